@@ -3,8 +3,8 @@
 
 use crate::step::{Outcome, run, run_with, step};
 
-/// Builds, runs, writes. `--quick` reduces the run and writes nothing; other arguments are passed on to the
-/// benchmark.
+/// Builds and runs the benchmark, and writes its report. `--quick` reduces the run and writes nothing. Other arguments
+/// are passed on to the benchmark.
 pub(crate) fn run_bench(arguments: &[String]) -> Outcome {
     let says = |flag: &str| arguments.iter().any(|argument| argument.split('=').next() == Some(flag));
     if says("--against") {
@@ -17,7 +17,7 @@ pub(crate) fn run_bench(arguments: &[String]) -> Outcome {
     step("bench", || run_with(&line, arguments, &[]))
 }
 
-/// Comparison of two binaries. If both are given, only the driver is built.
+/// Compares two binaries. If the command line names both, only the benchmark itself is built.
 fn run_against(arguments: &[String], has_binary: bool) -> Outcome {
     let (profile, also) = if has_binary { ("release", "") } else { ("dist", " --package latchkey") };
     let build = format!("cargo build --profile {profile} --package latchkey-bench{also}");
@@ -25,8 +25,8 @@ fn run_against(arguments: &[String], has_binary: bool) -> Outcome {
     step("bench", || run_with(&format!("target/{profile}/latchkey-bench against"), arguments, &[]))
 }
 
-/// Estimated time, printed at the start. Each measurement is bounded in time, and the benchmark fails if the
-/// total is exceeded.
+/// Returns the estimated duration, printed at the start. Each measurement is bounded in time, and the benchmark fails
+/// if the total is exceeded.
 fn time_needed(is_quick: bool) -> String {
     let minutes = if is_quick { 5 } else { 20 };
     format!("This takes about {minutes} minutes, and longer on a busy machine; more than 40 are a failure.")

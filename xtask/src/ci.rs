@@ -1,9 +1,9 @@
-//! `cargo xtask ci`: every check, the fastest feedback first.
+//! `cargo xtask ci`: runs every check, the fastest first.
 
 use crate::step::{Outcome, run as command, step};
 use crate::{deny, drill, generated, layering, sizes, tests_task};
 
-/// Stops at the first failed step. The last lines report on the advisories.
+/// Runs the checks and stops at the first failure. The last output lines say whether advisories were checked.
 pub(crate) fn run(_: &[String]) -> Outcome {
     step("format", || command("cargo fmt --all --check"))?;
     step("layering", || layering::run(&[]))?;

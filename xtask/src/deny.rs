@@ -1,8 +1,8 @@
-//! `cargo xtask deny`: policy of dependencies, by `cargo-deny` and `deny.toml`. Installs `cargo-deny` if
+//! `cargo xtask deny`: checks the policy of dependencies in `deny.toml` with `cargo-deny`, and installs `cargo-deny` if
 //! necessary.
 //!
-//! Advisories are never fetched, because CI may be offline: an environment variable names a folder with their
-//! database.
+//! Advisories are not downloaded, because CI may be offline. An environment variable names the folder of
+//! the advisory database.
 
 use std::ffi::OsString;
 use std::fs;
@@ -11,25 +11,26 @@ use std::path::{Path, PathBuf};
 
 use crate::step::{Outcome, run as command, run_with, succeeds};
 
-/// Version to install.
+/// Version of `cargo-deny` to install.
 const VERSION: &str = "0.20.2";
-/// Build settings that are cheap: it runs for seconds, and a newcomer waits for its build.
+/// Build settings for a quick build of `cargo-deny`. It runs for seconds only, so its speed matters less.
 const CHEAP: &[(&str, &str)] = &[
     ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0"),
     ("CARGO_PROFILE_RELEASE_LTO", "off"),
     ("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16"),
     ("CARGO_PROFILE_RELEASE_DEBUG", "0"),
 ];
-/// Environment variable with the folder of the advisory database, a clone or a copy of `RustSec/advisory-db`.
+/// Environment variable that names the folder of the advisory database, a clone or a copy of `RustSec/advisory-db`.
 const DATABASE: &str = "LATCHKEY_ADVISORY_DB";
-/// Folder in which `cargo-deny` expects the database, under a name derived from its URL.
+/// Folder in which `cargo-deny` looks for the advisory database. The database is in a subfolder, whose name `cargo-deny`
+/// derives from the database's URL.
 const VIEW: &str = "target/advisories";
 const VIEW_DATABASE: &str = "target/advisories/advisory-db-3157b0e258782691";
 
-/// Checks bans, licenses and sources, and advisories if there is a database.
+/// Checks bans, licenses and sources. Also checks advisories if [`DATABASE`] names an advisory database.
 pub(crate) fn run(_: &[String]) -> Outcome {
     install()?;
-    // cargo-deny reads the manifests of all targets, more than a build of one target has fetched.
+    // cargo-deny reads the manifests of dependencies for all targets, and a build fetches only those of its own target.
     command("cargo fetch --quiet --locked")?;
     command("cargo deny --offline check bans licenses sources")?;
     match database() {
@@ -38,7 +39,8 @@ pub(crate) fn run(_: &[String]) -> Outcome {
     }
 }
 
-/// Final report lines of CI.
+/// Builds the last output lines of `cargo xtask ci`: they say whether advisories were checked, and the date of the
+/// newest advisory.
 pub(crate) fn closing_lines() -> String {
     match database() {
         Some(folder) => format!(
@@ -79,7 +81,7 @@ fn check_advisories(folder: &Path) -> Outcome {
     command(&format!("cargo deny --offline --config {config} check advisories"))
 }
 
-/// Folder `crates` of a database: in the given folder, or in a subfolder of it, as `cargo-deny` lays it out.
+/// Finds the folder `crates` of the advisory database, in the given folder or in a subfolder of it.
 fn crates_of(folder: &Path) -> Result<PathBuf, String> {
     let unreadable = |error: io::Error| format!("{DATABASE}: {} cannot be read: {error}", folder.display());
     let folder = folder.canonicalize().map_err(unreadable)?;
@@ -94,8 +96,9 @@ fn crates_of(folder: &Path) -> Result<PathBuf, String> {
     })
 }
 
-/// Presents the database in `cargo-deny`'s layout, as it accepts only a clone of its own; returns its settings.
-/// The age of a copy is not checked but reported, see [`closing_lines`].
+/// Links the advisory database into the folder layout of a clone that `cargo-deny` made itself, because `cargo-deny`
+/// accepts no other. Returns the path of a copy of `deny.toml` that names this folder. The age of the database is not
+/// checked, but reported by [`closing_lines`].
 fn view(crates: &Path) -> io::Result<String> {
     match fs::remove_dir_all(VIEW) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -111,7 +114,7 @@ fn view(crates: &Path) -> io::Result<String> {
     Ok(config)
 }
 
-/// Date of the newest advisory.
+/// Returns the date of the newest advisory in a folder and its subfolders.
 fn newest(folder: &Path) -> Option<String> {
     let dates = folder.read_dir().ok()?.flatten().filter_map(|entry| {
         if entry.path().is_dir() {
@@ -123,7 +126,7 @@ fn newest(folder: &Path) -> Option<String> {
     dates.max()
 }
 
-/// Date of an advisory: `date = "2026-08-21"` in its front matter.
+/// Returns the date of an advisory, from the line `date = "2026-08-21"` of its front matter.
 fn date_of(advisory: &str) -> Option<String> {
     let date = advisory.lines().find_map(|line| line.strip_prefix("date = \""))?;
     date.get(..10).map(ToOwned::to_owned)

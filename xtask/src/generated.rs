@@ -1,19 +1,20 @@
-//! `cargo xtask generated`: checks that generated files in the repository are up to date. `--write` renews them.
+//! `cargo xtask generated`: checks that the generated files in the repository are up to date. `--write` renews them.
 
 use std::fs;
 
 use crate::prerequisites::{self, Prerequisite};
 use crate::step::{Outcome, output_of};
 
-/// Command that prints a file, and the file; dependent files come later.
+/// Commands that print a file, each with the path of the file. A file comes after the files from which it is generated.
 const GENERATED: &[(&str, &str)] = &[
     ("cargo run --quiet --locked -p latchkey -- document openapi", "docs/openapi.json"),
     ("cargo run --quiet --locked -p latchkey -- document errors", "docs/errors.md"),
+    ("cargo run --quiet --locked -p latchkey -- document mails", "docs/mails.md"),
     ("cargo run --quiet --locked -p latchkey -- document configuration", "docs/configuration.md"),
     ("node clients/typescript/scripts/generate.mjs --print", "clients/typescript/src/generated.ts"),
 ];
 
-/// Compares every file, or renews it with `--write`.
+/// Compares every file with the output of its command or, with `--write`, overwrites the file.
 pub(crate) fn run(arguments: &[String]) -> Outcome {
     let writes = arguments.iter().any(|argument| argument == "--write");
     prerequisites::ensure(Prerequisite::NodePackages)?;

@@ -1,13 +1,11 @@
-//! `cargo xtask layering`: allowed dependencies between crates, as in ARCHITECTURE.md. A crate exists only to
-//! forbid a dependency, so an unchecked boundary would be worth no more than a folder.
-//!
-//! Development dependencies are not checked.
+//! `cargo xtask layering`: checks that crates depend only on the crates that ARCHITECTURE.md allows. Development
+//! dependencies are not checked.
 
 use serde_json::Value;
 
 use crate::step::{Outcome, output_of};
 
-/// A workspace crate, and the workspace crates that it may use.
+/// Each workspace crate with the workspace crates that it may depend on.
 const ARROWS: &[(&str, &[&str])] = &[
     ("latchkey-domain", &[]),
     ("latchkey-log", &[]),
@@ -20,6 +18,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("latchkey-oauth", &["latchkey-domain"]),
     ("latchkey-mail", &["latchkey-domain"]),
     ("latchkey-search", &["latchkey-domain"]),
+    ("latchkey-webauthn", &["latchkey-domain"]),
     (
         "latchkey-service",
         &[
@@ -29,6 +28,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "latchkey-oauth",
             "latchkey-mail",
             "latchkey-search",
+            "latchkey-webauthn",
         ],
     ),
     ("latchkey-http", &["latchkey-domain", "latchkey-service"]),
@@ -76,7 +76,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("xtask", &[]),
 ];
 
-/// An external crate, and the only workspace crates that may use it.
+/// External crates, each with the only workspace crates that may depend on it.
 const GUARDED: &[(&str, &[&str])] = &[
     ("rusqlite", &["latchkey-store-sqlite"]),
     ("tokio-postgres", &["latchkey-store-postgres", "latchkey-store-suite"]),
@@ -93,7 +93,7 @@ pub(crate) fn run(_: &[String]) -> Outcome {
     if faults.is_empty() { Ok(()) } else { Err(faults.join("\n  ")) }
 }
 
-/// One sentence per forbidden dependency.
+/// Returns the forbidden dependencies, one sentence each.
 fn faults(metadata: &Value) -> Vec<String> {
     let packages = metadata["packages"].as_array().map(Vec::as_slice).unwrap_or_default();
     if packages.is_empty() {
@@ -112,7 +112,7 @@ fn faults_of(package: &Value) -> Vec<String> {
     dependencies(package).filter_map(|dependency| fault_of(name, allowed, dependency)).collect()
 }
 
-/// Real names of a crate's dependencies, even if renamed.
+/// Returns the names of the crates that a package depends on; original names, even if the manifest renames them.
 fn dependencies(package: &Value) -> impl Iterator<Item = &str> {
     let all = package["dependencies"].as_array().map(Vec::as_slice).unwrap_or_default();
     all.iter().filter(|one| one["kind"] != "dev").filter_map(|one| one["name"].as_str())

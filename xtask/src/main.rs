@@ -1,5 +1,5 @@
-//! Checks of this workspace, one command each; `cargo xtask ci` runs them all. This file is the table of
-//! commands; each check has a file of its own.
+//! Checks of this workspace, one command each. `cargo xtask ci` runs them all. This file lists the commands; each is
+//! implemented in a file of its own.
 
 mod bench;
 mod ci;
@@ -20,7 +20,7 @@ use std::process::ExitCode;
 
 use step::Outcome;
 
-/// A command: name, description, function.
+/// Command of `cargo xtask`: name, description, function.
 type Task = (&'static str, &'static str, fn(&[String]) -> Outcome);
 
 const TASKS: &[Task] = &[

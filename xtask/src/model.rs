@@ -1,13 +1,12 @@
-//! `cargo xtask model refresh`: model-based test of refresh rotation over a million random walks, or one walk
-//! printed event by event.
+//! `cargo xtask model refresh`: model-based test of refresh token rotation over a million random walks, or over one
+//! walk that is printed event by event.
 
 use crate::step::{Outcome, run_with, step};
 
-/// Default number of walks.
+/// Default number of random walks.
 const RUNS: &str = "1000000";
 const USAGE: &str = "cargo xtask model refresh [--runs NUMBER | --seed NUMBER]";
 
-/// Runs the model.
 pub(crate) fn run(arguments: &[String]) -> Outcome {
     let words: Vec<_> = arguments.iter().map(String::as_str).collect();
     let (test, variables) = match words[..] {

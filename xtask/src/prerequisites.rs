@@ -1,5 +1,5 @@
-//! Prerequisites of the tests beyond Rust, and their installation: Node packages by npm; PostgreSQL, a pooler,
-//! Chromium and Firefox by Debian's package manager.
+//! Prerequisites of the tests besides Rust, and their installation: Node.js packages with npm; PostgreSQL, pgbouncer,
+//! Chromium and Firefox with Debian's package manager.
 
 use std::path::Path;
 
@@ -8,18 +8,17 @@ use crate::step::{Outcome, run as command, succeeds};
 /// Folders with a `package-lock.json`.
 const NODE_PACKAGES: &[&str] = &[".", "crates/server/tests/oidc", "crates/server/tests/smtp"];
 
-/// A prerequisite of the tests.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Prerequisite {
-    /// Packages of every folder of [`NODE_PACKAGES`].
+    /// Node.js packages of every folder in [`NODE_PACKAGES`].
     NodePackages,
-    /// PostgreSQL's server programs, for a cluster per test run.
+    /// Server programs of PostgreSQL, with which a test run starts its own server.
     Postgresql,
-    /// A pooler, for the tests behind one.
+    /// The connection pooler pgbouncer, for tests that connect to PostgreSQL through a pooler.
     Pgbouncer,
-    /// Browser for the pages.
+    /// Browser for the tests of HTML pages and of the TypeScript client.
     Chromium,
-    /// Browser of another vendor, for the client.
+    /// Second browser engine, for the tests of the TypeScript client.
     Firefox,
 }
 
@@ -27,7 +26,7 @@ impl Prerequisite {
     const ALL: [Self; 5] =
         [Self::NodePackages, Self::Postgresql, Self::Pgbouncer, Self::Chromium, Self::Firefox];
 
-    /// Name of the step, and argument of `cargo xtask prepare`.
+    /// Returns the name of the step, which is also the argument of `cargo xtask prepare`.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::NodePackages => "node",
@@ -39,7 +38,7 @@ impl Prerequisite {
     }
 }
 
-/// `cargo xtask prepare [name …]`; without a name everything.
+/// Runs `cargo xtask prepare [name …]`: installs the named prerequisites, or all.
 pub(crate) fn run(names: &[String]) -> Outcome {
     if let Some(unknown) = names.iter().find(|name| find(name).is_none()) {
         let known = Prerequisite::ALL.map(Prerequisite::name).join(", ");
@@ -49,7 +48,7 @@ pub(crate) fn run(names: &[String]) -> Outcome {
     Prerequisite::ALL.into_iter().filter(is_wanted).try_for_each(ensure)
 }
 
-/// Installs it if necessary.
+/// Installs a prerequisite if it is missing.
 pub(crate) fn ensure(prerequisite: Prerequisite) -> Outcome {
     match prerequisite {
         Prerequisite::NodePackages => {
@@ -66,9 +65,10 @@ fn find(name: &str) -> Option<Prerequisite> {
     Prerequisite::ALL.into_iter().find(|one| one.name() == name)
 }
 
-/// Installs exactly the lock file's versions, unless present.
+/// Installs the Node.js packages in the versions of the lock file, unless they are installed already.
 fn install_node_packages(folder: &str) -> Outcome {
-    // npm writes this file last, so it is older than the lock file if something changed since.
+    // npm writes this file at the end of an installation. If it is older than the lock file, the packages are out of
+    // date.
     let modified = |file: &str| Path::new(folder).join(file).metadata().and_then(|data| data.modified()).ok();
     let installed = modified("node_modules/.package-lock.json");
     if installed.is_some() && installed >= modified("package-lock.json") {
@@ -80,7 +80,7 @@ fn install_node_packages(folder: &str) -> Outcome {
     command(&format!("npm ci --no-audit --no-fund --prefix {folder}"))
 }
 
-/// Debian keeps the server programs in a folder per version, outside PATH.
+/// True if the server programs are installed. Debian keeps them in a folder per version, outside of PATH.
 fn postgresql_is_there() -> bool {
     let versions = Path::new("/usr/lib/postgresql").read_dir();
     let has_server = |version: std::fs::DirEntry| version.path().join("bin/postgres").exists();
@@ -97,7 +97,7 @@ fn ensure_debian_package(package: &str, is_there: impl Fn() -> bool) -> Outcome 
     }
     let install = format!("apt-get install --yes --no-install-recommends {package}");
     if command(&install).is_err() {
-        // A stale index is the usual reason for a failed install.
+        // An outdated package index is the usual reason for a failed installation.
         let _ = command("apt-get update");
         command(&install).map_err(|error| format!("{error}; {mend} (it needs the rights of root)"))?;
     }

@@ -1,4 +1,4 @@
-//! Profiles of the workspace: `dist` inherits none of the settings that make `release` quick to build.
+//! Check of the build profiles: `dist` must not inherit the settings that make `release` quick to build.
 
 use toml::{Table, Value};
 

@@ -1,5 +1,6 @@
-//! `cargo xtask record FILE [--against OLDER]`: runs the black-box suite and writes its distinct exchanges, sorted, with
-//! volatile parts replaced. The records of two builds differ where behaviour or tests differ.
+//! `cargo xtask record FILE [--against OLDER]`: runs the black-box suite and writes its distinct HTTP exchanges,
+//! sorted, with ids, tokens and other changing parts replaced. Two builds with the same tests and behaviour write the
+//! same file.
 
 use std::collections::BTreeSet;
 use std::{env, fs};
@@ -11,7 +12,8 @@ use crate::step::{Outcome, run_with};
 const USAGE: &str = "cargo xtask record FILE [--against OLDER]";
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 
-/// Records, prints the operations without a success or a refusal, and the lines that only one record has.
+/// Writes the record. Then prints the operations without a recorded success or refusal and, with `--against`, the lines
+/// that only one of the two records has.
 pub(crate) fn run(arguments: &[String]) -> Outcome {
     let words: Vec<_> = arguments.iter().map(String::as_str).collect();
     let (file, older) = match words[..] {
@@ -47,7 +49,7 @@ fn compare(older: &BTreeSet<String>, newer: &BTreeSet<String>) -> Outcome {
     if older == newer { Ok(()) } else { Err("the records differ".to_owned()) }
 }
 
-/// The operations of the document that no exchange succeeds or none fails at.
+/// Returns the operations of the OpenAPI document without a recorded success or without a recorded refusal.
 fn missing(document: &Value, lines: &BTreeSet<String>) -> Vec<String> {
     let paths = document["paths"].as_object().into_iter().flatten();
     let operations = paths.flat_map(|(path, item)| {
@@ -67,7 +69,7 @@ fn missing(document: &Value, lines: &BTreeSet<String>) -> Vec<String> {
     missing.into_iter().collect()
 }
 
-/// Whether a request is of the operation with this template of a path.
+/// True if the path of a request matches the path template of an operation, such as `/api/profiles/{userId}`.
 fn fits(template: &str, target: &str) -> bool {
     let (template, target): (Vec<_>, Vec<_>) = (template.split('/').collect(), target.split('/').collect());
     let is_same = |(one, other): (&&str, &&str)| one == other || one.starts_with('{');

@@ -1,4 +1,4 @@
-//! Execution of commands and steps: each prints its name and its time, and fails with a sentence.
+//! Execution of steps and commands. A step prints its name and its duration, and a failure is a sentence.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -7,14 +7,14 @@ use std::time::Instant;
 /// Success, or a sentence about the failure.
 pub(crate) type Outcome = Result<(), String>;
 
-/// Changes to the root of the workspace.
+/// Changes the working directory to the root of the workspace.
 pub(crate) fn enter_root() -> Outcome {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
     let root = root.ok_or("the crate xtask must be a folder of the workspace")?;
     std::env::set_current_dir(root).map_err(|error| format!("{} cannot be entered: {error}", root.display()))
 }
 
-/// Runs a step, and prints its name and its time.
+/// Runs a step, and prints its name and its duration.
 pub(crate) fn step(name: &str, work: impl FnOnce() -> Outcome) -> Outcome {
     println!("== {name}");
     #[expect(clippy::disallowed_methods, reason = "the time of a step is only printed")]
@@ -25,12 +25,12 @@ pub(crate) fn step(name: &str, work: impl FnOnce() -> Outcome) -> Outcome {
     outcome.map_err(|error| format!("{name}: {error}"))
 }
 
-/// Runs a command with inherited output; `line` is split at spaces.
+/// Runs a command line, split at spaces. Its output is inherited.
 pub(crate) fn run(line: &str) -> Outcome {
     run_with(line, &[], &[])
 }
 
-/// Same with arguments that may contain spaces, and environment variables.
+/// Runs a command line, split at spaces, with further arguments that may contain spaces, and environment variables.
 pub(crate) fn run_with(line: &str, arguments: &[String], variables: &[(&str, &str)]) -> Outcome {
     let mut command = command(line);
     command.args(arguments).envs(variables.iter().copied());
@@ -38,7 +38,7 @@ pub(crate) fn run_with(line: &str, arguments: &[String], variables: &[(&str, &st
     if status.success() { Ok(()) } else { Err(format!("`{line}` failed ({status})")) }
 }
 
-/// Runs a command and captures its standard output.
+/// Runs a command line and returns its standard output.
 pub(crate) fn output_of(line: &str) -> Result<Vec<u8>, String> {
     let output = command(line).stderr(Stdio::inherit()).output();
     let output = output.map_err(|error| format!("`{line}` cannot be started: {error}"))?;
@@ -49,7 +49,7 @@ pub(crate) fn output_of(line: &str) -> Result<Vec<u8>, String> {
     }
 }
 
-/// True if a command starts and succeeds; its output is discarded.
+/// True if a command line starts and succeeds. Its output is discarded.
 pub(crate) fn succeeds(line: &str) -> bool {
     let status = command(line).stdout(Stdio::null()).stderr(Stdio::null()).stdin(Stdio::null()).status();
     status.is_ok_and(|status| status.success())

@@ -1,9 +1,9 @@
-//! `cargo xtask test`: installs the prerequisites and runs all tests of the workspace.
+//! `cargo xtask test`: installs the prerequisites and runs all tests of the workspace. Also `cargo xtask client`.
 
 use crate::prerequisites::{self, Prerequisite};
 use crate::step::{Outcome, run as command, step};
 
-/// Prerequisites of the tests.
+/// Prerequisites that are installed before the tests run.
 const NEEDED: &[Prerequisite] = &[
     Prerequisite::NodePackages,
     Prerequisite::Postgresql,
@@ -12,14 +12,14 @@ const NEEDED: &[Prerequisite] = &[
     Prerequisite::Firefox,
 ];
 
-/// Checks and tests of the TypeScript client, against the binary built by the first command.
+/// Commands for the checks and tests of the TypeScript client. The first builds the binary that the tests start.
 const CLIENT: &[&str] = &[
     "cargo build --locked -p latchkey",
     "npm run --silent check --workspace @latchkey/client",
     "npm run --silent test --workspace @latchkey/client",
 ];
 
-/// Passes arguments on to `cargo test`; with arguments, the client is skipped.
+/// Runs all tests. With arguments, it passes them to `cargo test` and skips the TypeScript client.
 pub(crate) fn run(arguments: &[String]) -> Outcome {
     for prerequisite in NEEDED {
         step(prerequisite.name(), || prerequisites::ensure(*prerequisite))?;
@@ -29,7 +29,7 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     if arguments.is_empty() { step("client", test_client) } else { Ok(()) }
 }
 
-/// `cargo xtask client`: only the TypeScript client.
+/// Runs `cargo xtask client`: only the checks and tests of the TypeScript client.
 pub(crate) fn run_client(_: &[String]) -> Outcome {
     for prerequisite in [Prerequisite::NodePackages, Prerequisite::Chromium, Prerequisite::Firefox] {
         prerequisites::ensure(prerequisite)?;

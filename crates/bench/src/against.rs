@@ -1,5 +1,5 @@
-//! Comparison of two binaries: the rows of the benchmark, in interleaved rounds, by the newer binary, the older
-//! one, and the older one again. The measure is the server's processor time per response.
+//! Comparison of two binaries. In interleaved rounds every row of the benchmark runs against the newer binary, the
+//! older one, and the older one again. The measure is the server's processor time per response.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,9 +16,9 @@ use crate::rows::{self, Asked, Pace};
 use crate::searches;
 use crate::world::{Places, World, cluster};
 
-/// Access tokens of each server.
+/// Number of access tokens per server.
 const BEARERS: usize = 5_000;
-/// Rows of a quick comparison.
+/// Names of the rows of a quick comparison.
 const MAIN: &[&str] = &[
     "GET /api/profiles/me",
     "GET /api/auth/sessions/current",
@@ -29,7 +29,7 @@ const MAIN: &[&str] = &[
     "search, common word",
 ];
 
-/// Command line options.
+/// Command-line options of the comparison.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     /// Older binary.
@@ -38,8 +38,8 @@ pub(crate) struct Options {
     /// Newer binary.
     #[arg(long, default_value = "target/dist/latchkey")]
     latchkey: PathBuf,
-    /// Seeded file for the older binary, if it knows an older schema: made by `latchkey-bench seed` of its own
-    /// checkout, with the same number of people.
+    /// Seeded file for the older binary if it has an older schema. `latchkey-bench seed` of its own checkout makes it,
+    /// with the same number of people.
     #[arg(long)]
     against_seed: Option<PathBuf>,
     /// Folder of seeded databases.
@@ -51,7 +51,7 @@ pub(crate) struct Options {
     /// Main rows only, in fewer and shorter rounds.
     #[arg(long)]
     quick: bool,
-    /// Only rows with this text in their name; repeatable.
+    /// Measure only rows with this text in their name; repeatable.
     #[arg(long)]
     only: Vec<String>,
     /// Compare on PostgreSQL as well.
@@ -59,7 +59,7 @@ pub(crate) struct Options {
     postgres: bool,
 }
 
-/// Compares on every requested engine, and prints.
+/// Runs the comparison on every requested engine, and prints the results.
 pub(crate) fn run(options: &Options) -> Result<()> {
     let machine = Machine::begin();
     std::fs::create_dir_all(&options.folder)?;
@@ -71,7 +71,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Paths and sizes of both binaries.
+/// Text with the paths and sizes of both binaries.
 fn binaries(options: &Options) -> Result<String> {
     let told = |file: &Path| -> Result<String> {
         let size = std::fs::metadata(file)?.len();
@@ -96,7 +96,7 @@ fn one_engine(options: &Options, cluster: Option<&Arc<TestCluster>>) -> Result<S
     Ok(format!("\n## {engine}, {} people\n\n{}", options.people, table(&compared)))
 }
 
-/// The newer binary, the older one, and the older one again.
+/// Folders and binaries of the three servers: the newer binary, the older one, and the older one again.
 fn places(options: &Options, cluster: Option<&Arc<TestCluster>>) -> Result<[Places; SERVERS]> {
     let folder = std::fs::canonicalize(&options.folder)?;
     let place = |latchkey: &Path, run, seed: Option<&Path>| -> Result<Places> {
@@ -122,8 +122,8 @@ fn found(file: &Path) -> Result<PathBuf> {
     std::fs::canonicalize(file).map_err(named)
 }
 
-/// Rounds of one row. The starting server rotates, so that a pause of the machine does not always hit the same
-/// one.
+/// Measures one round of a row on all three servers. The order rotates, so that a pause of the machine does not always
+/// hit the same server.
 fn one_row(contestants: &mut [Contestant], at: usize, pace: Pace) -> Result<Compared> {
     let mut compared = Compared::new(contestants[0].asked[at].name());
     for round in 0..pace.rounds {
@@ -143,14 +143,14 @@ fn one_row(contestants: &mut [Contestant], at: usize, pace: Pace) -> Result<Comp
     Ok(compared)
 }
 
-/// A server and its rows.
+/// Server under comparison, with its rows.
 struct Contestant {
     world: World,
     asked: Vec<Asked>,
 }
 
 impl Contestant {
-    /// An idle server, and the selected rows.
+    /// Prepares an idle server and the selected rows.
     fn new(world: World, options: &Options) -> Result<Self> {
         searches::wait_until_warm(&world.service)?;
         let search = |(name, script)| Asked::new(name, &[], 1, Box::new(script));
@@ -163,7 +163,7 @@ impl Contestant {
         Ok(Self { world, asked })
     }
 
-    /// Drives one row once, after a short warm-up.
+    /// Measures one row once, after a short warm-up.
     fn drive(&mut self, at: usize, pace: Pace) -> Result<Round> {
         let service = &self.world.service;
         let asked = &mut self.asked[at];
@@ -186,7 +186,7 @@ impl Contestant {
     }
 }
 
-/// Script that counts responses, late ones included: they cost the server work too.
+/// Script that counts all responses, even those after the measured time, because they cost processor time too.
 struct Counting<'a> {
     script: &'a mut dyn Script,
     answers: u64,

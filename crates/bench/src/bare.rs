@@ -10,7 +10,7 @@ use axum::routing::any;
 
 use crate::error::{BenchError, Result};
 
-/// Serves `/bytes/{size}` until the process ends.
+/// Serves `/bytes/{size}` until the process is killed.
 pub(crate) fn serve(port: u16) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {

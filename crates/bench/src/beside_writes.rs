@@ -1,4 +1,5 @@
-//! Search under write load: latency while other clients write bios, and visibility of fresh writes.
+//! Measurement of the search under write load: its latency while other clients write bios, and whether fresh writes are
+//! found.
 
 use std::sync::Arc;
 
@@ -12,19 +13,19 @@ use crate::scripts::Bearer;
 use crate::searches;
 use crate::world::World;
 
-/// Bio writes per second, and their connections.
+/// Number of bio writes per second, and number of connections for them.
 const WRITES: f64 = 500.0;
 const WRITERS: usize = 16;
-/// Accounts with bios written during the searches, evenly spread, and those with searched words.
+/// Number of accounts whose bios are written during the searches, and number of those that write the searched words.
 const OTHERS: usize = 1_000;
 const SEARCHED: usize = 64;
 
-/// Results.
+/// Results of the search under write load.
 #[derive(Debug, Clone)]
 pub(crate) struct BesideWrites {
-    /// Searches for common words without writes, medians of all rounds.
+    /// Searches for common words without write load, medians of all rounds.
     pub(crate) alone: Medians,
-    /// Same searches during the writes.
+    /// Searches for common words during the writes.
     pub(crate) beside: Medians,
     /// Achieved bio writes per second, of [`WRITES`].
     pub(crate) writes: f64,
@@ -32,7 +33,7 @@ pub(crate) struct BesideWrites {
     pub(crate) found: FreshWordResults,
 }
 
-/// Measures in interleaved rounds.
+/// Runs the searches with and without writes in interleaved rounds.
 pub(crate) fn measure(world: &World, pace: Pace) -> Result<BesideWrites> {
     searches::wait_until_warm(&world.service)?;
     let (mine, others) = divided(&world.bearers)?;
@@ -57,7 +58,8 @@ pub(crate) fn measure(world: &World, pace: Pace) -> Result<BesideWrites> {
     })
 }
 
-/// Accounts with searched words, and the others: their writes would overwrite the searched words.
+/// Splits the accounts into those that write searched words, and the others. Other writes would overwrite the searched
+/// words.
 fn divided(bearers: &[Bearer]) -> Result<(Vec<Bearer>, Vec<Bearer>)> {
     let (mine, others) = bearers.split_at(SEARCHED.min(bearers.len() / 2));
     if mine.is_empty() {
@@ -67,7 +69,7 @@ fn divided(bearers: &[Bearer]) -> Result<(Vec<Bearer>, Vec<Bearer>)> {
     Ok((mine.to_vec(), others.iter().step_by(step).take(OTHERS).cloned().collect()))
 }
 
-/// Drives a script during the open loop of writes; returns both results.
+/// Runs a script during a constant rate of writes. Returns the results of both.
 fn beside_writes(load: &Load, script: &mut dyn Script, writes: &mut Patch) -> Result<(Measured, Measured)> {
     let bios = Load { rate: Some(WRITES), connections: WRITERS, ..*load };
     std::thread::scope(|scope| {
@@ -78,7 +80,7 @@ fn beside_writes(load: &Load, script: &mut dyn Script, writes: &mut Patch) -> Re
     })
 }
 
-/// Result without refusals; otherwise an error.
+/// Fails if a result contains error responses.
 fn without_refusals(seen: Measured) -> Result<Measured> {
     if let Some((status, count)) = seen.refused().next() {
         return Err(BenchError::Server(format!("search beside writes got status {status} {count} times")));

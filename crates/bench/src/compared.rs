@@ -1,7 +1,8 @@
-//! Comparison of two binaries in one row: processor time per response, and if the difference exceeds the noise.
+//! Result of a comparison of two binaries in one row: processor time per response, and whether a difference is larger
+//! than the noise.
 //!
-//! The older binary runs twice. The difference between its two processes in the same rounds is the spread: a
-//! difference between the binaries must exceed it to be significant.
+//! The older binary runs twice. The largest difference between its two processes in the same round is the spread. A
+//! difference between the binaries is significant only if it exceeds the spread.
 
 use std::fmt::Write;
 
@@ -19,26 +20,26 @@ pub(crate) struct Round {
     pub(crate) processor: f64,
 }
 
-/// A row: rounds of the newer binary, the older one, and the older one again.
+/// Row of a comparison: rounds of the newer binary, the older one, and the older one again.
 #[derive(Debug, Clone)]
 pub(crate) struct Compared {
     name: String,
     rounds: Vec<[Round; SERVERS]>,
 }
 
-/// Significance of a difference.
+/// Significance of a difference between the binaries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Significance {
-    /// Within the spread.
+    /// The difference does not exceed the spread.
     Within,
-    /// The newer binary uses less.
+    /// The newer binary uses significantly less processor time.
     Less,
-    /// The newer binary uses more.
+    /// The newer binary uses significantly more processor time.
     More,
 }
 
 impl Compared {
-    /// Row without rounds.
+    /// Makes a row without rounds.
     pub(crate) fn new(name: &str) -> Self {
         Self { name: name.to_owned(), rounds: Vec::new() }
     }
@@ -48,12 +49,12 @@ impl Compared {
         self.rounds.push(round);
     }
 
-    /// Processor time per response of the newer binary relative to the older one: the median of all rounds.
+    /// Processor time per response of the newer binary divided by that of the older one, as the median of all rounds.
     fn ratio(&self) -> f64 {
         self.median(|[newer, older, _]| newer.processor / older.processor)
     }
 
-    /// Largest relative difference of the older binary from itself in a round.
+    /// Largest relative difference between the two runs of the older binary in one round.
     fn spread(&self) -> f64 {
         let own = |[_, older, repeat]: &[Round; SERVERS]| (repeat.processor / older.processor - 1.0).abs();
         self.rounds.iter().map(own).fold(0.0, f64::max)
@@ -133,7 +134,7 @@ mod tests {
 
     #[test]
     fn each_round_is_compared_with_itself() {
-        // A machine that gets busier slows all three servers: no difference.
+        // Load on the machine slows all three servers alike, which is not a difference.
         let row = row(&[[10.0, 10.0, 10.0], [20.0, 20.0, 20.0], [40.0, 40.0, 40.0]]);
         assert_eq!((row.ratio().to_bits(), row.spread().to_bits()), (1.0_f64.to_bits(), 0.0_f64.to_bits()));
         assert_eq!(row.verdict(), Significance::Within);

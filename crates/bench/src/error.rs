@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-/// Reason for an aborted run.
+/// Reason for which a run was aborted.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BenchError {
     /// Failed file, socket or process operation.
@@ -25,7 +25,7 @@ pub(crate) enum BenchError {
     Other(Box<dyn Error + Send + Sync>),
 }
 
-/// Result with this crate's error.
+/// Result with the error type of this crate.
 pub(crate) type Result<T, E = BenchError> = std::result::Result<T, E>;
 
 impl BenchError {

@@ -1,5 +1,5 @@
-//! Read-your-writes check of the search: one client writes a unique word into a bio, and searches for it as soon
-//! as the write is acknowledged. The first search must find it.
+//! Check that a search finds a write as soon as it is acknowledged. One client writes a unique word into a bio, then
+//! searches for it; the first search must find it.
 
 use std::time::{Duration, Instant};
 
@@ -16,34 +16,34 @@ use crate::scripts::{Bearer, get};
 use crate::time::now;
 use crate::words::Words;
 
-/// Histogram limit, in nanoseconds.
+/// Upper limit of the histogram, in nanoseconds.
 const LONGEST: u64 = 120_000_000_000;
 
-/// Writes a word and searches for it, alternately, on one connection.
+/// Script that alternately writes a word and searches for it, on one connection.
 pub(crate) struct FreshWords {
     bearers: Vec<Bearer>,
     words: Words,
     rng: StdRng,
     /// Words written so far.
     number: usize,
-    /// Acknowledgement time of the write with the next searched word.
+    /// Time at which the last write was acknowledged; `None` if its word was searched for already.
     written: Option<Instant>,
     found: FreshWordResults,
 }
 
-/// Results of the first searches.
+/// Results of the searches.
 #[derive(Debug, Clone)]
 pub(crate) struct FreshWordResults {
     /// Words written and searched for.
     pub(crate) searched: u64,
     /// Words found by the first search.
     pub(crate) at_once: u64,
-    /// Nanoseconds from the write's response to the search's.
+    /// Nanoseconds between the response to a write and the response to its search.
     waits: Histogram<u64>,
 }
 
 impl FreshWords {
-    /// Rotates over these bearers; their profiles have no other writer.
+    /// Makes a script that uses these bearers in turn. Nothing else may write their profiles.
     pub(crate) fn new(bearers: Vec<Bearer>) -> Result<Self> {
         let waits = Histogram::new_with_bounds(1_000, LONGEST, 3).map_err(BenchError::other)?;
         let found = FreshWordResults { searched: 0, at_once: 0, waits };
@@ -51,12 +51,12 @@ impl FreshWords {
         Ok(Self { bearers, words: Words::new(), rng, number: 0, written: None, found })
     }
 
-    /// Drops the last round's word if it was not searched for: its search would come too late.
+    /// Discards a word of the previous round that was not searched for, because its search would come too late.
     pub(crate) fn begin_round(&mut self) {
         self.written = None;
     }
 
-    /// Results, if every word was found by its first search.
+    /// Returns the results; fails if a first search did not find its word.
     pub(crate) fn finish(self) -> Result<FreshWordResults> {
         let FreshWordResults { searched, at_once, .. } = self.found;
         if searched == 0 {
@@ -71,7 +71,7 @@ impl FreshWords {
         Ok(self.found)
     }
 
-    /// Last written word. The vocabulary has no digits, and none of these words contains another.
+    /// Last written word. It contains digits, unlike the vocabulary, and no such word contains another.
     fn word(&self) -> String {
         format!("fresh{:012}", self.number)
     }
@@ -100,12 +100,12 @@ impl Script for FreshWords {
 }
 
 impl FreshWordResults {
-    /// Milliseconds from a write's response to that of its search, at a quantile.
+    /// Quantile of the milliseconds between the response to a write and the response to its search.
     pub(crate) fn ms(&self, quantile: f64) -> f64 {
         count(self.waits.value_at_quantile(quantile)) / 1e6
     }
 
-    /// Percentage found by the first search.
+    /// Percentage of words that the first search found.
     pub(crate) fn percent(&self) -> f64 {
         count(self.at_once) * 100.0 / count(self.searched)
     }

@@ -1,8 +1,8 @@
-//! Load generator: one thread, many HTTP/1.1 keep-alive connections, one request in flight on each. A [`Script`]
-//! supplies the requests.
+//! Load generator: one thread with many HTTP/1.1 keep-alive connections, and one request in flight on each. A
+//! [`Script`] supplies the requests.
 //!
-//! Closed loop: a connection sends its next request as soon as it has a response. Open loop: requests fall due at
-//! a fixed rate independent of the server, and latency counts from the due time, so that a stalled server cannot
+//! Closed loop: a connection sends its next request as soon as it has a response. Open loop: requests are due at a
+//! fixed rate that does not depend on the server. Latency counts from the due time, so that a stalled server cannot
 //! hide it (coordinated omission).
 
 use std::collections::{BTreeMap, VecDeque};
@@ -21,15 +21,15 @@ use crate::error::{BenchError, Result};
 use crate::response::{Parsed, Response};
 use crate::time::now;
 
-/// Read buffer size.
+/// Size of the read buffer in bytes.
 const READ: usize = 64 * 1024;
-/// Longest wait without events, to notice the end.
+/// Maximum wait for socket events, after which the end of the run is checked.
 const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
-/// Event tag of the open loop's timer; other tags are connection numbers.
+/// Event tag of the open loop's timer. All other tags are connection numbers.
 const DUE: u64 = u64::MAX;
-/// Grace period for responses in flight at the end.
+/// Timeout for responses in flight at the end of the run.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
-/// Histogram limit, in nanoseconds.
+/// Upper limit of the histogram, in nanoseconds.
 const LONGEST: u64 = 120_000_000_000;
 
 /// Source of requests and consumer of responses.
@@ -55,13 +55,13 @@ pub(crate) struct Load {
     pub(crate) connections: usize,
     /// Total requests per second of an open loop; `None` for a closed loop.
     pub(crate) rate: Option<f64>,
-    /// Uncounted warm-up.
+    /// Duration of the warm-up, whose responses are not counted.
     pub(crate) warm_up: Duration,
-    /// Counted time.
+    /// Duration in which responses are counted.
     pub(crate) length: Duration,
 }
 
-/// Results of the counted time.
+/// Results of a load.
 #[derive(Debug, Clone)]
 pub(crate) struct Measured {
     /// Latency in nanoseconds of each response with a status below 400.
@@ -91,7 +91,7 @@ impl Measured {
     }
 }
 
-/// Converts a count for arithmetic.
+/// Converts a count to a floating-point number.
 #[allow(clippy::cast_precision_loss, reason = "counts of a benchmark are far below 2^52")]
 pub(crate) const fn count(number: u64) -> f64 {
     number as f64
@@ -167,8 +167,8 @@ impl Driver {
         Ok(stream)
     }
 
-    /// Creates a timer that fires at the rate, until dropped: `epoll` rounds its timeout up to milliseconds,
-    /// which would count as latency of the server.
+    /// Creates a timer that fires at the rate of the open loop until it is dropped. The timeout of `epoll` is rounded
+    /// up to milliseconds, which would count as latency of the server.
     fn set_timer(&mut self, rate: f64) -> Result<OwnedFd> {
         let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC)?;
         let interest = EventFlags::IN | EventFlags::ET;
@@ -188,7 +188,7 @@ impl Driver {
         loop {
             let time = now();
             let is_over = time >= self.ends || script.is_done();
-            // Waits for responses in flight, because a script may depend on them.
+            // Responses in flight are awaited, because the script may use them in its next run.
             if is_over && (self.idle.len() == self.connections.len() || time >= self.ends + DRAIN_TIMEOUT) {
                 let counted = time.min(self.ends).saturating_duration_since(self.counted_from);
                 self.measured.seconds = counted.as_secs_f64().max(1e-9);
@@ -257,7 +257,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Handles readiness of a socket.
+    /// Reads the responses that have arrived at a socket.
     fn serve(&mut self, number: usize, script: &mut dyn Script) -> Result<()> {
         self.write(number)?;
         loop {
@@ -285,7 +285,7 @@ impl Driver {
         if response.status < 400 {
             self.measured.last_body = Some(response.body.len());
         }
-        // A closed loop counts responses by arrival time, an open loop by due time.
+        // A response counts if it arrived (closed loop) or its request was due (open loop) after the warm-up.
         let counts_from = if self.load.rate.is_some() { connection.due } else { time };
         let is_counted = counts_from >= self.counted_from && time <= self.ends;
         if is_counted && connection.is_asking {
@@ -302,7 +302,7 @@ impl Driver {
             let stream = self.connect(number)?;
             self.connections[number].stream = stream;
         }
-        // The closed loop sends its next request at once, without the idle queue.
+        // In a closed loop the connection sends its next request at once and is never idle.
         if self.load.rate.is_none() && !script.is_done() && time < self.ends {
             return self.next_request(number, now(), script);
         }
@@ -327,7 +327,7 @@ mod tests {
     use crate::scripts::{Get, Pick};
     use std::net::TcpListener;
 
-    /// Script with a fixed number of requests.
+    /// Script that sends a fixed number of requests.
     struct Times(usize, Get);
 
     impl Script for Times {
@@ -341,7 +341,7 @@ mod tests {
         }
     }
 
-    /// Serves these responses on one connection.
+    /// Accepts one connection and sends these responses.
     fn serve(listener: &TcpListener, answers: &[(u16, &str)]) {
         let (mut stream, _) = listener.accept().unwrap();
         for (status, body) in answers {

@@ -1,4 +1,4 @@
-//! Description of the machine: figures mean little without it.
+//! Description of the machine, without which the results mean little.
 
 /// Machine state at the start of the benchmark.
 #[derive(Debug, Clone)]
@@ -10,7 +10,7 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// Current state.
+    /// Reads the state at the start of the benchmark.
     pub(crate) fn begin() -> Self {
         Self {
             cores: std::thread::available_parallelism().map_or(1, usize::from),
@@ -20,7 +20,7 @@ impl Machine {
         }
     }
 
-    /// Description in one line, with the current load average as the final one.
+    /// Description in one line, with the load average at the start and now.
     pub(crate) fn line(&self) -> String {
         self.line_with(&first_word(&read("/proc/loadavg")))
     }
@@ -34,7 +34,7 @@ impl Machine {
     }
 }
 
-/// Content of a file, empty if unreadable: the report goes on without it.
+/// Content of a file; empty if it cannot be read, because the report is written anyway.
 fn read(file: &str) -> String {
     std::fs::read_to_string(file).unwrap_or_default()
 }
@@ -44,7 +44,7 @@ fn processor(cpuinfo: &str) -> String {
     name.unwrap_or("an unknown processor").trim_start_matches([' ', '\t', ':']).to_owned()
 }
 
-/// First word: the kernel's version, or the load average of the last minute.
+/// First word of a text, such as the kernel's version or the load average of the last minute.
 fn first_word(text: &str) -> String {
     text.split_whitespace().next().unwrap_or("unknown").to_owned()
 }

@@ -1,4 +1,4 @@
-//! Writes of one's own profile, with and without searchable fields.
+//! Scripts that write the user's own profile, with and without searchable fields.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::load::Script;
 use crate::scripts::{Bearer, Pick, body, head};
 use crate::words::Words;
 
-/// PATCH of one's own profile with a new text each time.
+/// Script of PATCH requests for the user's own profile, each with a new text.
 pub(crate) struct Patch {
     bearers: Arc<Vec<Bearer>>,
     next: usize,
@@ -20,11 +20,11 @@ pub(crate) struct Patch {
 
 /// Fields changed by a PATCH.
 enum Changed {
-    /// Not searchable.
+    /// A field that the search does not index.
     Avatar,
-    /// Searchable, with words like those of seeded people.
+    /// Name and bio, which the search indexes, with words like those of seeded people.
     NameAndBio(Words),
-    /// Searchable, without the name.
+    /// Bio only, which the search indexes.
     Bio(Words),
 }
 
@@ -44,7 +44,7 @@ impl Patch {
         Self { changed: Changed::Bio(Words::new()), ..Self::avatars(bearers, Pick::InTurn) }
     }
 
-    /// Next body. Words are ASCII letters, so no escaping is needed.
+    /// Body of the next request. The words are ASCII letters, so nothing is escaped.
     fn change(&mut self) -> String {
         match &self.changed {
             Changed::Avatar => format!(r#"{{"avatar_url":"https://cdn.example.org/{}.png"}}"#, self.next),
@@ -69,7 +69,7 @@ impl Script for Patch {
     }
 }
 
-/// Writes a PATCH of a bearer's own profile.
+/// Appends a PATCH of the bearer's own profile to the output.
 pub(crate) fn patch(out: &mut Vec<u8>, bearer: &Bearer, json: &str) {
     head(out, "PATCH", "/api/profiles/me");
     out.extend_from_slice(b"authorization: Bearer ");

@@ -1,4 +1,5 @@
-//! The people of the benchmark, derived from their number alone, so that a seeded database can be reused.
+//! People in the databases of the benchmark. Each is derived from a number alone, so that a seeded database can be
+//! reused.
 
 use argon2::{Algorithm, Argon2, Params, Version};
 use base64::Engine;
@@ -9,11 +10,12 @@ use latchkey_domain::email::Email;
 use latchkey_domain::ids::{EventId, ProfileId, SessionId, UserId};
 use latchkey_domain::password::PasswordHash;
 use latchkey_domain::profile::{Bio, Name, NewProfile, Profile, Username};
-use latchkey_domain::session::{AuthMethod, NewSession};
+use latchkey_domain::session::{AuthMethod, AuthMethods, Level, NewSession};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::RefreshToken;
 use latchkey_domain::user::AppMetadata;
 use latchkey_store::NewAccount;
+use latchkey_store_sqlite::SeededAccount;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use sha2::{Digest, Sha256};
@@ -23,26 +25,26 @@ use crate::words::Words;
 
 /// Password of all seeded people.
 pub(crate) const PASSWORD: &str = "benchmark-of-latchkey-2026";
-/// Password of new sign-ups; the password policy checks it.
+/// Password of people who sign up during the benchmark, valid under the password policy.
 pub(crate) const NEW_PASSWORD: &str = "a-bench-in-the-park-2026";
-/// Memory in KiB and iterations of argon2: the service's defaults.
+/// Parameters of argon2: memory in KiB, and iterations. They are the defaults of the service.
 pub(crate) const COST: (u32, u32) = (19_456, 2);
-/// Lifetime of seeded sessions: the database is reused between runs.
+/// Lifetime of seeded sessions, long enough to reuse the database for years.
 const SESSION_LIFE: std::time::Duration = std::time::Duration::from_hours(3_650 * 24);
 
-/// A population.
+/// People of one database.
 pub(crate) struct People {
     words: Words,
     password: PasswordHash,
     since: Timestamp,
     /// Number of people.
     pub(crate) count: u64,
-    /// One in this many has a session.
+    /// One person out of this many has a session.
     pub(crate) session_every: u64,
 }
 
 impl People {
-    /// Population of `count`, who signed up one after another, the last one at `until`.
+    /// Population of `count` people. They signed up one after another, the last one at `until`.
     pub(crate) fn new(count: u64, sessions: u64, until: Timestamp) -> Result<Self> {
         let span = std::time::Duration::from_millis(count * 10);
         Ok(Self {
@@ -60,11 +62,11 @@ impl People {
     }
 
     /// All people, as records to seed a store with.
-    pub(crate) fn all(&self) -> impl Iterator<Item = (NewAccount, Profile)> + '_ {
+    pub(crate) fn all(&self) -> impl Iterator<Item = SeededAccount> + '_ {
         (0..self.count).filter_map(|number| self.one(number))
     }
 
-    fn one(&self, number: u64) -> Option<(NewAccount, Profile)> {
+    fn one(&self, number: u64) -> Option<SeededAccount> {
         let now = Timestamp::from_millis(self.since.as_millis() + i64::try_from(number).ok()? * 10);
         let has_session = number.is_multiple_of(self.session_every);
         let client = Client::new(ClientAddress::new(std::net::Ipv4Addr::LOCALHOST.into()), Some("bench"));
@@ -75,7 +77,6 @@ impl People {
             email_verified: true,
             metadata: AppMetadata::default(),
             profile: None,
-            session: has_session.then(|| session(number, now, client.clone())),
             now,
             event: event(number, now),
         };
@@ -90,7 +91,7 @@ impl People {
             bio: Bio::parse(&bio).ok(),
             ..profile.into_profile(account.id, now)
         };
-        Some((account, profile))
+        Some((account, profile, has_session.then(|| session(number, now, client))))
     }
 }
 
@@ -113,8 +114,10 @@ fn session(number: u64, now: Timestamp, client: Client) -> NewSession {
         created_at: now,
         idle_expires_at: now.plus(SESSION_LIFE),
         absolute_expires_at: now.plus(SESSION_LIFE),
-        method: AuthMethod::Password,
+        methods: AuthMethods::of(AuthMethod::Password),
+        level: Level::One,
         identity: None,
+        passkey: None,
         client,
         known_for: None,
     }

@@ -1,8 +1,8 @@
-//! The whole benchmark: databases, rows, order.
+//! Order of the whole benchmark: databases, rows, measurements.
 //!
-//! It terminates by itself: every load ends five seconds after its time at the latest, a server's start or stop
-//! times out after half a minute, and the wait for an idle service after one. Only seeding is unbounded.
-//! Therefore nothing has a deadline; [`MOST`] is checked when an engine is done.
+//! The benchmark ends by itself. Every load ends five seconds after its time at the latest, a server's start or stop
+//! times out after half a minute, and the wait for an idle service after one minute. Only seeding is unbounded.
+//! Therefore there is no deadline; [`MOST`] is checked when an engine is done.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,10 +16,10 @@ use crate::time::now;
 use crate::world::{Places, cluster};
 use crate::{beside_writes, searches, starts, storm};
 
-/// Longest acceptable total time.
+/// Maximum acceptable duration of the benchmark.
 const MOST: Duration = Duration::from_mins(40);
 
-/// Command line options.
+/// Command-line options of the benchmark.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     /// Binary under test.
@@ -37,15 +37,15 @@ pub(crate) struct Options {
     /// Skip PostgreSQL.
     #[arg(long)]
     sqlite_only: bool,
-    /// Sizes of the databases; the last one is the table's.
+    /// Sizes of the databases in people. The tables of the report use the last one.
     #[arg(long, value_delimiter = ',')]
     people: Vec<u64>,
-    /// Only requests with this text in their name; no storm, no searches, no starts.
+    /// Measure only requests with this text in their name, without storm, searches and starts.
     #[arg(long, conflicts_with = "report")]
     only: Option<String>,
 }
 
-/// Runs everything and reports.
+/// Runs the whole benchmark and writes the report.
 pub(crate) fn run(options: &Options) -> Result<()> {
     let (machine, start) = (Machine::begin(), now());
     std::fs::create_dir_all(&options.folder)?;
@@ -64,7 +64,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Fails a run that took too long, after its results were reported.
+/// Fails a run that took too long. Called after the results were reported.
 fn in_time(took: Duration) -> Result<()> {
     if took <= MOST {
         return Ok(());
@@ -77,7 +77,7 @@ fn in_time(took: Duration) -> Result<()> {
     )))
 }
 
-/// Prints the latest results, and writes all of them.
+/// Prints the results of the last engine, and writes all results into the report.
 fn tell(options: &Options, machine: &Machine, all: &[Findings]) -> Result<()> {
     println!("{}\n", machine.line());
     println!("{}", all.last().map(report::markdown).unwrap_or_default());
@@ -106,13 +106,14 @@ impl Options {
         Pace { rounds: 3, length }
     }
 
-    /// Access tokens of the largest database.
+    /// Number of access tokens to use with the largest database.
     fn bearers(&self) -> usize {
         if self.quick { 10_000 } else { usize::MAX }
     }
 }
 
-/// All rows over all sizes with one engine; storm, search under write load and starts with the largest.
+/// Measures one engine: all rows with every database size, then storm, search under write load and starts with the
+/// largest.
 fn one_engine(places: &Places, options: &Options, sizes: &[u64]) -> Result<Findings> {
     let start = now();
     let pace = options.pace();

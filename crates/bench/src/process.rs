@@ -1,4 +1,4 @@
-//! Server processes under test: memory, processor time, startup time.
+//! Server processes under test: their start and stop, memory use and processor time.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -17,7 +17,7 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(30);
 /// Clock ticks of `/proc` per second, the same on every relevant Linux (`getconf CLK_TCK`).
 const TICKS: f64 = 100.0;
 
-/// A server process; dropping it stops it.
+/// Running server process; dropping it stops the process.
 pub(crate) struct Server {
     child: Child,
     /// Listening address.
@@ -26,7 +26,7 @@ pub(crate) struct Server {
     pub(crate) started_in: Duration,
 }
 
-/// Memory of a process in MB of 1,000,000 bytes, the unit of the goals.
+/// Memory use of a process in MB of 1,000,000 bytes, the unit of the goals.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Memory {
     /// Current resident set size.
@@ -35,7 +35,7 @@ pub(crate) struct Memory {
     pub(crate) peak: f64,
 }
 
-/// Converts KiB, which the kernel calls kB, to MB.
+/// Converts KiB, which the kernel calls kB, to MB of 1,000,000 bytes.
 fn megabytes(kib: f64) -> f64 {
     kib * 1024.0 / 1e6
 }
@@ -63,7 +63,7 @@ impl Server {
         Ok(server)
     }
 
-    /// Memory use.
+    /// Reads the memory use of the process.
     pub(crate) fn memory(&self) -> Result<Memory> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let kib = |name: &str| {
@@ -73,19 +73,19 @@ impl Server {
         Ok(Memory { now: megabytes(kib("VmRSS:")), peak: megabytes(kib("VmHWM:")) })
     }
 
-    /// Processor time used, in seconds.
+    /// Processor time used so far, in seconds.
     pub(crate) fn processor_time(&self) -> Result<f64> {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
         let after_name = stat.rsplit(')').next().unwrap_or_default();
-        // Fields 14 and 15 of the line are numbers 12 and 13 after the name.
+        // In `/proc/PID/stat` fields 14 and 15 are user and system time; the process name ends field 2.
         let ticks: f64 =
             after_name.split_whitespace().skip(11).take(2).filter_map(|n| n.parse::<f64>().ok()).sum();
         Ok(ticks / TICKS)
     }
 
-    /// Resets the peak.
+    /// Resets the peak of the resident set size.
     pub(crate) fn forget_peak(&self) {
-        // Best effort: on failure the peak is that of the whole lifetime.
+        // If this fails, the peak is that of the whole lifetime.
         let _ = std::fs::write(format!("/proc/{}/clear_refs", self.child.id()), "5");
     }
 

@@ -1,4 +1,4 @@
-//! Baseline of sign-ins: password hashes per second on all cores without any other work.
+//! Baseline of the sign-ins: password hashes per second on all cores, without any other work.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! The report: results as Markdown between the two markers of `docs/benchmarks.md`. The text outside is written
-//! by hand and preserved.
+//! Report of the benchmark: the results as Markdown, between two markers in `docs/benchmarks.md`. The text outside of
+//! the markers is written by hand and preserved.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -16,22 +16,22 @@ mod judged;
 
 use judged::{beside_writes_table, judged, starts_table, storm_table};
 
-/// Markers of the generated part.
+/// Markers around the generated part of the file.
 const BEGIN: &str = "<!-- measured: written by `cargo xtask bench` -->";
 const END: &str = "<!-- end of what was measured -->";
 
-/// Results with one engine.
+/// Results with one storage engine.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     /// Name of the engine.
     pub(crate) engine: &'static str,
-    /// Rows per database, the largest last.
+    /// Rows of each database, the largest database last.
     pub(crate) growth: Vec<Growth>,
-    /// The storm, over the largest database.
+    /// Sign-ins and reads under overload, with the largest database.
     pub(crate) storm: Option<Storm>,
-    /// Search under write load, over the largest database.
+    /// Search under write load, with the largest database.
     pub(crate) beside_writes: Option<BesideWrites>,
-    /// Starts and sizes.
+    /// Start-up times, idle memory and binary size.
     pub(crate) starts: Option<Starts>,
     /// Number of sessions used, and the service's memory in MB at that point.
     pub(crate) memory_with_sessions: Option<(usize, f64)>,
@@ -39,18 +39,18 @@ pub(crate) struct Findings {
     pub(crate) took: Duration,
 }
 
-/// Rows of one database.
+/// Rows of one database size.
 #[derive(Debug)]
 pub(crate) struct Growth {
     /// Number of people.
     pub(crate) people: u64,
-    /// Requests of all kinds.
+    /// One row per kind of request.
     pub(crate) rows: Vec<Row>,
-    /// Search by class.
+    /// One row per class of searched words.
     pub(crate) searches: Vec<Row>,
 }
 
-/// Writes the results into the file; creates it if missing.
+/// Writes the results into the file, which is created if it is missing.
 pub(crate) fn write(file: &Path, machine: &Machine, all: &[Findings]) -> Result<()> {
     let before =
         std::fs::read_to_string(file).unwrap_or_else(|_| format!("# Benchmarks\n\n{BEGIN}\n{END}\n"));
@@ -129,7 +129,7 @@ fn growth_table(growth: &[Growth]) -> String {
     )
 }
 
-/// Table with a row per kind of request and a column per database.
+/// Table with a row per kind of request and a column per database size.
 fn compared(
     title: &str,
     growth: &[Growth],

@@ -1,10 +1,10 @@
-//! Minimal HTTP/1.1 response parser, sufficient for these servers, which always send a `Content-Length`.
+//! Minimal HTTP/1.1 response parser. It suffices for the servers under test, which always send a `Content-Length`.
 
 use memchr::memmem;
 
 use crate::error::{BenchError, Result};
 
-/// A response, borrowed from the input.
+/// Response that borrows from the input buffer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Response<'a> {
     /// Status code.
@@ -13,15 +13,15 @@ pub(crate) struct Response<'a> {
     pub(crate) head: &'a [u8],
     /// Body.
     pub(crate) body: &'a [u8],
-    /// True if the server closes the connection after it.
+    /// True if the server closes the connection after this response.
     pub(crate) closes: bool,
 }
 
-/// Result of parsing the start of the input.
+/// Result of parsing the beginning of the input.
 pub(crate) enum Parsed<'a> {
-    /// A complete response and its length.
+    /// A complete response, and its length in bytes.
     Whole(Response<'a>, usize),
-    /// Incomplete.
+    /// The response is incomplete; more input is needed.
     Part,
 }
 
@@ -41,7 +41,7 @@ impl<'a> Response<'a> {
         Ok(Parsed::Whole(Self { status, head, body: &input[end + 4..whole], closes }, whole))
     }
 
-    /// Value of a string member of the body without escapes.
+    /// Value of a string member in the JSON body, found without parsing. The value must not contain escapes.
     pub(crate) fn member(&self, name: &str) -> Option<&'a str> {
         let start = format!("\"{name}\":\"");
         let at = memmem::find(self.body, start.as_bytes())? + start.len();
@@ -56,7 +56,7 @@ impl<'a> Response<'a> {
     }
 }
 
-/// Value of the header line with the given start, in lower case.
+/// Value of the header line that starts with this text, which must be in lower case.
 fn header<'a>(head: &'a [u8], start: &[u8]) -> Option<&'a [u8]> {
     let at = memmem::find(head, start)? + start.len();
     let rest = &head[at..];

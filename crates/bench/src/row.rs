@@ -1,8 +1,8 @@
-//! Measurements of one kind of request over several rounds, and its goals.
+//! Measurements of one kind of request in several rounds, with their goals.
 
 use crate::load::Measured;
 
-/// A row of the table: results per round, beside the baseline of the same round.
+/// Row of the results: one kind of request, measured in each round together with its baseline.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Row {
     /// Kind of request.
@@ -12,7 +12,7 @@ pub(crate) struct Row {
     refused: u64,
 }
 
-/// One round of a row.
+/// Results of one round.
 #[derive(Debug, Clone, Copy)]
 struct Round {
     per_second: f64,
@@ -25,22 +25,22 @@ struct Round {
     peak: f64,
 }
 
-/// Goal of a row.
+/// Goal for a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Goal {
-    /// Minimum share of the baseline.
+    /// Minimum ratio of responses per second to the baseline.
     Ratio(f64),
-    /// Maximum p99 in milliseconds.
+    /// Maximum 99th percentile of the latency, in milliseconds.
     P99(f64),
 }
 
 impl Row {
-    /// Row without rounds.
+    /// Makes a row without rounds.
     pub(crate) fn new(name: &str, goals: &[Goal]) -> Self {
         Self { name: name.to_owned(), goals: goals.to_vec(), ..Self::default() }
     }
 
-    /// Adds a round: results, the baseline's responses per second, processor seconds and peak memory.
+    /// Adds a round: results, responses per second of the baseline, processor seconds, and peak memory.
     pub(crate) fn add(&mut self, seen: &Measured, limit: Option<f64>, processor: f64, peak: f64) {
         self.refused += seen.refused().map(|(_, count)| count).sum::<u64>();
         self.rounds.push(Round {
@@ -58,7 +58,7 @@ impl Row {
         self.median(|round| round.per_second)
     }
 
-    /// Responses per second relative to the baseline, round by round.
+    /// Ratio of responses per second to the baseline, as the median of all rounds.
     pub(crate) fn ratio(&self) -> Option<f64> {
         let is_limited = self.rounds.iter().all(|round| round.limit.is_some()) && !self.rounds.is_empty();
         is_limited.then(|| self.median(|round| round.per_second / round.limit.unwrap_or(f64::MAX)))
@@ -89,7 +89,7 @@ impl Row {
         self.refused
     }
 
-    /// Goals, and if each is met.
+    /// Goals as texts, and whether each is met.
     pub(crate) fn goals(&self) -> Vec<(String, bool)> {
         let judged = |goal: &Goal| match *goal {
             Goal::Ratio(least) => (format!("≥ {least} ×"), self.ratio().is_some_and(|ratio| ratio >= least)),

@@ -1,4 +1,4 @@
-//! Rows of one database: every kind of request, in interleaved rounds, each beside its baseline.
+//! Rows of one database: every kind of request, measured in interleaved rounds together with its baseline.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,15 +12,15 @@ use crate::row::{Goal, Row};
 use crate::scripts::{Get, Pick, Refresh, SignIn, SignUp};
 use crate::world::World;
 
-/// Accounts of the hot set.
+/// Number of accounts that receive most requests.
 const HOT: usize = 64;
-/// Accounts that reads pick from.
+/// Number of accounts that read requests pick from.
 const READERS: usize = 1_000;
-/// Length of the probe before the rounds that determines response sizes. Each connection gets at least one
+/// Duration of the first run, which determines the response sizes for the baseline. Each connection gets at least one
 /// response.
 const PROBE: Duration = Duration::from_millis(50);
 
-/// Goals of an engine.
+/// Goals for one storage engine.
 struct Goals {
     me: &'static [Goal],
     public: &'static [Goal],
@@ -48,7 +48,7 @@ pub(crate) struct Pace {
     pub(crate) length: Duration,
 }
 
-/// A row's requests and baseline.
+/// Kind of request with its script and its baseline.
 pub(crate) struct Asked {
     row: Row,
     /// Requests.
@@ -58,18 +58,18 @@ pub(crate) struct Asked {
     limit: Limit,
 }
 
-/// Baseline of a row.
+/// Baseline of a row: the maximum that this machine could reach.
 #[derive(Clone, Copy)]
 enum Limit {
-    /// The bare route with the body size of the service's last response.
+    /// The route of the baseline server, with the body size of the service's last response.
     Bare(usize),
-    /// Password hashes on all cores.
+    /// Password hashes on all cores, without any other work.
     Hashes,
     /// No baseline.
     None,
 }
 
-/// Measures every row of a world with the text `only` in its name.
+/// Measures the rows whose name contains the text `only`.
 pub(crate) fn measure(world: &World, bare: &Server, pace: Pace, only: &str) -> Result<Vec<Row>> {
     let mut asked = rows(world);
     asked.retain(|one| one.row.name.contains(only));
@@ -151,7 +151,7 @@ fn passwords(world: &World) -> Vec<Asked> {
 }
 
 impl Asked {
-    /// Requests compared with the bare route.
+    /// Makes a row whose baseline is the route of the baseline server.
     pub(crate) fn new(name: &str, goals: &[Goal], connections: usize, script: Box<dyn Script>) -> Self {
         Self { row: Row::new(name, goals), script, connections, limit: Limit::Bare(0) }
     }
@@ -161,7 +161,7 @@ impl Asked {
         &self.row.name
     }
 
-    /// Determines response sizes before the first baseline.
+    /// Determines the response size for the first baseline.
     fn probe(&mut self, service: &Server) -> Result<()> {
         if !matches!(self.limit, Limit::Bare(_)) {
             return Ok(());
@@ -179,14 +179,14 @@ impl Asked {
         }
     }
 
-    /// Sets the baseline's response size to the last one seen.
+    /// Sets the baseline's response size to that of the last response.
     fn learn(&mut self, seen: &Measured) {
         if let (Limit::Bare(bytes), Some(last)) = (&mut self.limit, seen.last_body) {
             *bytes = last;
         }
     }
 
-    /// Hashing is slow: its rounds take at least two seconds.
+    /// Lengthens rounds with password hashes to at least two seconds, because hashing is slow.
     pub(crate) fn pace(&self, pace: Pace) -> Pace {
         match self.limit {
             Limit::Bare(_) => pace,
@@ -196,7 +196,7 @@ impl Asked {
 }
 
 impl Limit {
-    /// Text beside a rate.
+    /// Name of the baseline, printed beside its rate.
     fn told(self) -> String {
         match self {
             Self::Bare(bytes) => format!(", limit of {bytes} bytes"),
@@ -217,12 +217,13 @@ fn limit_of(asked: &Asked, bare: &Server, pace: Pace) -> Result<Option<f64>> {
     }
 }
 
-/// A closed loop.
+/// Parameters of a closed loop.
 pub(crate) fn load(server: &Server, connections: usize, pace: Pace) -> Load {
     Load { address: server.address, connections, rate: None, warm_up: pace.length / 5, length: pace.length }
 }
 
-/// Drives a server; also returns its processor seconds during the counted time, and its peak memory.
+/// Runs a load on a server. Returns the results, the server's processor seconds during the counted time, and its peak
+/// memory.
 pub(crate) fn watched(server: &Server, load: &Load, script: &mut dyn Script) -> Result<(Measured, f64, f64)> {
     server.forget_peak();
     let before = server.processor_time()?;

@@ -1,4 +1,4 @@
-//! Scripts, one per kind of request. Profile writes are in [`crate::patches`].
+//! Scripts, one per kind of request. Scripts that write profiles are in [`crate::patches`].
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -7,21 +7,21 @@ use crate::load::Script;
 use crate::people::{NEW_PASSWORD, PASSWORD, email, refresh_token};
 use crate::response::Response;
 
-/// Starts a request.
+/// Appends the beginning of a request to the output.
 pub(crate) fn head(out: &mut Vec<u8>, method: &str, path: &str) {
     for part in [method, " ", path, " HTTP/1.1\r\nhost: bench\r\n"] {
         out.extend_from_slice(part.as_bytes());
     }
 }
 
-/// Ends a request with a JSON body.
+/// Appends a JSON body, which ends the request.
 pub(crate) fn body(out: &mut Vec<u8>, json: &str) {
     let line = format!("content-type: application/json\r\ncontent-length: {}\r\n\r\n", json.len());
     out.extend_from_slice(line.as_bytes());
     out.extend_from_slice(json.as_bytes());
 }
 
-/// Access token of a user.
+/// User id and access token of a signed-in user.
 #[derive(Debug, Clone)]
 pub(crate) struct Bearer {
     /// The token.
@@ -30,7 +30,7 @@ pub(crate) struct Bearer {
     pub(crate) user_id: String,
 }
 
-/// Order of selection.
+/// Order in which a script selects its users or paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pick {
     /// Round robin.
@@ -39,7 +39,7 @@ pub(crate) enum Pick {
     Random,
 }
 
-/// GET of one path by many bearers, or of many paths without authentication.
+/// Script that GETs one path as many bearers, or many paths without authentication.
 pub(crate) struct Get {
     requests: Vec<Vec<u8>>,
     next: usize,
@@ -48,12 +48,12 @@ pub(crate) struct Get {
 }
 
 impl Get {
-    /// Same path by each bearer.
+    /// Requests the same path as each of these bearers.
     pub(crate) fn by_bearers(path: &str, bearers: &[Bearer], pick: Pick) -> Self {
         Self::new(bearers.iter().map(|bearer| request(path, Some(bearer))).collect(), pick)
     }
 
-    /// Each path without authentication.
+    /// Requests each of these paths without authentication.
     pub(crate) fn paths(paths: impl Iterator<Item = String>, pick: Pick) -> Self {
         Self::new(paths.map(|path| request(&path, None)).collect(), pick)
     }
@@ -69,7 +69,7 @@ fn request(path: &str, bearer: Option<&Bearer>) -> Vec<u8> {
     out
 }
 
-/// Writes a GET.
+/// Appends a GET request to the output.
 pub(crate) fn get(out: &mut Vec<u8>, path: &str, bearer: Option<&Bearer>) {
     head(out, "GET", path);
     if let Some(bearer) = bearer {
@@ -89,7 +89,7 @@ impl Script for Get {
     }
 }
 
-/// Transport of a refresh token.
+/// Transport of the refresh token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Channel {
     /// Body.
@@ -98,20 +98,20 @@ pub(crate) enum Channel {
     Cookie,
 }
 
-/// Refreshes: each connection has one session and presents the last returned token.
+/// Script of refreshes. Each connection has one session and presents the last token that it received.
 pub(crate) struct Refresh {
     channel: Channel,
     tokens: Vec<(String, String)>,
 }
 
 impl Refresh {
-    /// Seeded sessions of these people, one per connection.
+    /// Refreshes the seeded sessions of these people, one per connection.
     pub(crate) fn seeded(people: impl Iterator<Item = u64>) -> Self {
         let tokens = people.map(|number| (refresh_token(number).expose(), String::new())).collect();
         Self { channel: Channel::Body, tokens }
     }
 
-    /// Sessions of cookies and their CSRF tokens, one per connection.
+    /// Refreshes these sessions, given as cookies with their CSRF tokens, one per connection.
     pub(crate) fn cookies(tokens: Vec<(String, String)>) -> Self {
         Self { channel: Channel::Cookie, tokens }
     }
@@ -144,7 +144,7 @@ impl Script for Refresh {
     }
 }
 
-/// One refresh for each of many seeded sessions, to collect access tokens.
+/// Script that refreshes many seeded sessions once, to collect access tokens.
 pub(crate) struct Collect {
     people: Vec<u64>,
     next: usize,
@@ -153,7 +153,7 @@ pub(crate) struct Collect {
 }
 
 impl Collect {
-    /// Sessions of these people.
+    /// Refreshes the sessions of these people.
     pub(crate) fn new(people: Vec<u64>) -> Self {
         Self { bearers: Vec::with_capacity(people.len()), people, next: 0 }
     }
@@ -178,17 +178,17 @@ impl Script for Collect {
     }
 }
 
-/// Sign-ins with the correct password; collects a web client's sessions.
+/// Script of sign-ins with the correct password. Collects the cookies of the web sessions.
 pub(crate) struct SignIn {
     people: u64,
     next: u64,
     most: u64,
-    /// Cookies and their CSRF tokens.
+    /// Cookies of the sessions, each with its CSRF token.
     pub(crate) cookies: Vec<(String, String)>,
 }
 
 impl SignIn {
-    /// By this many people in turn, with a maximum number of sign-ins.
+    /// Signs this many people in, in turn, at most `most` times.
     pub(crate) fn new(people: u64, most: u64) -> Self {
         Self { people, next: 0, most, cookies: Vec::new() }
     }
@@ -213,14 +213,14 @@ impl Script for SignIn {
     }
 }
 
-/// Sign-ups of new people.
+/// Script of sign-ups of new people.
 pub(crate) struct SignUp {
     prefix: String,
     next: u64,
 }
 
 impl SignUp {
-    /// People with this address prefix.
+    /// Signs up people whose address begins with this prefix.
     pub(crate) fn new(prefix: &str) -> Self {
         Self { prefix: prefix.to_owned(), next: 0 }
     }

@@ -1,4 +1,4 @@
-//! Search by class of words, one client: latency of a response with its exact total.
+//! Latency of searches by class of words, with one client. Each response contains the exact total.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use crate::time::pause;
 use crate::words::{VOCABULARY, Words};
 use crate::world::World;
 
-/// Queries per class, in turn.
+/// Number of queries per class, used in turn.
 const QUERIES: usize = 50;
 
-/// Measures every class.
+/// Measures the searches of every class.
 pub(crate) fn measure(world: &World, pace: Pace) -> Result<Vec<Row>> {
     wait_until_warm(&world.service)?;
     let mut classes: Vec<(Row, Get)> = scripts(world.people.count)
@@ -31,13 +31,13 @@ pub(crate) fn measure(world: &World, pace: Pace) -> Result<Vec<Row>> {
     Ok(classes.into_iter().map(|(row, _)| row).collect())
 }
 
-/// Common words only, in turn.
+/// Script of searches for common words.
 pub(crate) fn common_words() -> Get {
     let common = of_ranks(&Words::new(), 0, QUERIES);
     Get::paths(paths(&common, 0).into_iter(), Pick::InTurn)
 }
 
-/// Every class with its queries.
+/// Scripts of all classes with their names.
 pub(crate) fn scripts(people: u64) -> impl Iterator<Item = (&'static str, Get)> {
     classes(people).into_iter().map(|(name, paths)| (name, Get::paths(paths.into_iter(), Pick::InTurn)))
 }
@@ -60,7 +60,7 @@ fn classes(people: u64) -> Vec<(&'static str, Vec<String>)> {
     ]
 }
 
-/// Words from one rank to another, evenly spaced.
+/// Words between two ranks of frequency, evenly spaced.
 fn of_ranks(words: &Words, from: usize, to: usize) -> Vec<String> {
     (0..QUERIES).map(|n| words.of_rank(from + n * (to - from) / QUERIES).to_owned()).collect()
 }
@@ -70,7 +70,7 @@ fn paths(queries: &[String], offset: u64) -> Vec<String> {
     queries.iter().map(path).collect()
 }
 
-/// Waits until the service has finished its reads after the start and is idle.
+/// Waits until the service has loaded its data after the start and is idle.
 pub(crate) fn wait_until_warm(service: &Server) -> Result<()> {
     let mut used = service.processor_time()?;
     for _ in 0..120 {
@@ -81,7 +81,7 @@ pub(crate) fn wait_until_warm(service: &Server) -> Result<()> {
         }
         used = now;
     }
-    // A service still busy after a minute is measured as it is.
+    // After a minute the service is measured even if it is still busy.
     let mut script = Get::paths(std::iter::once("/health/ready".to_owned()), Pick::InTurn);
     let pace = Pace { rounds: 1, length: Duration::from_millis(100) };
     drive(&crate::rows::load(service, 1, pace), &mut script).map(|_| ())

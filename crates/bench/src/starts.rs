@@ -5,41 +5,41 @@ use crate::row::median;
 use crate::time::pause;
 use crate::world::Places;
 
-/// Population for which the search's memory goal is set.
+/// Number of people for which the memory goal of the search is defined.
 const SEARCHED: u64 = 1_000_000;
-/// Starts of each kind.
+/// Number of starts with an empty and with a full database each.
 const STARTS: usize = 7;
 
-/// Results.
+/// Results of the starts; times are in milliseconds, sizes in MB.
 #[derive(Debug, Clone)]
 pub(crate) struct Starts {
     /// Milliseconds from the start of the process to the first response, with an empty folder.
     pub(crate) empty: f64,
-    /// Same with the largest seeded database.
+    /// Milliseconds to the first response with the largest seeded database.
     pub(crate) full: f64,
-    /// Number of people of that database.
+    /// Number of people in that database.
     pub(crate) people: u64,
-    /// MB of an idle service started with an empty folder, after two seconds.
+    /// Memory of an idle service started with an empty folder, after two seconds.
     pub(crate) idle: f64,
-    /// Same with the seeded database, after its index is loaded.
+    /// Memory of an idle service with the seeded database, after the search index is loaded.
     pub(crate) idle_full: f64,
-    /// MB of the binary.
+    /// Size of the binary.
     pub(crate) binary: f64,
 }
 
 impl Starts {
-    /// Additional MB with the seeded database compared to an empty one: mostly the search index.
+    /// Additional memory with the seeded database compared to an empty one, which is mostly the search index.
     pub(crate) fn search(&self) -> f64 {
         self.idle_full - self.idle
     }
 
-    /// Memory goal of the search in MB, if there is one for this population.
+    /// Memory goal of the search in MB; `None` if there is none for this number of people.
     pub(crate) fn search_goal(&self) -> Option<f64> {
         (self.people == SEARCHED).then_some(400.0)
     }
 }
 
-/// Measures starts.
+/// Measures start-up times, idle memory and binary size.
 pub(crate) fn measure(places: &Places, people: u64) -> Result<Starts> {
     let (mut empty, mut full) = (Vec::new(), Vec::new());
     for _ in 0..STARTS {
@@ -58,7 +58,7 @@ pub(crate) fn measure(places: &Places, people: u64) -> Result<Starts> {
     Ok(Starts { empty: median(empty), full: median(full), people, idle, idle_full, binary })
 }
 
-/// Memory of a service once it is idle.
+/// Memory of a service, measured once it is idle.
 fn settled(server: &crate::process::Server) -> Result<f64> {
     pause(std::time::Duration::from_secs(2));
     let mut used = server.processor_time()?;

@@ -1,5 +1,5 @@
-//! The storm: sign-ins saturate password hashing during reads. The flood: many more sign-ins than can be served,
-//! retried at once.
+//! Measurements of overload. In the storm, sign-ins saturate password hashing while other clients read. In the flood,
+//! far more sign-ins arrive than can be served, and are retried at once.
 
 use std::time::Duration;
 
@@ -11,34 +11,34 @@ use crate::rows::Pace;
 use crate::scripts::{Get, Pick, SignIn};
 use crate::world::World;
 
-/// Connections that sign in continuously.
+/// Number of connections that sign in continuously in the storm.
 const STORM: usize = 64;
-/// Connections of the flood: more than the hashing queue takes.
+/// Number of connections in the flood, more than the hashing queue holds.
 const FLOOD: usize = 256;
-/// Session reads per second during the storm, and their connections.
+/// Number of reads per second during the storm, and number of connections for them.
 const READS: f64 = 2_000.0;
 const READERS: usize = 16;
 
-/// Results, medians of all rounds.
+/// Results of storm and flood, medians of all rounds.
 #[derive(Debug, Clone)]
 pub(crate) struct Storm {
     /// Sign-ins per second without other load.
     pub(crate) alone: f64,
     /// Sign-ins per second during the reads.
     pub(crate) beside: f64,
-    /// The reads without a storm; latency counts from the due time.
+    /// Reads without a storm. Latency counts from the due time.
     pub(crate) reads_alone: Medians,
-    /// The reads during the storm.
+    /// Reads during the storm.
     pub(crate) reads_beside: Medians,
     /// Sign-ins per second in the flood.
     pub(crate) flood: f64,
     /// Error responses per second in the flood, all of them 503.
     pub(crate) refusals: f64,
-    /// Peak memory in MB.
+    /// Peak memory of the service in MB.
     pub(crate) peak: f64,
 }
 
-/// Measures the storm in interleaved rounds.
+/// Measures storm and flood in interleaved rounds.
 pub(crate) fn measure(world: &World, pace: Pace) -> Result<Storm> {
     let service = &world.service;
     service.forget_peak();
@@ -74,7 +74,7 @@ fn both(world: &World, pace: Pace) -> Result<(Measured, Measured)> {
     })
 }
 
-/// The reads without other load, an open loop.
+/// Runs the reads without other load, in an open loop.
 fn read(world: &World, pace: Pace) -> Result<Measured> {
     let readers = &world.bearers[..world.bearers.len().min(1_000)];
     let mut get = Get::by_bearers("/api/auth/sessions/current", readers, Pick::InTurn);
@@ -87,7 +87,7 @@ fn sign_ins(service: &Server, people: u64, connections: usize, pace: Pace) -> Re
 
 fn storm_load(service: &Server, connections: usize, pace: Pace) -> Load {
     let length = pace.length.max(Duration::from_secs(2));
-    // Warm-up: the queue must fill before anything is counted.
+    // The hashing queue fills during the warm-up.
     Load { address: service.address, connections, rate: None, warm_up: Duration::from_secs(1), length }
 }
 

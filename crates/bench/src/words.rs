@@ -1,9 +1,10 @@
-//! Vocabulary of seeded profiles: words of syllables; the word of rank r has frequency 1/r (Zipf).
+//! Vocabulary of seeded profiles. Words are made of syllables, and the word of rank r has a frequency proportional to
+//! 1/r (Zipf's law).
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-/// Number of distinct words in bios.
+/// Number of different words in bios.
 pub(crate) const VOCABULARY: usize = 60_000;
 const FIRST_NAMES: usize = 2_000;
 const LAST_NAMES: usize = 30_000;
@@ -14,7 +15,7 @@ const SYLLABLES: &[&str] = &[
     "xa", "ya", "yl", "za", "zo",
 ];
 
-/// All words, the most frequent first.
+/// Vocabulary, the most frequent word first.
 pub(crate) struct Words {
     bio: Vec<String>,
     first: Vec<String>,
@@ -22,7 +23,7 @@ pub(crate) struct Words {
 }
 
 impl Words {
-    /// Deterministic vocabulary.
+    /// Makes the vocabulary, which is the same at every run.
     pub(crate) fn new() -> Self {
         let mut rng = StdRng::seed_from_u64(1);
         Self {
@@ -32,12 +33,12 @@ impl Words {
         }
     }
 
-    /// Word of a rank, from 0.
+    /// Word of a rank; 0 is the most frequent.
     pub(crate) fn of_rank(&self, rank: usize) -> &str {
         &self.bio[rank % self.bio.len()]
     }
 
-    /// A name, and a bio of 5 to 25 words.
+    /// Random name, and random bio of 5 to 25 words.
     pub(crate) fn of_person(&self, rng: &mut StdRng) -> (String, String) {
         let first = &self.first[rng.random_range(0..FIRST_NAMES)];
         let last = &self.last[rng.random_range(0..LAST_NAMES)];
@@ -46,7 +47,7 @@ impl Words {
     }
 }
 
-/// Random rank by Zipf's law: the inverse of the logarithmic distribution.
+/// Random rank by Zipf's law, from the inverse of the approximate distribution function.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

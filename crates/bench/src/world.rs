@@ -1,4 +1,4 @@
-//! A service on a seeded database, ready for load, and the baseline server.
+//! Service on a seeded database, ready for load, and the baseline server.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -15,61 +15,62 @@ use crate::process::{Server, free_port};
 use crate::scripts::{Bearer, Collect, SignIn};
 use crate::time::wall_clock;
 
-/// Sessions of a seeded database, if it has as many people.
+/// Maximum number of sessions in a seeded database.
 pub(crate) const SESSIONS: u64 = 100_000;
-/// Sessions that the refresh rows rotate, one per connection; the others are for bearers.
+/// Number of sessions whose refresh tokens the rows of refreshes use, one per connection. The other sessions provide
+/// access tokens.
 pub(crate) const ROTATED: usize = 64;
 
-/// Paths of a run.
+/// Paths that a run uses.
 pub(crate) struct Places {
     /// Binary under test.
     pub(crate) latchkey: PathBuf,
     /// Folder of seeded databases and running copies.
     pub(crate) folder: PathBuf,
-    /// Subfolder of the running copy.
+    /// Name of the subfolder for the running copy of the data.
     pub(crate) run: &'static str,
-    /// Existing seeded file to use instead of a generated one: for a binary with an older schema.
+    /// Seeded file to use instead of a generated one, for a binary with an older schema.
     pub(crate) seed: Option<PathBuf>,
-    /// PostgreSQL cluster; `None` for files.
+    /// PostgreSQL cluster; `None` for SQLite.
     pub(crate) cluster: Option<Arc<TestCluster>>,
 }
 
-/// Data of a running service.
+/// Data that a running service uses.
 pub(crate) struct Data {
     folder: PathBuf,
     database: Option<TestDatabase>,
 }
 
-/// PostgreSQL cluster with full durability, as in production.
+/// Starts a PostgreSQL cluster with full durability, as in production.
 pub(crate) fn cluster() -> Result<TestCluster> {
     let settings = ["fsync=on", "synchronous_commit=on", "full_page_writes=on", "shared_buffers=512MB"];
     TestCluster::start(&settings).map_err(BenchError::other)
 }
 
-/// A running service and its signed-in users.
+/// Running service with its signed-in users.
 pub(crate) struct World {
     /// The service.
     pub(crate) service: Server,
-    /// Its data; dropped after the service.
+    /// Data of the service; dropped after it.
     pub(crate) data: Data,
     /// Population of its database.
     pub(crate) people: People,
-    /// Access tokens of many people, evenly spread.
+    /// Access tokens of many people, evenly distributed over the population.
     pub(crate) bearers: Arc<Vec<Bearer>>,
-    /// Cookies with their CSRF tokens.
+    /// Cookies of web sessions, each with its CSRF token.
     pub(crate) cookies: Vec<(String, String)>,
 }
 
 impl World {
-    /// True if the database is a separate process.
+    /// True if the database runs in a separate process.
     pub(crate) const fn is_remote(&self) -> bool {
         self.data.database.is_some()
     }
 }
 
 impl Places {
-    /// Seeded file with a number of people: generated once, kept until the benchmark's folder is removed, and
-    /// migrated.
+    /// Path of a seeded file with this many people, migrated to the current schema. It is generated once and kept until
+    /// the benchmark's folder is removed.
     pub(crate) fn seeded(&self, people: u64) -> Result<PathBuf> {
         if let Some(file) = &self.seed {
             return Ok(file.clone());
@@ -86,7 +87,7 @@ impl Places {
         Ok(file)
     }
 
-    /// Fresh copy of the seeded data; empty for zero people.
+    /// Copies the seeded data for a run; the data is empty for zero people.
     pub(crate) fn fresh_data(&self, people: u64) -> Result<Data> {
         let folder = self.folder.join(self.run);
         let _ = std::fs::remove_dir_all(&folder);
@@ -102,7 +103,7 @@ impl Places {
         Ok(Data { folder, database })
     }
 
-    /// Copies a file's people into a database, by the operator's command.
+    /// Copies a SQLite file into a PostgreSQL database with the command `latchkey copy`.
     fn copy(&self, file: &Path, folder: &Path, database: &TestDatabase) -> Result<()> {
         let mut command = Command::new(&self.latchkey);
         command.current_dir(folder).stdout(Stdio::null());
@@ -117,8 +118,8 @@ impl Places {
         Err(BenchError::Server(format!("`latchkey copy` failed ({status})")))
     }
 
-    /// Starts the service on that data, with default settings but without limits per client, because there is a
-    /// single client.
+    /// Starts the service on this data with default settings, but without limits per client, because there is a single
+    /// client.
     pub(crate) fn start(&self, data: &Data) -> Result<Server> {
         let port = free_port()?;
         let mut settings = vec![
@@ -148,12 +149,12 @@ impl Places {
         Server::start(command, port, "/bytes/2", &self.folder.join("bare.log"))
     }
 
-    /// Name of the engine.
+    /// Name of the storage engine.
     pub(crate) const fn engine(&self) -> &'static str {
         if self.cluster.is_some() { "PostgreSQL" } else { "SQLite" }
     }
 
-    /// Service on a copy of the seeded database, with `bearers` signed in.
+    /// Starts the service on a copy of the seeded database, and signs `bearers` people in.
     pub(crate) fn world(&self, count: u64, bearers: usize) -> Result<World> {
         let data = self.fresh_data(count)?;
         let service = self.start(&data)?;
@@ -179,7 +180,7 @@ impl Places {
     }
 }
 
-/// Seeds a file with people.
+/// Makes a seeded file with this many people.
 pub(crate) fn seed(file: &Path, people: u64) -> Result<()> {
     let town = People::new(people, SESSIONS, wall_clock())?;
     latchkey_store_sqlite::seed(file, town.all())?;

@@ -1,21 +1,27 @@
-//! Does time tell whether an address has an account? Starts the real binary and measures interleaved calls with known
-//! and unknown addresses, in random order, for sign-in, resend, reset, exchange, sign-up, sign-in with the password of
-//! that sign-up, and sign-in after the parameters of hashes were raised. Prints both medians and the two-sided p-value of a rank test (Mann-Whitney) for each: `cargo bench -p latchkey --bench enumeration`.
+//! Timing benchmark against user enumeration: `cargo bench -p latchkey --bench enumeration`. It starts the real binary
+//! and sends interleaved requests with known and unknown addresses, in random order. Operations: sign-in, resend,
+//! reset, exchange, sign-up, sign-in with the password of that sign-up, sign-in after the hash parameters were
+//! raised, the first four where the known accounts have two-step sign-in, and the options of a sign-in by passkey where
+//! they have passkeys. For each it prints both medians and the two-sided p-value of a Mann-Whitney rank test.
+//! `--profile release` builds in less time; the binary is of the same profile. Other load makes both medians longer and
+//! small differences invisible.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::cast_precision_loss, clippy::disallowed_methods)]
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use latchkey_testkit::{Device, totp_code};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
+use serde_json::{Value, json};
 
 const CALLS: usize = 2_000;
 const PASSWORD: &str = "tangerine-9-trees";
 
-/// An operation: its name, its path, and its body for an address.
+/// Operation under test: its name, its path, and a function that makes the body for an email address.
 type Operation = (&'static str, &'static str, fn(&str) -> String);
 
 const OPERATIONS: [Operation; 6] = [
@@ -31,8 +37,18 @@ const OPERATIONS: [Operation; 6] = [
     ("own", "/api/auth/sessions", |email| format!(r#"{{"email":"{email}","password":"new-{PASSWORD}"}}"#)),
 ];
 
+const PASSKEY_OPTIONS: Operation =
+    ("options", "/api/auth/passkeys/authentication-options", |email| format!(r#"{{"email":"{email}"}}"#));
+
 const VERIFICATION_OFF: [&str; 2] = ["--set", "auth.require_email_verification=false"];
 const VERIFICATION_ON: [&str; 2] = ["--set", "auth.require_email_verification=true"];
+const ADMIN_KEY: &str = "admin-key-of-the-benchmark-0123456789abcdef";
+const TWO_STEP: [&str; 4] = [
+    "--set",
+    "auth.require_email_verification=true",
+    "--set",
+    "admin.api_key=admin-key-of-the-benchmark-0123456789abcdef",
+];
 const RAISED: [&str; 4] =
     ["--set", "auth.require_email_verification=true", "--set", "passwords.iterations=3"];
 
@@ -52,6 +68,49 @@ fn main() {
     let (server, port) = start(folder.path(), &RAISED);
     compare(port, &[("raised", OPERATIONS[0].1, OPERATIONS[0].2)]);
     stop(server);
+
+    println!("known accounts have two-step sign-in:");
+    let folder = tempfile::tempdir().unwrap();
+    let (server, port) = start(folder.path(), &TWO_STEP);
+    (0..50).for_each(|number| enroll(&mut Connection::open(port), number));
+    compare(port, &OPERATIONS[..4]);
+    stop(server);
+
+    println!("known accounts have a passkey:");
+    let folder = tempfile::tempdir().unwrap();
+    let (server, port) = start(folder.path(), &TWO_STEP);
+    (0..50).for_each(|number| equip(&mut Connection::open(port), number, port));
+    compare(port, &[PASSKEY_OPTIONS, OPERATIONS[0]]);
+    stop(server);
+}
+
+/// Creates a verified account and signs in; the header with the access token.
+fn sign_up(connection: &mut Connection, number: usize) -> String {
+    let account =
+        json!({ "email": format!("known{number}@example.org"), "password": PASSWORD, "autoConfirm": true });
+    connection.call("/api/auth/users", &format!("x-api-key: {ADMIN_KEY}\r\n"), &account.to_string());
+    let (_, session) = connection.call("/api/auth/sessions?client_type=server", "", &account.to_string());
+    format!("authorization: Bearer {}\r\n", session["accessToken"].as_str().unwrap())
+}
+
+/// Creates a verified account and turns two-step sign-in on.
+fn enroll(connection: &mut Connection, number: usize) {
+    let bearer = sign_up(connection, number);
+    let (_, begun) = connection.call("/api/auth/factors/totp", &bearer, "{}");
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let code = totp_code(begun["secret"].as_str().unwrap(), i64::try_from(now).unwrap());
+    let confirm = json!({ "factorId": begun["factorId"], "code": code }).to_string();
+    let (status, _) = connection.call("/api/auth/factors/totp/confirm?client_type=server", &bearer, &confirm);
+    assert_eq!(status, 200);
+}
+
+/// Creates a verified account and registers a passkey.
+fn equip(connection: &mut Connection, number: usize, port: u16) {
+    let bearer = sign_up(connection, number);
+    let (_, begun) = connection.call("/api/auth/passkeys/registration-options", &bearer, "{}");
+    let credential = Device::at(&format!("http://localhost:{port}")).create(&begun["options"]).to_json();
+    let register = json!({ "ceremonyId": begun["ceremonyId"], "credential": credential }).to_string();
+    assert_eq!(connection.call("/api/auth/passkeys", &bearer, &register).0, 200);
 }
 
 fn compare(port: u16, operations: &[Operation]) {
@@ -73,7 +132,7 @@ fn stop(mut server: Child) {
     server.wait().unwrap();
 }
 
-/// Milliseconds of known and of unknown addresses.
+/// Response times in milliseconds, for known and for unknown addresses.
 fn measure(connection: &mut Connection, path: &str, body: fn(&str) -> String) -> (Vec<f64>, Vec<f64>) {
     let mut random = StdRng::seed_from_u64(7);
     let (mut known, mut unknown) = (Vec::new(), Vec::new());
@@ -122,7 +181,7 @@ fn upper_tail(z: f64) -> f64 {
     0.5 * polynomial * (-x * x).exp()
 }
 
-/// Starts the service with these settings and limits off; answers its port.
+/// Starts the service with these settings, rate limits off; returns its port.
 fn start(folder: &std::path::Path, settings: &[&str]) -> (Child, u16) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_latchkey"))
         .current_dir(folder)
@@ -138,7 +197,7 @@ fn start(folder: &std::path::Path, settings: &[&str]) -> (Child, u16) {
     (child, port)
 }
 
-/// One kept-alive connection.
+/// HTTP connection with keep-alive.
 struct Connection(BufReader<TcpStream>);
 
 impl Connection {
@@ -150,8 +209,14 @@ impl Connection {
     }
 
     fn post(&mut self, path: &str, body: &str) -> u16 {
+        self.call(path, "", body).0
+    }
+
+    /// Sends a request with further headers; returns status and body.
+    fn call(&mut self, path: &str, headers: &str, body: &str) -> (u16, Value) {
         let head = format!(
-            "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+            "POST {path} HTTP/1.1\r\nhost: localhost\r\n{headers}content-type: application/json\r\n\
+             content-length: {}\r\n\r\n",
             body.len()
         );
         self.0.get_mut().write_all((head + body).as_bytes()).unwrap();
@@ -169,7 +234,8 @@ impl Connection {
                 length = value.trim().parse().unwrap();
             }
         }
-        std::io::copy(&mut self.0.by_ref().take(length), &mut std::io::sink()).unwrap();
-        status
+        let mut received = Vec::new();
+        self.0.by_ref().take(length).read_to_end(&mut received).unwrap();
+        (status, serde_json::from_slice(&received).unwrap_or_default())
     }
 }

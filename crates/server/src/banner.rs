@@ -1,4 +1,5 @@
-//! The banner of the start: the URL of the service, and in development the places of everything else.
+//! Start banner: the URL of the service, its addresses and mode, and the locations of the database, the mails and the
+//! admin key.
 
 use std::fmt::Write;
 use std::io::IsTerminal;
@@ -9,7 +10,7 @@ use latchkey_service::Service;
 use crate::data_folder::Kept;
 use crate::settings::{MailTransport, Settings};
 
-/// The text that `serve` prints before its first request.
+/// Builds the text that `serve` prints to standard output when the service is ready.
 #[must_use]
 pub fn banner(
     settings: &Settings,

@@ -1,4 +1,4 @@
-//! The command line: which commands there are and what they take. What they do is wired elsewhere.
+//! Command-line arguments, parsed with clap. The commands themselves are in [`crate::commands`].
 
 mod copy_args;
 mod providers;
@@ -15,47 +15,47 @@ pub use providers::{AddProvider, OAuthCommand};
 pub use settings_args::{Override, OverrideForm};
 pub use users::{UserRef, UserRefForm};
 
-/// The command line of `latchkey`.
+/// Arguments of the binary `latchkey`.
 #[derive(Debug, Parser)]
 #[command(name = "latchkey", version, about = "Accounts and profiles as a service, in one binary")]
 pub struct Cli {
-    /// Where settings come from; valid before and after the command.
+    /// Options that select the settings; accepted before and after the subcommand.
     #[command(flatten)]
     pub settings: SettingsArgs,
-    /// The command; `serve` where none is given.
+    /// Subcommand; `None` means `serve`.
     #[command(subcommand)]
     command: Option<Command>,
 }
 
 impl Cli {
-    /// The settings arguments and the command, `serve` where none was given.
+    /// Splits the arguments into the settings options and the subcommand, `serve` by default.
     #[must_use]
     pub fn into_parts(self) -> (SettingsArgs, Command) {
         (self.settings, self.command.unwrap_or(Command::Serve))
     }
 }
 
-/// Where settings come from, besides the environment.
+/// Settings file and single settings given on the command line. Environment variables are read besides.
 #[derive(Debug, Clone, Args)]
 pub struct SettingsArgs {
     /// Settings file; ./latchkey.toml is read when it exists and no other is named.
     #[arg(long, value_name = "FILE", global = true)]
     pub config: Option<PathBuf>,
-    /// One setting, `section.key=value`; may be given several times, and wins over file and
-    /// environment.
+    /// Override of one setting, as `section.key=value`. Takes precedence over file and environment; repeatable.
     #[arg(long = "set", value_name = "SECTION.KEY=VALUE", global = true)]
     pub overrides: Vec<Override>,
 }
 
-/// What to do.
+/// Subcommands of `latchkey`.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Run the service (what happens without a command). SIGTERM, SIGINT and SIGHUP finish what is in flight and end it.
+    /// Run the service; the default command. On SIGTERM, SIGINT and SIGHUP it finishes the requests in flight and
+    /// exits.
     Serve,
     /// Show or check the settings.
     #[command(subcommand)]
     Config(ConfigCommand),
-    /// Manage accounts in the database of these settings.
+    /// Manage accounts in the configured database.
     #[command(subcommand)]
     User(UserCommand),
     /// Manage identity providers.
@@ -64,15 +64,15 @@ pub enum Command {
     /// Manage the keys that sign access tokens.
     #[command(subcommand)]
     Keys(KeysCommand),
-    /// Try redirect targets against the allowed list.
+    /// Test redirect targets against the list of allowed ones.
     #[command(subcommand)]
     Redirects(RedirectsCommand),
-    /// Look after the mails that wait to be sent.
+    /// Manage the outbox: queued and dead mails.
     #[command(subcommand)]
     Mail(MailCommand),
-    /// Bring the schema of the database up to date and exit; serving does so at its start as well.
+    /// Bring the schema of the database up to date and exit. `serve` does the same when it starts.
     Migrate(MigrateArgs),
-    /// Move a whole instance from a SQLite file into a PostgreSQL database.
+    /// Copy a whole instance from a SQLite file into a PostgreSQL database.
     Copy(CopyArgs),
     /// Print the version.
     Version,
@@ -81,117 +81,145 @@ pub enum Command {
     Document(DocumentCommand),
 }
 
-/// `latchkey migrate`
+/// Arguments of `latchkey migrate`.
 #[derive(Debug, Args)]
 pub struct MigrateArgs {
-    /// Say which migrations are missing and change nothing. Exit code 0: none; 1: some, or the database cannot be read.
+    /// Print the missing migrations and change nothing. Exit code 0: none; 1: some, or the database cannot be read.
     #[arg(long)]
     pub check: bool,
 }
 
-/// `latchkey document …`
+/// Subcommands of `latchkey document`, one per generated file.
 #[derive(Debug, Subcommand)]
 pub enum DocumentCommand {
-    /// `docs/openapi.json`
+    /// Print docs/openapi.json, the OpenAPI document of the HTTP API.
     Openapi,
-    /// `docs/errors.md`
+    /// Print docs/errors.md, the list of error codes.
     Errors,
-    /// `docs/configuration.md`
+    /// Print docs/mails.md, the list of mails.
+    Mails,
+    /// Print docs/configuration.md, the list of settings.
     Configuration,
 }
 
-/// `latchkey config …`
+/// Subcommands of `latchkey config`.
 #[derive(Debug, Subcommand)]
 pub enum ConfigCommand {
-    /// Print the settings in force as TOML, each with its source, secrets as ***. What an admin changed at run time is
-    /// read from the database and marked `admin`; nothing is created or migrated.
+    /// Print the settings in force as TOML, each with its source, secrets as ***. Values that an admin changed at run
+    /// time are read from the database and marked `admin`; nothing is created or migrated.
     Print {
-        /// Print the documented defaults instead.
+        /// Print the documented defaults instead of the settings in force.
         #[arg(long)]
         defaults: bool,
     },
-    /// Check the settings and all that a start opens; name everything that is wrong. Starts and changes nothing.
+    /// Check the settings, and the files, address and database that a start uses. Reports all problems and changes
+    /// nothing.
     Check,
 }
 
-/// `latchkey user …`
+/// Subcommands of `latchkey user`.
 #[derive(Debug, Subcommand)]
 pub enum UserCommand {
     /// Create an account. The password is the first line of standard input; at a terminal it is asked for twice and not
     /// shown.
     Create {
-        /// The email address.
+        /// Email address of the account.
         email: String,
-        /// The name in the profile.
+        /// Name in the user's profile.
         #[arg(long, default_value = "")]
         name: String,
-        /// Take the address as verified.
+        /// Mark the email address as verified.
         #[arg(long)]
         verified: bool,
-        /// Create no profile.
+        /// Create the account without a profile.
         #[arg(long)]
         no_profile: bool,
     },
     /// List accounts, newest first.
     List {
-        /// Only those whose email address or name contains this.
+        /// List only accounts whose email address or name contains this text.
         #[arg(long, value_name = "TEXT")]
         search: Option<String>,
-        /// How many, 1 to 1000.
+        /// Number of accounts to list, 1 to 1000.
         #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1000))]
         limit: u32,
-        /// How many to skip.
+        /// Number of accounts to skip.
         #[arg(long, default_value_t = 0)]
         offset: u32,
     },
-    /// Ban an account: its sessions end and it cannot sign in.
+    /// Show an account: its state in one sentence, its second factors and its sessions.
+    Show {
+        /// Email address or id of the account.
+        user: UserRef,
+    },
+    /// Manage the second factors of an account.
+    #[command(subcommand)]
+    Factors(FactorsCommand),
+    /// Ban an account: end its sessions and refuse further sign-ins.
     Ban {
-        /// Email address or id.
+        /// Email address or id of the account.
         user: UserRef,
     },
-    /// Lift a ban.
+    /// Lift the ban of an account.
     Unban {
-        /// Email address or id.
+        /// Email address or id of the account.
         user: UserRef,
     },
-    /// Delete an account and everything of it. Cannot be undone. At a terminal it shows the account and asks first.
+    /// Delete an account with all its data, irreversibly. At a terminal it shows the account and asks for confirmation.
     Delete {
-        /// Email address or id.
+        /// Email address or id of the account.
         user: UserRef,
-        /// Delete without asking. Needed where standard input is no terminal.
+        /// Delete without confirmation. Required if standard input is not a terminal.
         #[arg(long)]
         yes: bool,
     },
 }
 
-/// `latchkey keys …`
+/// Subcommands of `latchkey user factors`.
+#[derive(Debug, Subcommand)]
+pub enum FactorsCommand {
+    /// Remove all second factors of an account: authenticator apps, recovery codes and two-step sign-in. Ends all
+    /// sessions and mails the owner. At a terminal it shows the account and asks for confirmation.
+    Remove {
+        /// Email address or id of the account.
+        user: UserRef,
+        /// Remove the passkeys too.
+        #[arg(long)]
+        passkeys: bool,
+        /// Remove without confirmation. Required if standard input is not a terminal.
+        #[arg(long)]
+        yes: bool,
+    },
+}
+
+/// Subcommands of `latchkey keys`.
 #[derive(Debug, Subcommand)]
 pub enum KeysCommand {
-    /// Make a new signing key now; the one before stays valid until its last token has expired.
+    /// Create a new signing key now. The previous one stays valid until the last token signed with it has expired.
     Rotate,
     /// List the signing keys.
     List,
 }
 
-/// `latchkey redirects …`
+/// Subcommands of `latchkey redirects`.
 #[derive(Debug, Subcommand)]
 pub enum RedirectsCommand {
-    /// Say whether a target is allowed, and if not, by which rule. The exit code says it too.
+    /// Print whether a redirect target is allowed, and if not, which rule refuses it. Exit code 0: allowed; 1: refused.
     Test {
-        /// The target, as an application would send it.
+        /// Redirect target, as an application would send it.
         url: String,
     },
 }
 
-/// `latchkey mail …`
+/// Subcommands of `latchkey mail`.
 #[derive(Debug, Subcommand)]
 pub enum MailCommand {
     /// List queued and dead mails.
     List {
-        /// Only dead mails: those after their last attempt.
+        /// List only dead mails, whose last delivery attempt has failed.
         #[arg(long)]
         dead: bool,
-        /// How many, 1 to 1000.
+        /// Number of mails to list, 1 to 1000.
         #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1000))]
         limit: u32,
     },
@@ -199,13 +227,13 @@ pub enum MailCommand {
     Retry(RetryArgs),
 }
 
-/// Which mails to try again: one by its id, or all.
+/// Mails to put back into the queue: one by its id, or all dead ones.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 pub struct RetryArgs {
-    /// The id of one mail, as `mail list` shows it.
+    /// Id of a mail, as `mail list` shows it.
     pub id: Option<MailId>,
-    /// All dead mails.
+    /// Retry all dead mails.
     #[arg(long)]
     pub all: bool,
 }

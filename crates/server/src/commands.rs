@@ -1,4 +1,4 @@
-//! The commands. Their arguments are in [`crate::cli`].
+//! Execution of the commands, and their common error. Their arguments are in [`crate::cli`].
 
 mod config;
 mod copy;
@@ -23,43 +23,42 @@ use crate::start_error;
 use crate::storage::Unreachable;
 use crate::wiring::{Assembly, WiringError, assemble};
 
-/// A command did not do what it was asked. The text is for the person at the terminal.
+/// Failure of a command. Its text is shown to the person at the terminal.
 #[derive(Debug, thiserror::Error)]
 pub enum CommandError {
-    /// The settings.
     #[error(transparent)]
     Settings(#[from] SettingsError),
-    /// A part of the service.
+    /// A part of the service could not be built from the settings.
     #[error(transparent)]
     Wiring(#[from] WiringError),
-    /// The running service.
     #[error(transparent)]
     Serve(#[from] ServeError),
-    /// A use case refused.
+    /// A use case of the service failed or refused the request.
     #[error("{}", latchkey_http::error::chain_of(.0))]
     Service(#[from] latchkey_service::Error),
-    /// The store.
+    /// The storage engine failed.
     #[error("{}", latchkey_http::error::chain_of(.0))]
     Store(#[from] latchkey_store::StoreError),
-    /// The runtime, or standard input.
+    /// The async runtime could not be started, or standard input could not be read.
     #[error(transparent)]
     Io(#[from] std::io::Error),
-    /// Anything that the command itself refuses.
+    /// The command refused its input or the state that it found; the text gives the reason.
     #[error("{0}")]
     Refused(String),
-    /// A signal ended the command.
+    /// A signal ended the command before it was done.
     #[error("ended by {0}")]
     Ended(Ending),
 }
 
-/// Runs a command; its exit code is the process's.
+/// Runs a command and returns the exit code of the process.
 pub fn run(
     arguments: SettingsArgs,
     command: Command,
     environment: impl IntoIterator<Item = (OsString, OsString)>,
 ) -> ExitCode {
     let environment: Vec<_> = environment.into_iter().collect();
-    // A service is read by what reads its log, a command by a person.
+    // Start errors of the service have the configured log format, because log collectors read them. Other commands
+    // print text for a person.
     let format = match command {
         Command::Serve => {
             let overrides = arguments.overrides.iter().map(Override::text);
@@ -133,7 +132,7 @@ fn dispatch(
     Ok(ExitCode::SUCCESS)
 }
 
-/// The log of a command at a terminal: what is worth a warning.
+/// Starts the log of a command other than `serve`: warnings and errors, as text.
 fn start_command_log() -> std::io::Result<LogThread> {
     logging::start(&LogSettings { format: LogFormat::Text, level: "warn".to_owned() })
 }
@@ -142,7 +141,8 @@ fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread().enable_all().build()
 }
 
-/// A command beside a running service, or without one: it works on the same database.
+/// Builds the service on the configured database and runs a command on it until the command is done or a signal
+/// arrives. A service may run on the same database meanwhile.
 fn with_service<T>(
     sources: Result<Sources, SettingsError>,
     scope: Scope,

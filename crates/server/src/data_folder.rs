@@ -1,4 +1,5 @@
-//! The data folder: its creation, and the secrets that development mode generates into it at the first start.
+//! Data folder: its creation, and the server secret and admin key that development mode generates into it at the first
+//! start.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write};
@@ -9,15 +10,15 @@ use latchkey_service::entropy::Entropy;
 
 use crate::settings::Secret;
 
-/// The file of the generated server secret.
+/// Name of the file with the generated server secret.
 pub(crate) const SECRET_FILE: &str = "server-secret";
-/// The file of the generated admin key.
+/// Name of the file with the generated admin key.
 pub(crate) const ADMIN_KEY_FILE: &str = "admin-key";
 
-/// Fewest characters of a stored secret, as for those of the settings.
+/// Minimum length of a stored secret in characters, the same as for secrets in the settings.
 const SHORTEST: usize = 32;
 
-/// Something about the data folder cannot be done.
+/// Error of reading or writing in the data folder, with the path and the failed action.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {action}: {source}", .path.display())]
 pub struct DataFolderError {
@@ -26,40 +27,38 @@ pub struct DataFolderError {
     source: io::Error,
 }
 
-/// The data folder.
+/// Existing data folder, in which secrets can be read or generated.
 pub struct DataFolder<'a> {
     path: &'a Path,
 }
 
-/// A secret out of a file, and whether it was just made.
+/// Secret from a file of the data folder.
 pub struct Kept {
-    /// The secret.
     pub secret: Secret,
-    /// Its file.
     pub path: PathBuf,
-    /// This start generated it.
+    /// True if this call generated the secret.
     pub is_new: bool,
 }
 
 impl<'a> DataFolder<'a> {
-    /// Makes the folder, readable for its owner alone, if it is not there.
+    /// Creates the folder, with mode 700, if it is missing.
     pub fn open(path: &'a Path) -> Result<Self, DataFolderError> {
         create_private(path)?;
         Ok(Self { path })
     }
 
-    /// The server secret of development mode.
+    /// Reads the server secret, or generates it at the first start.
     pub fn server_secret(&self, entropy: &dyn Entropy) -> Result<Kept, DataFolderError> {
         self.keep(SECRET_FILE, "", entropy)
     }
 
-    /// The admin key of development mode.
+    /// Reads the admin key, or generates it at the first start.
     pub fn admin_key(&self, entropy: &dyn Entropy) -> Result<Kept, DataFolderError> {
         self.keep(ADMIN_KEY_FILE, "admin_", entropy)
     }
 
-    /// Reads a secret, or makes one of 256 random bits. Of two processes that start together, one makes it: the file
-    /// appears whole or not at all.
+    /// Reads a secret from a file, or generates one of 256 random bits. The file is written under another name and then
+    /// hard-linked, so it is never incomplete, and two processes that start together use the same secret.
     fn keep(&self, name: &str, prefix: &str, entropy: &dyn Entropy) -> Result<Kept, DataFolderError> {
         let path = self.path.join(name);
         let fail = |action| {
@@ -91,7 +90,7 @@ impl<'a> DataFolder<'a> {
     }
 }
 
-/// A secret that the folder holds; `None` where there is none yet.
+/// Reads a stored secret; `None` if the file does not exist, an inner error if it cannot be read or is too short.
 pub(crate) fn read_kept(folder: &Path, name: &str) -> Option<Result<Secret, DataFolderError>> {
     let path = folder.join(name);
     path.exists().then(|| read_secret(&path))
@@ -101,7 +100,7 @@ fn read_secret(path: &Path) -> Result<Secret, DataFolderError> {
     let fail = |action, source| DataFolderError { path: path.to_owned(), action, source };
     let text = fs::read_to_string(path).map_err(|error| fail("cannot be read", error))?;
     let secret = Secret::new(text.trim().to_owned());
-    // An emptied file must not become a key that anybody can send.
+    // A truncated file must not become an empty or short key, which an attacker could guess.
     if secret.reveal().len() < SHORTEST {
         let short = io::Error::other(format!(
             "it holds less than {SHORTEST} characters; delete it to have a new one made"
@@ -111,7 +110,7 @@ fn read_secret(path: &Path) -> Result<Secret, DataFolderError> {
     Ok(secret)
 }
 
-/// Makes a folder (and those above it) that only its owner can read.
+/// Creates a folder and its missing parents, readable by their owner only (mode 700).
 pub fn create_private(path: &Path) -> Result<(), DataFolderError> {
     DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(|source| DataFolderError {
         path: path.to_owned(),

@@ -1,17 +1,17 @@
-//! The binary `latchkey`: the only place that builds things.
+//! The binary `latchkey`: reads the settings, builds the service from its crates, and runs it or a command.
 //!
-//! | Room | Holds |
+//! | Module | Contents |
 //! |---|---|
-//! | [`cli`] | the command line as typed |
-//! | [`settings`] | what an operator can set |
-//! | [`data_folder`] | what is generated at the first start and kept |
-//! | [`storage`] | the database: opened, waited for, migrated |
-//! | [`wiring`] | settings become a service |
-//! | [`preflight`] | checks before a start, for `config check` too |
-//! | [`commands`] | what each command does |
+//! | [`cli`] | command-line arguments |
+//! | [`settings`] | settings of an operator: sources, parsing, rules, warnings |
+//! | [`data_folder`] | secrets that development mode generates and stores |
+//! | [`storage`] | the database: opening, waiting until it is reachable, migration |
+//! | [`wiring`] | construction of the service from the settings |
+//! | [`preflight`] | checks before a start, also for `config check` |
+//! | [`commands`] | execution of each command |
 //! | [`terminal`] | standard input, and questions to the person at a terminal |
 //! | [`serve`], [`signals`], [`workers`], [`banner`], [`logging`] | the running service |
-//! | [`start_error`] | a start that failed |
+//! | [`start_error`] | output of a failed start |
 
 pub mod banner;
 pub mod cli;

@@ -1,15 +1,15 @@
-//! The log of this process, panics included. Its content is decided where it is written.
+//! Log of this process, including panics. The callers of `tracing` are responsible for its content.
 
 use latchkey_http::error::escape_control;
 pub use latchkey_log::LogThread;
 
 use crate::settings::LogSettings;
 
-/// The filter of modules that `log.level` does not name: the HTTP/2 library warns of every connection that misbehaves,
-/// so a flood of those would flood the log.
+/// Log levels of dependencies, unless `log.level` names them. `h2` warns of every misbehaving HTTP/2 connection, so an
+/// attacker could flood the log.
 const DEFAULT_FILTER: &str = "h2=error";
 
-/// Sets up the log of this process, panics included. It is written until the returned thread is dropped.
+/// Starts the log of this process, including panics. It is written until the returned thread is dropped.
 pub fn start(settings: &LogSettings) -> std::io::Result<LogThread> {
     let thread = latchkey_log::start(settings.format, &format!("{DEFAULT_FILTER},{}", settings.level))?;
     std::panic::set_hook(Box::new(|panic| {

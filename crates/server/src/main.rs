@@ -1,4 +1,4 @@
-//! Starts `latchkey`.
+//! Entry point of the binary `latchkey`.
 
 use std::process::ExitCode;
 

@@ -1,5 +1,5 @@
-//! The checks before a start: files, folders, rights, the address and the database, inspected and never changed.
-//! `config check` makes all of them; the start makes those that no other step of it makes.
+//! Checks before a start: secret files, templates, folders, listen address and database. They change nothing. `config
+//! check` makes all of them. A start makes only those checks that its later steps do not make anyway.
 
 mod address;
 mod database;
@@ -9,14 +9,13 @@ mod permissions;
 
 use crate::settings::{Problem, Settings, SettingsError};
 
-/// Outcome of the checks.
 #[derive(Debug, Default)]
 pub struct Findings {
-    /// Faults with which no start succeeds.
+    /// Faults that make a start fail.
     pub problems: Vec<Problem>,
-    /// Facts that are allowed and probably not meant.
+    /// Valid settings or file modes that are probably mistakes.
     pub warnings: Vec<String>,
-    /// Facts that are good to know.
+    /// Effects of a start that the operator should know, such as migrations.
     pub notes: Vec<String>,
 }
 
@@ -26,20 +25,21 @@ impl Findings {
     }
 }
 
-/// The places of settings that are wrong already: no check builds on them.
+/// Problems found in the settings so far. A check that needs one of the bad keys is skipped.
 struct Bad<'a>(&'a [Problem]);
 
 impl Bad<'_> {
-    /// Something is wrong with a key that begins so.
+    /// True if a key with this prefix has a problem.
     fn has(&self, prefix: &str) -> bool {
         self.0.iter().any(|problem| problem.key().starts_with(prefix))
     }
 }
 
-/// Makes the checks of a start: modes of files, templates, certificates. Their warnings go with the settings.
+/// Makes the checks of a start: modes of secret files, mail templates, certificates. Adds their warnings to the
+/// settings.
 ///
 /// # Errors
-/// Everything that is wrong, at once.
+/// All problems together.
 pub fn admit(mut settings: Settings) -> Result<Settings, SettingsError> {
     let mut findings = Findings::default();
     permissions::inspect(&settings, &mut findings);
@@ -51,7 +51,8 @@ pub fn admit(mut settings: Settings) -> Result<Settings, SettingsError> {
     Ok(settings)
 }
 
-/// Makes all checks, for settings of which `found` is known to be wrong.
+/// Makes all checks and collects their findings. `found` are the problems of the settings; checks of those keys are
+/// skipped.
 pub async fn rehearse(settings: &Settings, found: &[Problem]) -> Findings {
     let bad = Bad(found);
     let mut findings = Findings::default();

@@ -1,4 +1,4 @@
-//! `latchkey serve`: listeners, workers, signals, and the way down.
+//! Command `latchkey serve`: start, listeners and shutdown. The workers are in [`crate::workers`].
 
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -18,39 +18,34 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::banner::banner;
-use crate::settings::{MailTransport, Settings, StorageUrl, redirect_warnings};
+use crate::settings::{MailTransport, Settings, StorageUrl, passkey_origin_warnings, redirect_warnings};
 use crate::signals::Endings;
 use crate::storage::Unreachable;
 use crate::wiring::{Assembly, WiringError, assemble, http_settings, serve_settings};
 use crate::workers;
 
-/// The time of the start before requests are answered with 503.
+/// Time that a start may take before the listeners begin to answer with 503.
 const SHORT_WAIT: Duration = Duration::from_millis(300);
 
-/// The longest time of the workers for ending their step.
+/// Timeout of the shutdown for the current steps of the workers.
 const WORKERS_END: Duration = Duration::from_secs(10);
 
-/// The service does not run.
+/// Reason for which the service did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// A part cannot be made.
+    /// A part of the service could not be built from the settings.
     #[error(transparent)]
     Wiring(#[from] WiringError),
-    /// The address cannot be listened on.
+    /// The service cannot listen on the configured address.
     #[error("server.bind: cannot listen on {address}: {source}")]
-    Bind {
-        /// The address.
-        address: SocketAddr,
-        /// The cause.
-        source: io::Error,
-    },
-    /// Signals cannot be received.
+    Bind { address: SocketAddr, source: io::Error },
+    /// Signal handlers cannot be installed.
     #[error("signals cannot be received: {0}")]
     Signals(io::Error),
 }
 
-/// Runs the service until SIGTERM, SIGHUP or Ctrl-C, then finishes requests in flight and closes. Until the database
-/// is reachable, it listens and answers 503.
+/// Runs the service until SIGTERM, SIGINT or SIGHUP, then finishes the requests in flight and stops. Until the database
+/// is reachable, all requests get 503.
 pub async fn serve(settings: Settings) -> Result<(), ServeError> {
     let stop_signal = stop_signal().map_err(ServeError::Signals)?;
     let listeners = listen(&settings).await?;
@@ -69,13 +64,13 @@ pub async fn serve(settings: Settings) -> Result<(), ServeError> {
     };
     let assembly = assembly?;
     let routes = layered_router(&assembly.service, &settings);
-    let running = Running::start(&settings, &addresses, assembly);
+    let running = Running::start(&settings, &addresses, assembly).await;
     latchkey_http::serve::serve(listeners, routes, serve_settings(&settings), stop_signal).await;
     running.end().await;
     Ok(())
 }
 
-/// Serves before there is a database. The service takes the place of the refusals when it is assembled.
+/// Answers 503 while the service is being assembled, then opens the readiness gate and runs the service.
 async fn serve_closed(
     settings: &Settings,
     listeners: Vec<TcpListener>,
@@ -100,9 +95,9 @@ async fn serve_closed(
     };
     let running = match outcome {
         Ok(Some(assembly)) => {
-            // Before the banner says that it is ready.
+            // The gate opens first: when the banner says "ready", requests must already succeed.
             gate.open(layered_router(&assembly.service, settings));
-            let running = Running::start(settings, addresses, assembly);
+            let running = Running::start(settings, addresses, assembly).await;
             stop_signal.await;
             Some(running)
         }
@@ -123,7 +118,7 @@ async fn serve_closed(
     Ok(())
 }
 
-/// The service with its workers.
+/// Handle of the running workers.
 struct Running {
     workers: JoinSet<()>,
     stop: watch::Sender<bool>,
@@ -131,10 +126,11 @@ struct Running {
 
 impl Running {
     /// Prints the banner and starts the workers.
-    fn start(settings: &Settings, addresses: &[SocketAddr], assembly: Assembly) -> Self {
+    async fn start(settings: &Settings, addresses: &[SocketAddr], assembly: Assembly) -> Self {
         let Assembly { service, storage, kept_admin_key } = assembly;
         warn_of_stored_redirects(settings, &service);
-        // A reader that has gone away is no reason not to serve.
+        warn_of_unusable_passkeys(&service).await;
+        // If nothing reads standard output any more, the service still starts.
         let _ = writeln!(io::stdout(), "{}", banner(settings, &service, addresses, kept_admin_key.as_ref()));
         log_started(settings, addresses);
         let (stop, stopped) = watch::channel(false);
@@ -142,7 +138,7 @@ impl Running {
         Self { workers, stop }
     }
 
-    /// Lets the workers end what they are at.
+    /// Stops the workers and waits until their current steps are done.
     async fn end(mut self) {
         let _ = self.stop.send(true); // fails only when all workers are gone
         let ended = async { while self.workers.join_next().await.is_some() {} };
@@ -153,7 +149,7 @@ impl Running {
     }
 }
 
-/// Names what is in use, for whoever reads the log alone.
+/// Logs the configuration in use, for readers of the log who do not see the banner.
 fn log_started(settings: &Settings, addresses: &[SocketAddr]) {
     let mail = &settings.mail;
     let (transport, mails) = match mail.transport {
@@ -187,18 +183,36 @@ fn log_started(settings: &Settings, addresses: &[SocketAddr]) {
     );
 }
 
-/// Warns of redirect wildcards that an admin stored. Those of the settings are warned of with the settings.
+/// Logs warnings about redirect wildcards that an admin stored in the database. [`Settings::warnings`] covers the
+/// configured ones.
 fn warn_of_stored_redirects(settings: &Settings, service: &Service) {
     let in_force = service.settings();
     let configured = &settings.editable.allowed_redirect_urls;
     let is_stored = |entry: &&String| !configured.contains(entry);
     let stored: Vec<_> = in_force.values.allowed_redirect_urls.iter().filter(is_stored).cloned().collect();
-    for warning in redirect_warnings(&stored) {
+    let related = service.passkeys.related_origins();
+    let id =
+        settings.passkeys.rp_id.as_deref().filter(|_| !stored.is_empty() && service.passkeys.is_offered());
+    let origins = id.map(|id| passkey_origin_warnings(id, &related)).unwrap_or_default();
+    for warning in redirect_warnings(&stored).chain(origins) {
         tracing::warn!("{warning}");
     }
 }
 
-/// The routes of a service without storage, in the same middleware as those of the service.
+/// Logs how many passkeys are of another domain than the one in force. They are kept, and neither offered nor accepted.
+async fn warn_of_unusable_passkeys(service: &Service) {
+    match service.passkeys.count_unusable().await {
+        Ok(0) => {}
+        Ok(count) => tracing::warn!(
+            count,
+            "passkeys are unusable, because they were registered for another domain than passkeys.rp_id: set it back, or \
+             tell their owners to register new ones"
+        ),
+        Err(error) => tracing::warn!(%error, "unusable passkeys cannot be counted"),
+    }
+}
+
+/// Builds the router that answers 503 to everything, within the usual middleware.
 fn unready_router(settings: &Settings) -> axum::Router {
     let http = Arc::new(http_settings(settings));
     let listed = settings.server.cors_origins.clone();
@@ -214,13 +228,14 @@ fn layered_router(service: &Arc<Service>, settings: &Settings) -> axum::Router {
     middleware.wrap(router(app))
 }
 
-/// Request id from uuid's generator, which asks the operating system for a seed only (ADR 0025).
+/// Makes a request id (UUID v4). The generator uses the operating system only for its seed, see ADR 0025.
 #[expect(clippy::disallowed_methods, reason = "a request id decides nothing; tests inject their own")]
 fn new_request_id() -> uuid::Uuid {
     uuid::Uuid::new_v4()
 }
 
-/// Listens on the address; in development on the other loopback as well, because `localhost` is either.
+/// Listens on `server.bind`. In development mode a loopback address gets a second listener on the other IP version,
+/// because `localhost` may resolve to either.
 async fn listen(settings: &Settings) -> Result<Vec<TcpListener>, ServeError> {
     let address = settings.server.bind;
     let listener = TcpListener::bind(address).await.map_err(|source| ServeError::Bind { address, source })?;
@@ -240,7 +255,8 @@ async fn listen(settings: &Settings) -> Result<Vec<TcpListener>, ServeError> {
     Ok(listeners)
 }
 
-/// Ready at the first signal that ends the service. Received from here on, so that none is lost during the start.
+/// Returns a future that completes at the first signal that ends the service. Signal handlers are installed at once, so
+/// that no signal is lost during the start.
 fn stop_signal() -> io::Result<impl Future<Output = ()>> {
     let mut endings = Endings::receive()?;
     Ok(async move {

@@ -1,7 +1,9 @@
-//! The settings: groups of items, read once at start and passed on as values.
+//! Settings of an operator, declared as groups of items. A value on the command line takes precedence over the
+//! environment, the environment over the settings file, and the file over the default. The settings are read once at
+//! the start and passed on as values.
 //!
-//! A file, the environment and the command line override the defaults of the items. All problems are reported at once.
-//! Nothing is generated, created or opened here.
+//! All problems are reported at once. This module reads settings files and files with secrets. It
+//! creates no file, and opens neither database nor socket.
 
 mod admin;
 mod auth;
@@ -14,6 +16,7 @@ mod log_format;
 mod mail;
 mod oauth;
 mod origin;
+mod passkeys;
 mod passwords;
 mod print;
 mod proxies;
@@ -33,8 +36,8 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::Path;
 
-use latchkey_service::config::{Lifetimes, LimitsConfig};
 use latchkey_service::settings::EditableSettings;
+use latchkey_service::{Lifetimes, LimitsConfig};
 use latchkey_settings::{Entries, Entry, Fallback, Group, Groups, Item, Problems, Reader, text_of};
 pub use latchkey_settings::{Problem, Secret, SettingsError, Source};
 
@@ -47,6 +50,7 @@ pub use log::{LogFormat, LogSettings};
 pub use log_format::log_format;
 pub use mail::{MailSender, MailSettings, MailTransport, SmtpSettings};
 pub use oauth::{OAuthSettings, ProviderSettings, Providers};
+pub use passkeys::{PasskeySettings, passkey_origin_warnings};
 pub use passwords::PasswordSettings;
 pub use scope::Scope;
 pub use server::{Mode, ServerSettings};
@@ -56,23 +60,24 @@ pub use suffixes::redirect_warnings;
 
 use print::Shown;
 
-/// Collects the groups: a field of [`Settings`] for each.
+/// Declares [`Settings`] with one field per group.
 macro_rules! groups {
     ($($(#[$doc:meta])* $field:ident: $group:ty,)*) => {
-        /// The validated settings of an operator.
+        /// Validated settings of an operator.
         #[derive(Debug)]
         pub struct Settings {
             $($(#[$doc])* pub $field: $group,)*
-            /// Identity providers, by key.
+            /// Identity providers of the settings, by key (`oauth.providers.KEY`).
             pub providers: Providers,
-            /// The part that was read and validated; the rest may be anything.
+            /// Part of the settings that was read and validated. Values outside of it may be wrong and must not be
+            /// used.
             pub scope: Scope,
             shown: BTreeMap<&'static str, Shown>,
             warnings: Vec<String>,
         }
 
         impl Settings {
-            /// The items of all groups, in the order of the documentation.
+            /// Items of all groups, in the order of the documentation.
             pub(super) const GROUPS: &[&[&[Item]]] = &[$(<$group as Groups>::GROUPS),*];
 
             fn read_groups(reader: &mut Reader<'_>, scope: Scope, shown: BTreeMap<&'static str, Shown>) -> Self {
@@ -89,35 +94,22 @@ macro_rules! groups {
 }
 
 groups! {
-    /// Address, connections and requests.
     server: ServerSettings,
-    /// The database.
     storage: StorageSettings,
-    /// The connection pool of PostgreSQL.
     postgres: PostgresSettings,
-    /// The data folder.
     data: DataSettings,
-    /// The mail transport.
     mail: MailSettings,
-    /// The mail server.
     smtp: SmtpSettings,
-    /// Settings that an admin may change.
+    /// Settings that an admin may change at run time, with their configured values.
     editable: EditableSettings,
-    /// Tokens, codes and public calls.
     auth: AuthSettings,
-    /// Requests to identity providers.
     oauth: OAuthSettings,
-    /// Rate limits and attempts.
     limits: LimitsConfig,
-    /// Lifetimes.
     lifetimes: Lifetimes,
-    /// The cost of hashing.
+    passkeys: PasskeySettings,
     passwords: PasswordSettings,
-    /// Switches of single features.
     features: FeatureSettings,
-    /// The keys of the admin interface.
     admin: AdminSettings,
-    /// Logging.
     log: LogSettings,
 }
 
@@ -130,17 +122,18 @@ impl Settings {
         Self::load_for(sources, Scope::Service)
     }
 
-    /// [`Settings::load`] for a command that uses a part of them; problems of the rest are not reported.
+    /// Merges and validates like [`Settings::load`], for a command that uses only a part of the settings. Problems
+    /// outside the scope are not reported.
     ///
     /// # Errors
-    /// As [`Settings::load`].
+    /// All problems within the scope.
     pub fn load_for(sources: Sources, scope: Scope) -> Result<Self, SettingsError> {
         let (settings, problems) = Self::read_for(sources, scope);
         if problems.is_empty() { Ok(settings) } else { Err(problems.into()) }
     }
 
-    /// The settings as far as they are readable, and all problems. A default replaces a bad value, so that the rest can
-    /// be checked; a service must not start with problems.
+    /// Reads the settings as far as possible, and returns all problems with them. A default replaces each bad value, so
+    /// that the rest can be checked. A service must not start if there are problems.
     #[must_use]
     pub fn read(sources: Sources) -> (Self, Vec<Problem>) {
         Self::read_for(sources, Scope::Service)
@@ -158,7 +151,7 @@ impl Settings {
         (settings, problems)
     }
 
-    /// The rules between keys.
+    /// Checks the rules that involve several keys, such as a timeout that must be shorter than another.
     fn check(&self, problems: &mut Problems) {
         let Self { server, mail, .. } = self;
         server.check(problems);
@@ -173,41 +166,43 @@ impl Settings {
         self.admin.check(server.secret.as_ref(), problems);
     }
 
-    /// A file, the environment or the command line sets this key (`section.key`), so that it cannot change at run
-    /// time (409 `SETTING_PINNED`). An unknown key is not pinned.
+    /// True if a file, the environment or the command line sets this key (`section.key`). An admin cannot change it
+    /// then (409 `SETTING_PINNED`). Unknown keys are not pinned.
     #[must_use]
     pub fn pinned(&self, key: &str) -> bool {
         self.shown.get(key).is_some_and(|shown| shown.source.pins())
     }
 
-    /// The editable keys that are pinned.
+    /// Returns the keys that an admin may change in general, but not here, because they are pinned (see
+    /// [`Self::pinned`]).
     pub fn pinned_keys(&self) -> impl Iterator<Item = &'static str> {
         EditableSettings::ITEMS.iter().map(|item| item.name).filter(|key| self.pinned(key))
     }
 
-    /// The settings in force as TOML, with the source of each as a comment and secrets as `***`.
+    /// Formats the settings in force as TOML, with the source of each as a comment and secrets as `***`.
     #[must_use]
     pub fn to_toml(&self) -> String {
         print::to_toml(&self.shown)
     }
 
-    /// Shows these values of the database in place of the configured ones.
+    /// Replaces configured values by those that an admin stored in the database, for the output of
+    /// [`Settings::to_toml`].
     pub fn show_of_admin(&mut self, values: impl IntoIterator<Item = (&'static str, serde_json::Value)>) {
         self.shown.extend(values.into_iter().map(|(key, value)| (key, Shown::of_admin(&value))));
     }
 
-    /// Warnings about settings that are valid and probably a mistake, for the log and `config check`.
+    /// Returns warnings about settings that are valid but probably a mistake, for the log and `config check`.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         warnings::of(self)
     }
 
-    /// Adds a warning.
     pub fn warn(&mut self, warning: String) {
         self.warnings.push(warning);
     }
 
-    /// The files that hold secrets, with their keys: settings files, and those that variables name.
+    /// Returns the files that hold secrets, with the keys that they set: settings files, and files named by `…_FILE`
+    /// variables.
     #[must_use]
     pub fn secret_files(&self) -> BTreeMap<&Path, Vec<&'static str>> {
         let mut files = BTreeMap::<_, Vec<_>>::new();
@@ -222,18 +217,19 @@ impl Settings {
         files
     }
 
-    /// Puts the bound port into a public URL that is derived from `server.bind`; port 0 takes any free port.
+    /// Sets the port of the public URL to the bound one, if the URL is derived from `server.bind`. They differ if port
+    /// 0 was configured, which takes any free port.
     #[must_use]
     pub fn bound_to(mut self, address: SocketAddr) -> Self {
         if !self.pinned("server.public_url") {
-            // Fails only for URLs without a host; a derived one has a host.
+            // Fails only for a URL without a host, and a derived URL has one.
             let _ = self.server.public_url.set_port(Some(address.port()));
         }
         self
     }
 }
 
-/// Fills in derived defaults, in the order of the items: one may follow from another above it.
+/// Computes derived defaults, in the order of the items, because a default may depend on one that is declared above it.
 fn derive(entries: &mut Entries) {
     for item in keys::ITEMS.iter().filter(|item| !entries.contains_key(item.name)).collect::<Vec<_>>() {
         if let Fallback::Derived(from, _) = item.fallback

@@ -1,21 +1,21 @@
-//! Signals that end the process: Ctrl-C, SIGTERM, and SIGHUP, which many supervisors send and a closed terminal too.
+//! Signals that end the process: SIGINT (Ctrl-C), SIGTERM, and SIGHUP, which supervisors and closed terminals send.
 
 use std::fmt;
 use std::io;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// The file in which Linux lists the signals that a process ignores.
+/// Status file of the process, in which Linux lists the ignored signals.
 const STATUS: &str = "/proc/self/status";
 
-/// A signal that ends the process.
+/// Signal that ends the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// SIGHUP, 1.
+    /// Signal 1: a supervisor or a closed terminal asks the process to end.
     Hangup,
-    /// SIGINT, 2: Ctrl-C.
+    /// Signal 2: Ctrl-C at a terminal.
     Interrupt,
-    /// SIGTERM, 15.
+    /// Signal 15: the usual request to end, of service managers and `kill`.
     Terminate,
 }
 
@@ -28,7 +28,8 @@ impl Ending {
         }
     }
 
-    /// The exit code of a command that the signal ended, as shells have it.
+    /// Returns the exit code of a process that the signal ended, by the convention of shells: 128 plus the signal
+    /// number.
     #[must_use]
     pub const fn exit_code(self) -> u8 {
         128 + self.number()
@@ -45,16 +46,17 @@ impl fmt::Display for Ending {
     }
 }
 
-/// The signals that end the process, received from its making on.
+/// Receiver of the signals that end the process, from its creation on.
 pub struct Endings {
-    /// `None` where the process was started to ignore it, as `nohup` does: then a closed terminal ends nothing.
+    /// `None` if the process was started with SIGHUP ignored, as `nohup` does. A closed terminal must then not
+    /// end the process.
     hangup: Option<Signal>,
     interrupt: Signal,
     terminate: Signal,
 }
 
 impl Endings {
-    /// Starts to receive them. They no longer end the process by themselves.
+    /// Installs the signal handlers. The signals no longer end the process by themselves.
     pub fn receive() -> io::Result<Self> {
         let hangup = if is_ignored(Ending::Hangup) { None } else { Some(signal(SignalKind::hangup())?) };
         Ok(Self {
@@ -64,7 +66,7 @@ impl Endings {
         })
     }
 
-    /// Waits for the next one.
+    /// Waits for the next signal.
     pub async fn next(&mut self) -> Ending {
         let hangup = async {
             match &mut self.hangup {
@@ -84,7 +86,8 @@ fn is_ignored(signal: Ending) -> bool {
     std::fs::read_to_string(STATUS).is_ok_and(|status| ignores(&status, signal))
 }
 
-/// Reads the line `SigIgn:`, a set of bits in hex, signal 1 the lowest.
+/// True if the bit mask `SigIgn:` in the status file contains the signal. It is hexadecimal; signal 1 is the lowest
+/// bit.
 fn ignores(status: &str, signal: Ending) -> bool {
     let set = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let set = set.and_then(|set| u64::from_str_radix(set.trim(), 16).ok());

@@ -1,4 +1,4 @@
-//! The error of a failed start, in the format of the log, so that a reader of the log reads it too.
+//! Output of a failed start on standard error, in the format of the log, so that log collectors can parse it.
 
 use std::io::Write;
 
@@ -10,14 +10,13 @@ use crate::serve::ServeError;
 use crate::settings::{LogFormat, SettingsError, is_key_or_section};
 use crate::wiring::WiringError;
 
-/// Writes the error to standard error: a sentence for people, or one JSON line with level, message, key and `mend`, the
-/// remedy.
+/// Writes the error to standard error: as a sentence, or as one JSON line with level, message, key and remedy (`mend`).
 pub fn tell(error: &CommandError, format: LogFormat) {
     let line = match format {
         LogFormat::Text => format!("latchkey: {error}"),
         LogFormat::Json => line_of(error).to_string(),
     };
-    // Without standard error it cannot be reported.
+    // A failed write to standard error cannot be reported anywhere.
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
@@ -44,7 +43,8 @@ fn line_of(error: &CommandError) -> Value {
     })
 }
 
-/// One line for all that is wrong with the settings: the first problem at the top, and each in a list.
+/// Builds one JSON line with all problems of the settings. `message` joins them, `key` and `mend` are those of the
+/// first, and `problems` lists each.
 fn line_of_settings(error: &SettingsError) -> Value {
     let problems: Vec<_> = error.problems().iter().map(ToString::to_string).collect();
     let list: Vec<_> = error
@@ -65,7 +65,7 @@ fn line_of_settings(error: &SettingsError) -> Value {
     })
 }
 
-/// The remedy of a message without a key.
+/// Remedy of an error that names no setting.
 const REMEDY_WITHOUT_KEY: &str = "correct what the message names, then start again";
 
 fn remedy_of(key: &str) -> String {

@@ -1,4 +1,5 @@
-//! The database of the settings: opened, waited for, migrated, checked. No other module knows its engine.
+//! Opening of the configured database: connection, migration, checks, and waiting until it is reachable. Other modules
+//! do not depend on the engine (SQLite or PostgreSQL).
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -10,55 +11,54 @@ use latchkey_http::error::chain_of;
 use latchkey_store::{SigningKeys, Store, StoreError, StoredSettings, StoredSigningKey};
 use latchkey_store_postgres::{PermanentFault, Postgres, PostgresOptions, PostgresStore};
 use latchkey_store_sqlite::{MissingFile, NoDatabase, Sqlite, SqliteOptions};
-// A duration for the log: no decision hangs on it.
+// Only for the interval of log lines; no behaviour depends on it.
 use tokio::time::Instant;
 
 use crate::data_folder::create_private;
 use crate::settings::{Settings, StorageUrl};
 use crate::wiring::WiringError;
 
-/// The pause between two tries to reach the database.
+/// Pause between two attempts to reach the database.
 const PAUSE: Duration = Duration::from_millis(500);
-/// Remedy of a missing file that may not be made.
+/// Remedy of a missing SQLite file that the settings do not allow to be created.
 const NO_FILE: &str = "there is no database in this file. If there should be one, find it first (is its disk mounted? \
                        is storage.url right?). To make a new one run `latchkey migrate`, or set storage.create = true";
-/// Interval of log lines while waiting for the database.
+/// Minimum interval of log lines while the service waits for the database.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
-/// An open database.
 #[derive(Clone)]
 pub struct OpenStore {
-    /// The store of the service.
     pub store: Arc<dyn Store>,
-    /// The same store and its options, if it can listen to other instances.
+    /// PostgreSQL only, if `storage.postgres.listen` is on: the same store and its options, to listen for notifications
+    /// of other instances.
     pub announcing: Option<(Arc<PostgresStore>, PostgresOptions)>,
 }
 
-/// The reason for which a database cannot be used.
+/// Reason for which the database cannot be used.
 #[derive(Debug)]
 pub enum StorageFault {
-    /// No response now; a retry may succeed.
+    /// The database does not respond now; a retry may succeed.
     Transient(String),
-    /// A retry fails as well; the sentence gives the remedy.
+    /// A retry would fail too; the text gives the remedy.
     Permanent(String),
 }
 
-/// The reaction of a command to a database that is not reachable.
+/// Behaviour of a command when the database is not reachable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unreachable {
-    /// Waits until it comes: the running service.
+    /// Retries until the database is reachable; for the running service.
     Wait,
-    /// Fails: a command at a terminal.
+    /// Fails at once; for commands at a terminal.
     Fail,
 }
 
-/// Opens the database and brings its schema up to date; makes a SQLite file that is missing, whatever the settings say.
+/// Opens the database and applies missing migrations. Creates a missing SQLite file even if `storage.create` is off.
 pub async fn open(settings: &Settings) -> Result<OpenStore, WiringError> {
     let opened = try_open(settings, MissingFile::Create, &mut None).await;
     opened.map_err(|fault| refuse(settings, fault))
 }
 
-/// The names of the migrations that are missing, oldest first; changes nothing.
+/// Returns the names of the missing migrations, oldest first. Changes nothing.
 pub async fn check_migrations(settings: &Settings) -> Result<Vec<&'static str>, WiringError> {
     let checked = match &settings.storage.url {
         StorageUrl::Sqlite(path) => Sqlite::check_migrations(path).map_err(|error| of_sqlite(&error)),
@@ -70,8 +70,8 @@ pub async fn check_migrations(settings: &Settings) -> Result<Vec<&'static str>, 
     checked.map_err(|fault| refuse(settings, fault))
 }
 
-/// The settings that an admin changed, as the database holds them; it is neither created nor migrated. `None` where
-/// there is no database yet. The error is a sentence without a password.
+/// Reads the settings that an admin changed, as stored; `None` if the database does not exist yet. Nothing is created
+/// or migrated. The error is a sentence without a password.
 pub async fn stored_settings(settings: &Settings) -> Result<Option<StoredSettings>, String> {
     let stored = match &settings.storage.url {
         StorageUrl::Sqlite(path) => Sqlite::stored_settings(path).map_err(|error| of_sqlite(&error)),
@@ -85,15 +85,15 @@ pub async fn stored_settings(settings: &Settings) -> Result<Option<StoredSetting
     })
 }
 
-/// Facts of a database that a start depends on.
+/// State of a database that decides whether a start can succeed.
 pub(crate) struct Inspection {
-    /// The names of the migrations that are missing, oldest first.
+    /// Missing migrations by name, oldest first.
     pub(crate) missing: Vec<&'static str>,
-    /// The signing keys in use; none while migrations are missing.
+    /// Signing keys in use; empty while migrations are missing.
     pub(crate) signing_keys: Vec<StoredSigningKey>,
 }
 
-/// Inspects the database; changes nothing and makes none.
+/// Reads the state of the database. Changes and creates nothing.
 pub(crate) async fn inspect(settings: &Settings, now: Timestamp) -> Result<Inspection, WiringError> {
     refuse_missing(settings)?;
     let inspected = match &settings.storage.url {
@@ -119,7 +119,8 @@ async fn inspect_postgres(settings: &Settings, now: Timestamp) -> Result<Inspect
     Ok(Inspection { missing, signing_keys })
 }
 
-/// Opens the database; waits for one that is not reachable, with a line in the log every ten seconds.
+/// Opens the database and applies missing migrations. With [`Unreachable::Wait`] it retries transient faults and logs
+/// every ten seconds.
 pub(crate) async fn open_or_wait(
     settings: &Settings,
     unreachable: Unreachable,
@@ -141,14 +142,14 @@ pub(crate) async fn open_or_wait(
     }
 }
 
-/// The log of waiting for the database.
+/// Pauses between attempts to reach the database, and the time of the last log line.
 #[derive(Default)]
 pub(crate) struct Waiting {
     logged_at: Option<Instant>,
 }
 
 impl Waiting {
-    /// One pause; a line in the log at the first, and then every ten seconds.
+    /// Logs the reason, at most every ten seconds, and sleeps for one pause.
     pub(crate) async fn pause(&mut self, settings: &Settings, reason: &str) {
         if self.logged_at.is_none_or(|logged_at| logged_at.elapsed() >= LINE_EVERY) {
             let database = settings.storage.url.shown();
@@ -159,8 +160,9 @@ impl Waiting {
     }
 }
 
-/// One try, which ends in a write: what cannot be written is not ready. The engine that was made for one try is that of
-/// the next: its pool and what it warns of are made once.
+/// Attempts once to open and migrate the database. The attempt ends with a test write, because a database that cannot
+/// be written is not ready. `made` passes the PostgreSQL pool to the next attempt, so that pool and warnings are made
+/// once.
 async fn try_open(
     settings: &Settings,
     missing: MissingFile,
@@ -198,7 +200,7 @@ const fn missing_file(settings: &Settings) -> MissingFile {
     if settings.storage.create { MissingFile::Create } else { MissingFile::Refuse }
 }
 
-/// Refuses a SQLite file that is missing and may not be made, before anything else is made.
+/// Refuses a missing SQLite file that must not be created, before the start creates other files.
 pub(crate) fn refuse_missing(settings: &Settings) -> Result<(), WiringError> {
     let StorageUrl::Sqlite(path) = &settings.storage.url else { return Ok(()) };
     if missing_file(settings) == MissingFile::Create {
@@ -207,7 +209,7 @@ pub(crate) fn refuse_missing(settings: &Settings) -> Result<(), WiringError> {
     Sqlite::refuse_missing(path).map_err(|error| refuse(settings, of_sqlite(&error)))
 }
 
-/// A fault of the database at the start, after it was opened.
+/// Classifies an error of the opened database during the start.
 pub(crate) fn fault_of(settings: &Settings, error: &StoreError) -> StorageFault {
     match settings.storage.url {
         StorageUrl::Sqlite(_) => of_sqlite(error),
@@ -231,7 +233,7 @@ fn of_postgres(error: &StoreError) -> StorageFault {
     }
 }
 
-/// A fault of SQLite is permanent: waiting does not bring a file.
+/// Classifies every fault of SQLite as permanent: a retry would not, for example, create a missing file.
 fn of_sqlite(error: &StoreError) -> StorageFault {
     let source = std::error::Error::source(error);
     let is_missing = source.is_some_and(<dyn std::error::Error>::is::<NoDatabase>);
@@ -241,7 +243,7 @@ fn of_sqlite(error: &StoreError) -> StorageFault {
 pub(crate) fn refuse(settings: &Settings, fault: StorageFault) -> WiringError {
     let (StorageFault::Transient(reason) | StorageFault::Permanent(reason)) = fault;
     let database = match &settings.storage.url {
-        // The whole path: a relative one depends on where the service was started.
+        // The absolute path, because a relative one depends on the working directory.
         StorageUrl::Sqlite(path) => {
             let whole = std::path::absolute(path).map_or(Cow::Borrowed(path.as_path()), Cow::Owned);
             whole.display().to_string()

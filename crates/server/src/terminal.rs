@@ -1,5 +1,5 @@
-//! Standard input: questions to the person at a terminal, a line that is not shown, and what is piped in. The commands
-//! say what is asked.
+//! Standard input of commands: questions to the person at a terminal, hidden input, and piped text. The questions are
+//! in the module `commands`.
 
 use std::io::{self, BufRead, IsTerminal, Read, Stdin, StdinLock, Write};
 
@@ -7,32 +7,31 @@ use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tc
 use tokio::sync::oneshot;
 use zeroize::Zeroizing;
 
-/// The longest input, in bytes: more than any password, secret or key has.
+/// Maximum length of an input in bytes, longer than any password, secret or key.
 const MOST_BYTES: u64 = 64 * 1024;
 
-/// Switches a key of the terminal off.
+/// Value of a control character in termios that disables it.
 const NO_KEY: u8 = 0;
 
-/// Standard input is a terminal, so a person answers a question.
+/// True if standard input is a terminal, so that questions can be asked.
 #[must_use]
 pub fn is_there() -> bool {
     io::stdin().is_terminal()
 }
 
-/// Asks for a line that is not shown while it is typed. The terminal shows what is typed again when this ends, also
-/// when it is dropped before the answer came.
+/// Asks for a line with the terminal's echo off. The echo is restored when the future completes or is dropped.
 pub async fn ask_hidden(question: &str) -> io::Result<Zeroizing<String>> {
     let _hidden = Hidden::start()?;
     ask(question).await
 }
 
-/// Asks for a yes. Anything but `y` and `yes` is a no, also no answer at all.
+/// Asks a yes-or-no question. Only `y` and `yes` count as yes; end of input counts as no.
 pub async fn ask_yes(question: &str) -> io::Result<bool> {
     let answer = ask(question).await?;
     Ok(["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str()))
 }
 
-/// Writes the question to standard error, because standard output is for results, and reads the answer.
+/// Writes the question to standard error, because standard output is for results, and reads the next line.
 async fn ask(question: &str) -> io::Result<Zeroizing<String>> {
     let mut err = io::stderr();
     write!(err, "{question}")?;
@@ -40,7 +39,7 @@ async fn ask(question: &str) -> io::Result<Zeroizing<String>> {
     read_line().await
 }
 
-/// Reads the next line of standard input, without its end.
+/// Reads the next line of standard input, without its line end.
 pub async fn read_line() -> io::Result<Zeroizing<String>> {
     let mut line = read(|stdin, line| stdin.take(MOST_BYTES).read_line(line)).await?;
     for end in ['\n', '\r'] {
@@ -51,13 +50,13 @@ pub async fn read_line() -> io::Result<Zeroizing<String>> {
     Ok(line)
 }
 
-/// Reads all of standard input.
+/// Reads all of standard input, up to 64 KiB.
 pub async fn read_all() -> io::Result<Zeroizing<String>> {
     read(|stdin, text| stdin.take(MOST_BYTES).read_to_string(text)).await
 }
 
-/// Reads on a thread of its own: a signal ends the command while it waits for input, and a thread of the runtime would
-/// hold up its end.
+/// Reads standard input on a separate thread. A blocked read on a thread of the runtime would delay the exit after a
+/// signal.
 async fn read(
     reading: impl FnOnce(StdinLock<'static>, &mut String) -> io::Result<usize> + Send + 'static,
 ) -> io::Result<Zeroizing<String>> {
@@ -71,7 +70,7 @@ async fn read(
     answer.await.unwrap_or_else(|_| Err(io::ErrorKind::UnexpectedEof.into()))
 }
 
-/// A terminal that does not show what is typed, until it is dropped.
+/// Terminal with its echo off; dropping it restores the previous mode.
 struct Hidden {
     stdin: Stdin,
     before: Termios,
@@ -84,7 +83,7 @@ impl Hidden {
         let mut hidden = before.clone();
         hidden.local_modes.remove(LocalModes::ECHO);
         hidden.local_modes.insert(LocalModes::ECHONL);
-        // Ctrl-Z and Ctrl-\ would leave the terminal like this.
+        // Suspending (Ctrl-Z) or quitting (Ctrl-\) would leave the echo off.
         hidden.special_codes[SpecialCodeIndex::VSUSP] = NO_KEY;
         hidden.special_codes[SpecialCodeIndex::VQUIT] = NO_KEY;
         tcsetattr(&stdin, OptionalActions::Now, &hidden)?;
@@ -94,7 +93,7 @@ impl Hidden {
 
 impl Drop for Hidden {
     fn drop(&mut self) {
-        // A terminal that is gone needs nothing.
+        // An error means that the terminal is gone, so there is nothing to restore.
         let _ = tcsetattr(&self.stdin, OptionalActions::Now, &self.before);
     }
 }

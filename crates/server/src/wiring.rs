@@ -1,4 +1,4 @@
-//! Settings become a service: every part is made here and nowhere else.
+//! Construction of the service and all its parts from the settings.
 
 mod oauth;
 
@@ -16,61 +16,58 @@ use latchkey_mail::{
 };
 use latchkey_service::access::AccessKeys;
 use latchkey_service::clock::SystemClock;
-use latchkey_service::config::{MailRetries, ServiceConfig, Site};
 use latchkey_service::entropy::SystemEntropy;
+use latchkey_service::outbox::MailRetries;
 use latchkey_service::passwords::HashingConfig;
 use latchkey_service::secrets::ServerSecret;
 use latchkey_service::settings::BaseSettings;
-use latchkey_service::{Mailer, Service, ServiceParts, StartError};
+use latchkey_service::{Mailer, Service, ServiceConfig, ServiceParts, Site, StartError};
 use latchkey_store::Store;
 
 use crate::data_folder::{DataFolder, DataFolderError, Kept};
 use crate::settings::{self, MailTransport, Scope, Secret, Settings};
 use crate::storage::{self, OpenStore, StorageFault, Unreachable, Waiting};
 
-/// The remedy of a file of certificate authorities that cannot be used.
+/// Remedy of a file of certificate authorities that cannot be read.
 pub(crate) const CA_REMEDY: &str = "put certificates in PEM form there, or unset the key";
 
-/// A part cannot be made.
+/// Failure to build a part of the service from the settings.
 #[derive(Debug, thiserror::Error)]
 pub enum WiringError {
-    /// The data folder.
     #[error(transparent)]
     DataFolder(#[from] DataFolderError),
-    /// The database.
+    /// The database cannot be opened.
     #[error("storage.url: the database {database} cannot be opened: {reason}")]
     Storage {
-        /// Its address, without a password.
+        /// URL or path of the database, without a password.
         database: String,
-        /// The reason.
         reason: String,
     },
-    /// Mails.
+    /// The mail transport, the templates or the sender cannot be used.
     #[error("{key}: {reason}")]
     Mail {
-        /// The setting.
+        /// Key of the setting that causes the error.
         key: &'static str,
-        /// The reason.
         reason: String,
     },
-    /// Identity providers.
+    /// An identity provider, or a setting of outbound requests, cannot be used.
     #[error("{key}: {reason}")]
     OAuth {
-        /// The setting.
+        /// Key of the setting that causes the error.
         key: String,
-        /// The reason.
         reason: String,
     },
-    /// The secret.
+    /// `server.secret` has fewer than 32 bytes.
     #[error("server.secret: must have 32 bytes or more")]
     Secret,
-    /// The service.
+    /// The service itself failed to start.
     #[error("the service cannot start: {0}")]
     Service(#[from] StartError),
 }
 
 impl WiringError {
-    /// The key that it is about, and the sentence about it.
+    /// Splits the error into the key of the setting and the sentence about it. The key is `start` if the error names
+    /// none.
     #[must_use]
     pub fn place_and_sentence(&self) -> (String, String) {
         let text = self.to_string();
@@ -79,17 +76,17 @@ impl WiringError {
     }
 }
 
-/// A service with what a command needs beside it.
+/// The service, and the other parts that commands use.
 pub struct Assembly {
-    /// The service.
     pub service: Arc<Service>,
-    /// Its database.
+    /// Opened database, for what the service does not offer: direct reads, and notifications of other instances.
     pub storage: OpenStore,
-    /// The admin key that development mode keeps, where the settings name none.
+    /// Admin key of development mode, stored in the data folder. `None` if the settings have an admin key, or if the
+    /// command does not need it.
     pub kept_admin_key: Option<Kept>,
 }
 
-/// Makes the service of these settings.
+/// Builds the service: reads or generates secrets, opens and migrates the database, loads keys and settings.
 pub async fn assemble(settings: &Settings, unreachable: Unreachable) -> Result<Assembly, WiringError> {
     storage::refuse_missing(settings)?;
     let entropy = SystemEntropy;
@@ -102,7 +99,7 @@ pub async fn assemble(settings: &Settings, unreachable: Unreachable) -> Result<A
         None if settings.scope == Scope::Service => Some(folder.admin_key(&entropy)?),
         _ => None,
     };
-    // Mistakes in the settings are reported before the wait for a database.
+    // Errors in the mail settings are reported before waiting for the database.
     transport(settings)?;
     let storage = storage::open_or_wait(settings, unreachable).await?;
     let mut waiting = Waiting::default();
@@ -139,7 +136,6 @@ fn parts(
     })
 }
 
-/// The settings of the HTTP layer.
 #[must_use]
 pub fn http_settings(settings: &Settings) -> HttpSettings {
     let server = &settings.server;
@@ -156,7 +152,6 @@ pub fn http_settings(settings: &Settings) -> HttpSettings {
     }
 }
 
-/// The settings of the server loop.
 #[must_use]
 pub fn serve_settings(settings: &Settings) -> ServeSettings {
     let Settings { server, limits, .. } = settings;
@@ -188,7 +183,7 @@ fn transport(settings: &Settings) -> Result<Option<Transport>, WiringError> {
     }
 }
 
-/// Makes the transport to the mail server; reads its certificates and does not connect.
+/// Makes the SMTP transport. Reads its certificates, but does not connect.
 pub(crate) fn smtp_transport(smtp: &settings::SmtpSettings) -> Result<SmtpTransport, WiringError> {
     SmtpTransport::new(smtp_settings(smtp)).map_err(|error| match error {
         InvalidSmtpSettings::CaFile { .. } => {
@@ -220,12 +215,12 @@ pub(crate) fn templates(settings: &Settings) -> Result<Templates, WiringError> {
     })
 }
 
-/// A mail transport is configured. A command that has not read the settings of mails assumes one.
+/// True if a mail transport is configured. Commands that skip the mail settings assume that there is one.
 fn has_mail_transport(settings: &Settings) -> bool {
     settings.scope != Scope::Service || settings.mail.transport != MailTransport::None
 }
 
-/// The configured values of the settings that an admin can change.
+/// Returns the configured values of the settings that an admin can change at run time.
 #[must_use]
 pub fn base_settings(settings: &Settings) -> BaseSettings {
     BaseSettings {
@@ -269,16 +264,18 @@ fn service_config(settings: &Settings, kept_admin_key: Option<&Kept>) -> Result<
             anonymous: auth.anon_key.as_ref().map(|key| TokenHash::of(key.as_bytes())),
             require_anonymous: auth.require_anon_key,
         },
+        relying_party: settings.relying_party(),
     })
 }
 
-/// The number of hashing threads; one per core for 0.
+/// Returns the number of hashing threads; 0 means one per core.
 fn hash_threads(threads: usize) -> NonZeroUsize {
     let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     NonZeroUsize::new(threads).unwrap_or_else(cores)
 }
 
-/// The retries of mails. A folder takes a mail at once or not at all, so its lease is short.
+/// Returns the retry policy of mails. The file transport takes only moments, so the lease of a mail in the
+/// outbox is short with it.
 fn mail_retries(transport: MailTransport) -> MailRetries {
     match transport {
         MailTransport::File => MailRetries { lease: Duration::from_secs(10), ..MailRetries::default() },

@@ -1,4 +1,5 @@
-//! The workers of a running service: loops around the service's steps, each a select of wake, timer and shutdown.
+//! Workers of a running service: loops that call steps of the service at an interval, or earlier when notified, until
+//! shutdown.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,25 +11,25 @@ use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-/// Interval of polling the outbox without a wake: other processes write into it as well.
+/// Polling interval of the outbox. Other processes write mails without notifying this one.
 const OUTBOX_POLL: Duration = Duration::from_secs(2);
-/// Interval of polling shared settings and keys. Changes must arrive within a second.
+/// Polling interval of shared settings and signing keys. Changes by other instances must take effect within a second.
 const SHARED_POLL: Duration = Duration::from_millis(400);
-/// Interval of polling changes of profiles for the search index. Those of other instances must be found within a
-/// second.
+/// Polling interval of the search's change feed. Changes by other instances must be found within a second.
 const SEARCH_POLL: Duration = Duration::from_millis(300);
-// A poll that just missed a change, and the next one that brings it, both pass within the second of the contract.
+// In the worst case a change is seen one full interval after a poll, plus the duration of that poll. Both fit into the
+// second that is promised.
 const _: () = assert!(2 * SHARED_POLL.as_millis() < 1000 && 2 * SEARCH_POLL.as_millis() < 1000);
-/// Interval of deleting expired rows and of checking the age of the signing key. Sealed refresh tokens must be gone soon
-/// after their grace.
+/// Interval of deleting expired rows and of checking the age of the signing key. It is short, because sealed refresh
+/// tokens must be deleted soon after their grace period.
 const UPKEEP: Duration = Duration::from_mins(1);
-/// The pause after a step that failed.
+/// Pause of a worker after a failed step.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 
-/// The store that can listen to changes by other instances.
+/// PostgreSQL store that can listen for notifications of other instances, with its options.
 type Announcing = Option<(Arc<PostgresStore>, PostgresOptions)>;
 
-/// Starts the workers; they end when the channel says so.
+/// Starts the workers. They stop when `stop` becomes true.
 pub fn start(service: &Arc<Service>, announcing: Announcing, stop: &watch::Receiver<bool>) -> JoinSet<()> {
     let mut workers = JoinSet::new();
     let with = || (Arc::clone(service), stop.clone());
@@ -61,13 +62,13 @@ pub fn start(service: &Arc<Service>, announcing: Announcing, stop: &watch::Recei
     workers
 }
 
-/// Runs a worker to its end, and again after a panic: stopped mails beside working requests are noticed late.
+/// Runs a worker and restarts it after a panic. Otherwise mails could stop unnoticed while requests still succeed.
 async fn keep_alive<W>(name: &'static str, pause: Duration, worker: impl Fn() -> W)
 where
     W: Future<Output = ()> + Send + 'static,
 {
     loop {
-        // A set of one: it ends its task when it is dropped.
+        // A `JoinSet` of one task aborts the task when it is dropped.
         let mut alone = JoinSet::new();
         alone.spawn(worker());
         match alone.join_next().await {
@@ -103,7 +104,7 @@ async fn deliver_once(service: &Service) -> latchkey_service::Result<Duration> {
         service.outbox.rest_transport().await;
     }
     let due = service.outbox.next_due_in().await?.unwrap_or(OUTBOX_POLL);
-    // A mail under another worker's lease can be due already: poll again soon, not at once.
+    // A due mail may be leased by another worker. The lower bound avoids a busy loop.
     Ok(due.clamp(Duration::from_millis(100), OUTBOX_POLL))
 }
 
@@ -125,7 +126,7 @@ async fn follow_shared(service: Arc<Service>, changed: Arc<Notify>, mut stop: wa
     }
 }
 
-/// Makes the index of the search, which can take long, and follows what changes.
+/// Builds the search index, which can take long, and keeps it up to date with the change feed.
 async fn follow_search(service: Arc<Service>, mut stop: watch::Receiver<bool>) {
     loop {
         let was_loaded = service.search.is_loaded();
@@ -163,7 +164,7 @@ async fn keep_up(service: Arc<Service>, mut stop: watch::Receiver<bool>) {
         tokio::select! {
             () = sleep(UPKEEP) => {}
             _ = stop.changed() => {
-                // Those of the last minute; a failure is no reason to stay.
+                // Writes the refusals of the last minute. A failure must not delay the shutdown.
                 let _ = service.upkeep.record_refusals().await;
                 return;
             }

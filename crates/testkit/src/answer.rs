@@ -1,4 +1,4 @@
-//! A complete response, and assertions on it. A failed assertion prints the whole response.
+//! HTTP response of a test, read completely, and assertions on it. A failed assertion prints the whole response.
 
 use std::fmt;
 
@@ -6,17 +6,16 @@ use reqwest::header::HeaderMap;
 use serde_json::Value;
 use url::Url;
 
-/// `Content-Type` of every JSON response.
+/// Value of `Content-Type` in every JSON response.
 const JSON: &str = "application/json; charset=utf-8";
 
-/// A response.
 pub struct Answer {
-    /// Request line, for assertion messages.
+    /// Request line, printed by failed assertions.
     pub(crate) asked: String,
     pub status: u16,
     pub headers: HeaderMap,
     pub body: Vec<u8>,
-    /// True if the service's public URL is https.
+    /// True if the public URL of the service is https, so that HSTS and `Secure` cookies are expected.
     pub(crate) is_https: bool,
 }
 
@@ -35,7 +34,7 @@ impl Answer {
         serde_json::from_slice(&self.body).unwrap_or_else(|_| panic!("not JSON: {self:?}"))
     }
 
-    /// Member `error` of the body; empty if there is none.
+    /// Error code: member `error` of the body; empty if there is none.
     #[must_use]
     pub fn error_code(&self) -> String {
         let body: Value = serde_json::from_slice(&self.body).unwrap_or_default();
@@ -48,7 +47,7 @@ impl Answer {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
-    /// Numeric header value, such as `X-Total-Count`.
+    /// Value of a numeric header such as `X-Total-Count`.
     #[must_use]
     #[track_caller]
     pub fn number(&self, name: &str) -> u64 {
@@ -62,7 +61,7 @@ impl Answer {
         self.headers.get_all("set-cookie").iter().filter_map(|value| value.to_str().ok()).collect()
     }
 
-    /// Asserts the status and the common form of every response; returns the JSON body (null if there is none).
+    /// Asserts the status and the rules that hold for every response. Returns the JSON body; null if there is none.
     #[track_caller]
     pub fn expect(&self, status: u16) -> Value {
         assert_eq!(self.status, status, "another status: {self:?}");
@@ -75,7 +74,7 @@ impl Answer {
         self.json()
     }
 
-    /// Asserts an error response with this status and code in the common shape; returns its body.
+    /// Asserts an error response with this status and code, in the common form. Returns its body.
     #[track_caller]
     pub fn refused(&self, status: u16, code: &str) -> Value {
         assert_eq!((self.status, self.error_code().as_str()), (status, code), "another refusal: {self:?}");

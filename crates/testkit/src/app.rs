@@ -1,4 +1,4 @@
-//! The app of a test: a running service with its clock, mailbox and jobs.
+//! Service of a test, with its clock, its mailbox and its background jobs.
 
 use std::net::TcpListener as StdListener;
 use std::path::Path;
@@ -19,8 +19,8 @@ use crate::session::Session;
 use crate::storage::{Storage, temporary_folder};
 use crate::time::ManualClock;
 
-/// A complete service in this process, on a port of 127.0.0.1. No background job runs by itself: the test
-/// triggers mail delivery and purges.
+/// Complete service in this process, on a port of 127.0.0.1. Background workers do not run by themselves: a test calls
+/// [`TestApp::run_jobs`].
 pub struct TestApp {
     /// The service's clock.
     pub clock: ManualClock,
@@ -65,7 +65,7 @@ impl TestApp {
         }
     }
 
-    /// Starts a second instance on the same database, clock and mailbox, with a port of its own.
+    /// Starts another instance on the same database, clock and mailbox, on another port.
     pub async fn beside(&self) -> Self {
         let restart_state = RestartState {
             folder: Arc::clone(&self.restart_state.folder),
@@ -98,8 +98,7 @@ impl TestApp {
         self.instance.take().expect("a running service").stop().await
     }
 
-    /// Runs the background workers once: delivers due mails, syncs changes of other instances, purges expired
-    /// rows.
+    /// Runs each background worker once: delivers due mails, loads changes of other instances, purges expired rows.
     pub async fn run_jobs(&self) {
         self.service().outbox.deliver_due().await.expect("mails that can be claimed");
         self.service().shared.sync().await.expect("shared state that can be read");
@@ -114,7 +113,7 @@ impl TestApp {
         MailReader::new(self.restart_state.mails.clone())
     }
 
-    /// Runs the jobs, then returns the newest mail to this address.
+    /// Runs the background workers once, then returns the newest mail to this address.
     pub async fn mail_to(&self, address: &str) -> Mail {
         self.run_jobs().await;
         self.mail().last(address)
@@ -144,21 +143,22 @@ impl TestApp {
         self.bearing(&session.access_token)
     }
 
-    /// Address unique within the test: `name-1@example.org`.
+    /// Email address that is unique within the test, such as `name-1@example.org`.
     #[must_use]
     pub fn unique_email(&self, name: &str) -> String {
         format!("{name}-{}@example.org", self.next_number())
     }
 
-    /// TCP connection to the service, for requests beyond an HTTP client.
+    /// TCP connection to the service, for requests that an HTTP client cannot send.
     pub async fn connect(&self) -> TcpStream {
         TcpStream::connect(self.restart_state.socket.local_addr().unwrap()).await.unwrap()
     }
 
-    /// Sends raw bytes and reads until the server closes; the request should say `Connection: close`.
+    /// Sends raw bytes and reads until the server closes the connection. The request should contain `Connection:
+    /// close`.
     pub async fn raw(&self, bytes: &[u8]) -> String {
         let mut stream = self.connect().await;
-        // The server may refuse and close before it has read everything.
+        // An error is ignored, because the server may respond and close before it has read everything.
         let _ = stream.write_all(bytes).await;
         let mut answer = Vec::new();
         let _ = stream.read_to_end(&mut answer).await;
@@ -183,7 +183,7 @@ impl TestApp {
         self.restart_state.data.round_trips().expect("an app that counts round trips").take()
     }
 
-    /// All stored bytes: of the files, or of the rows.
+    /// All stored bytes: content of the files, or of the rows.
     #[must_use]
     pub fn kept(&self) -> Vec<u8> {
         let files = std::fs::read_dir(self.folder()).unwrap().map(|file| file.unwrap().path());
@@ -197,7 +197,7 @@ impl TestApp {
         self.plan.config.site.origin()
     }
 
-    /// Use cases without an HTTP call, such as key rotation.
+    /// Use cases of the service, for calls that have no endpoint, such as key rotation.
     #[must_use]
     pub fn service(&self) -> &Service {
         &self.instance.as_ref().expect("a running service").service

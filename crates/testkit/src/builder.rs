@@ -1,21 +1,24 @@
-//! Builder of a test's service. Defaults: development mode, verification off, no rate limits, no redirect list.
+//! Builder for the service of a test. Defaults: development mode, email verification off, no rate limits, no redirect
+//! list.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 
+use latchkey_domain::passkey::RpId;
 use latchkey_domain::redirect::DevelopmentLoopback;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_http::settings::{HttpSettings, ServeSettings};
 use latchkey_mail::Mailbox;
 use latchkey_oauth::{Networks, OutboundSettings};
 use latchkey_service::access::AccessKeys;
-use latchkey_service::config::{
-    LimitSwitch, LimitsConfig, MailRetries, ServiceConfig, SigningAlgorithm, Site,
-};
 use latchkey_service::oauth::providers::OAuthParts;
+use latchkey_service::outbox::MailRetries;
+use latchkey_service::passkeys::RelyingParty;
 use latchkey_service::passwords::HashingConfig;
 use latchkey_service::search::SearchEngine;
-use latchkey_service::settings::{BaseSettings, EditableSettings, EmailMethod};
+use latchkey_service::settings::{BaseSettings, EditableSettings, EmailMethod, EmailSignIn};
+use latchkey_service::tokens::SigningAlgorithm;
+use latchkey_service::{LimitSwitch, LimitsConfig, ServiceConfig, Site};
 use latchkey_settings::{Group, defaults};
 use url::Url;
 
@@ -25,7 +28,7 @@ use crate::time::seconds;
 
 /// Admin key of every test.
 pub const ADMIN_KEY: &str = "admin-key-of-the-tests-0123456789abcdef";
-/// Anonymous key, if a test sets one.
+/// Anonymous key of tests that configure one.
 pub const ANON_KEY: &str = "anon_key-of-the-tests";
 /// Default password of users.
 pub const PASSWORD: &str = "violet anchor 42 lantern";
@@ -33,20 +36,20 @@ pub const PASSWORD: &str = "violet anchor 42 lantern";
 const DEVELOPMENT_URL: &str = "http://localhost:8700";
 const PRODUCTION_URL: &str = "https://accounts.example.org";
 
-/// Mail transport.
+/// Mail transport of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MailTransport {
-    /// Mailbox of the test.
+    /// Mailbox in memory, read by the test.
     Memory,
     /// `.eml` files under `mails` in the test's folder.
     Files,
     /// Mail server on this port of 127.0.0.1.
     Smtp(u16),
-    /// No transport.
+    /// No transport: the service cannot send mails.
     None,
 }
 
-/// Builder of a test's service.
+/// Builder for the service of a test.
 #[derive(Clone)]
 pub struct TestAppBuilder {
     pub(crate) storage: Storage,
@@ -81,7 +84,7 @@ impl Default for TestAppBuilder {
     }
 }
 
-/// Allows outbound requests to this machine, where the tests' providers listen.
+/// Outbound settings that allow requests to this machine, where the fake providers listen.
 fn outbound() -> OutboundSettings {
     OutboundSettings { networks: Networks { loopback: true, private: false }, ..OutboundSettings::default() }
 }
@@ -106,6 +109,11 @@ fn service_config(public_url: Url) -> ServiceConfig {
         mail_from: Mailbox::parse("Latchkey <no-reply@example.org>").unwrap(),
         mail_retries: MailRetries::default(),
         access: AccessKeys { admin: vec![TokenHash::of(ADMIN_KEY.as_bytes())], ..AccessKeys::default() },
+        relying_party: RelyingParty {
+            id: Some(RpId::new("localhost")),
+            any_localhost: true,
+            ..RelyingParty::default()
+        },
     }
 }
 
@@ -124,7 +132,7 @@ impl TestAppBuilder {
         TestApp::start(self).await
     }
 
-    /// Storage engine.
+    /// Sets the storage engine.
     #[must_use]
     pub fn storage(mut self, storage: Storage) -> Self {
         self.storage = storage;
@@ -139,28 +147,30 @@ impl TestAppBuilder {
         self
     }
 
-    /// Seed of the randomness.
+    /// Sets the seed of the random numbers.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
     }
 
-    /// Production mode with an https URL: no loopback redirect targets, no `/dev`, `Secure` cookies, HSTS. Does
-    /// not change verification.
+    /// Production mode with an https URL: no redirects to loopback, no `/dev` pages, `Secure` cookies, HSTS. Does not
+    /// change whether verification is required.
     #[must_use]
     pub fn mode_production(mut self) -> Self {
         let public_url = Url::parse(PRODUCTION_URL).unwrap();
         PRODUCTION_URL.clone_into(&mut self.config.audience);
         self.config.site.public_url = public_url.clone();
-        self.http.public_url = public_url;
+        self.http.public_url = public_url.clone();
         self.http.development = false;
         self.base.development = DevelopmentLoopback::Refused;
         self.oauth.outbound.networks.loopback = false;
+        self.config.relying_party.id = public_url.host_str().map(RpId::new);
+        self.config.relying_party.any_localhost = false;
         self
     }
 
-    /// Default rate limits of the policy.
+    /// Sets the default rate limits of the service.
     #[must_use]
     pub fn limits(mut self) -> Self {
         self.config.limits.all.enabled = true;
@@ -188,20 +198,26 @@ impl TestAppBuilder {
         self.verification(EmailMethod::Link)
     }
 
-    /// Password reset by link instead of code.
+    /// Sends links instead of codes for a password reset.
     #[must_use]
     pub fn link_reset(self) -> Self {
         self.settings(|settings| settings.reset_password_method = EmailMethod::Link)
     }
 
-    /// Redirect list.
+    /// Sets how one signs in by mail.
+    #[must_use]
+    pub fn email_sign_in(self, by_mail: EmailSignIn) -> Self {
+        self.settings(|settings| settings.email_sign_in = by_mail)
+    }
+
+    /// Sets the list of allowed redirect targets.
     #[must_use]
     pub fn redirects(self, entries: &[&str]) -> Self {
         let entries = entries.iter().map(|&entry| entry.to_owned()).collect();
         self.settings(|settings| settings.allowed_redirect_urls = entries)
     }
 
-    /// Default redirect target.
+    /// Sets the default redirect target.
     #[must_use]
     pub fn default_redirect(self, url: &str) -> Self {
         self.settings(|settings| settings.default_redirect_url = Some(url.to_owned()))
@@ -220,21 +236,21 @@ impl TestAppBuilder {
         self
     }
 
-    /// Every editable setting stands in the operator's file.
+    /// Pins all settings that an admin could change.
     #[must_use]
     pub fn pinned_all(mut self) -> Self {
         self.base.pinned.extend(EditableSettings::ITEMS.iter().map(|item| item.name));
         self
     }
 
-    /// A sign-up makes no profile.
+    /// Disables the profile at sign-up.
     #[must_use]
     pub fn no_profile_on_sign_up(mut self) -> Self {
         self.config.site.create_profile_on_sign_up = false;
         self
     }
 
-    /// Configures [`ANON_KEY`]; public calls work without it too.
+    /// Configures [`ANON_KEY`]. Public calls work without it too.
     #[must_use]
     pub fn anon_key(mut self) -> Self {
         self.config.access.anonymous = Some(TokenHash::of(ANON_KEY.as_bytes()));
@@ -279,14 +295,14 @@ impl TestAppBuilder {
         self
     }
 
-    /// Sends mails to the test's mailbox again; for a restart.
+    /// Sends mails to the mailbox of the test again, after a restart with another transport.
     #[must_use]
     pub fn mails_into_memory(mut self) -> Self {
         self.mail = MailTransport::Memory;
         self
     }
 
-    /// `server.cors_origins`.
+    /// Sets `server.cors_origins`.
     #[must_use]
     pub fn cors_origins(mut self, origins: &[&str]) -> Self {
         self.cors_origins = origins.iter().map(|&origin| origin.to_owned()).collect();

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::request::Request;
 use crate::session::Session;
 
-/// HTTP connection without redirects, cookie store or retries.
+/// HTTP connections of a test. Redirects, cookie store and retries are off.
 pub(crate) struct Wire {
     address: SocketAddr,
     state: Mutex<ConnectionState>,
@@ -40,7 +40,7 @@ impl Wire {
         self.state().public_url.starts_with("https:")
     }
 
-    /// Actual URL of a path. Links to the public URL are mapped as well.
+    /// Actual URL of a path, or of a link that begins with the public URL.
     pub(crate) fn url(&self, path: &str) -> String {
         let public_url = self.state().public_url.clone();
         let path = path.strip_prefix(&public_url).unwrap_or(path);
@@ -86,7 +86,7 @@ impl Client {
         self.with_header(AUTHORIZATION.as_str(), &format!("Bearer {bearer}"))
     }
 
-    /// Sets the client address (by `X-Forwarded-For`; the test is a trusted proxy).
+    /// Sets the client address in `X-Forwarded-For`. The service treats the test as a trusted proxy.
     #[must_use]
     pub fn at(self, ip: &str) -> Self {
         self.with_header("x-forwarded-for", ip)
@@ -139,17 +139,17 @@ impl Client {
         self.post("/api/auth/sessions", json!({"email": email, "password": password}))
     }
 
-    /// refreshSession by the session's channel: cookie and CSRF token, or token in the body.
+    /// Calls refreshSession with the session's cookie and CSRF token, or with its refresh token in the body.
     pub fn refresh(&self, session: &Session) -> Request {
         self.post("/api/auth/refresh", json!({})).session(session)
     }
 
-    /// signOut by the same channel.
+    /// Calls signOut with the session's cookie and CSRF token, or with its refresh token in the body.
     pub fn sign_out(&self, session: &Session) -> Request {
         self.post("/api/auth/logout", json!({})).session(session)
     }
 
-    /// verifyEmail by a code.
+    /// Calls verifyEmail with a code.
     pub fn verify(&self, email: &str, code: &str) -> Request {
         self.post("/api/auth/email/verify", json!({"email": email, "otp": code}))
     }

@@ -1,4 +1,4 @@
-//! Deterministic randomness.
+//! Deterministic random numbers.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,13 +6,13 @@ use latchkey_service::entropy::Entropy;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
-/// Seeded randomness. Clones share the stream, so that a restarted service does not repeat values. (Signing keys
-/// come from the cryptography library's own generator.)
+/// Seeded random numbers. Clones share the sequence, so that a restarted service does not repeat values. Signing keys
+/// are made by the cryptography library's own generator.
 #[derive(Clone)]
 pub struct SeededEntropy(Arc<Mutex<StdRng>>);
 
 impl SeededEntropy {
-    /// Stream of this seed.
+    /// Random numbers from this seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self(Arc::new(Mutex::new(StdRng::seed_from_u64(seed))))

@@ -1,4 +1,4 @@
-//! A running service: use cases, router, and the server loop on its socket.
+//! Running instance of the service: use cases, router, and the server loop on its socket.
 
 use std::net::TcpListener as StdListener;
 use std::sync::Arc;
@@ -25,18 +25,18 @@ use crate::time::ManualClock;
 
 const SECRET: &[u8] = b"the server secret of all tests, 32 bytes and more";
 
-/// State that survives a restart.
+/// State of an instance that survives a restart.
 pub(crate) struct RestartState {
     pub(crate) folder: Arc<tempfile::TempDir>,
     pub(crate) data: Arc<Data>,
     pub(crate) clock: ManualClock,
     pub(crate) entropy: SeededEntropy,
     pub(crate) mails: MemoryTransport,
-    /// Kept open to reserve the port; the server uses a duplicate.
+    /// Held open to reserve the port. The server listens on a duplicate.
     pub(crate) socket: StdListener,
 }
 
-/// A running service.
+/// Running instance of the service.
 pub struct Instance {
     pub(crate) service: Arc<Service>,
     stop: oneshot::Sender<()>,
@@ -45,8 +45,11 @@ pub struct Instance {
 
 impl Instance {
     pub(crate) async fn start(plan: &TestAppBuilder, restart_state: &RestartState) -> Self {
+        let mut config = plan.config.clone();
+        config.relying_party.cors_origins = vec![plan.http.public_origin()];
+        config.relying_party.cors_origins.extend(plan.cors_origins.iter().cloned());
         let parts = ServiceParts {
-            config: plan.config.clone(),
+            config,
             base_settings: plan.base.clone(),
             store: restart_state.data.open(restart_state.folder.path()),
             clock: Arc::new(restart_state.clock.clone()),
@@ -74,7 +77,7 @@ impl Instance {
         Self { service, stop, server }
     }
 
-    /// Shuts down as on SIGTERM; returns the number of connections that had to be cut.
+    /// Shuts the instance down as on SIGTERM. Returns the number of connections that had to be cut.
     pub(crate) async fn stop(self) -> usize {
         let _ = self.stop.send(());
         self.server.await.expect("a server that stops")

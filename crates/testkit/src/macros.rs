@@ -1,10 +1,10 @@
-//! [`both_stores!`]: one fact, one test per engine.
+//! Macro [`both_stores!`], which makes a test of each fact for each storage engine.
 
 use crate::app::TestApp;
 use crate::builder::TestAppBuilder;
 use crate::storage::Storage;
 
-/// Starts the app of a test. Called by [`both_stores!`](crate::both_stores).
+/// Starts the service of a test. Called by [`both_stores!`](crate::both_stores).
 pub async fn start(storage: Storage, adjust: impl FnOnce(TestAppBuilder) -> TestAppBuilder) -> TestApp {
     adjust(TestApp::builder().storage(storage)).start().await
 }

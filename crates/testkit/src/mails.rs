@@ -1,14 +1,13 @@
-//! The mailbox of a test, filled by the memory transport.
+//! Mailbox of a test, filled by the memory transport.
 
 use latchkey_domain::codes::EnteredCode;
 use latchkey_mail::{MemoryTransport, Message, SendError};
 
-/// Reads sent mails, and makes the transport fail.
+/// Reads sent mails, and can make the transport fail.
 pub struct MailReader {
     transport: MemoryTransport,
 }
 
-/// A mail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mail {
     /// Recipient, as typed.
@@ -16,7 +15,7 @@ pub struct Mail {
     pub subject: String,
     pub text: String,
     pub html: String,
-    /// Local part of `Message-ID`.
+    /// Part of `Message-ID` before the `@`.
     pub message_id: String,
 }
 
@@ -25,7 +24,7 @@ impl MailReader {
         Self { transport }
     }
 
-    /// Newest mail to this address, case-insensitive.
+    /// Newest mail to this address, compared without case.
     #[must_use]
     #[track_caller]
     pub fn last(&self, address: &str) -> Mail {
@@ -75,7 +74,7 @@ impl MailReader {
 }
 
 impl Mail {
-    /// Email code: six digits, or sixteen characters in groups, on a line of its own.
+    /// Code in the mail: six digits, or sixteen characters in groups, on its own line.
     #[must_use]
     #[track_caller]
     pub fn code(&self) -> String {
@@ -84,7 +83,7 @@ impl Mail {
         code.unwrap_or_else(|| panic!("no code in {self:#?}")).to_owned()
     }
 
-    /// Link with a token, or else the first link. Works as the argument of a client's `get`.
+    /// Link with a token, or the first link if none has one. A client's `get` accepts it.
     #[must_use]
     #[track_caller]
     pub fn link(&self) -> String {
@@ -110,7 +109,7 @@ impl From<Message> for Mail {
             subject: message.subject,
             text: message.text,
             html: message.html,
-            message_id: message.message_id.as_str().to_owned(),
+            message_id: message.message_id.to_string(),
         }
     }
 }

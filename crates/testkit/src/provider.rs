@@ -1,7 +1,7 @@
-//! Fake identity provider on a port of 127.0.0.1. Conforming by default, it can misbehave in any field of any
-//! document ([`LyingProvider::says`]), in its signatures ([`LyingProvider::signs`]), and in its responses
-//! ([`LyingProvider::behaves`]). There are no pages: [`LyingProvider::consent`] and [`LyingProvider::deny`]
-//! return the redirect target.
+//! Fake identity provider on a port of 127.0.0.1. It conforms to the standards by default. It can misbehave in any
+//! field of any document ([`LyingProvider::says`]), in its signatures ([`LyingProvider::signs`]), and in its responses
+//! ([`LyingProvider::behaves`]). There are no pages: [`LyingProvider::consent`] and [`LyingProvider::deny`] return the
+//! redirect target.
 
 mod answers;
 mod keys;
@@ -29,22 +29,22 @@ use lies::Lies;
 
 pub use lies::{Document, Endpoint, Manner, Signature};
 
-/// Registered client id.
+/// Client id of the service at the provider.
 pub const PROVIDER_CLIENT_ID: &str = "client-of-the-tests";
-/// Registered client secret.
+/// Client secret of the service at the provider.
 pub const PROVIDER_CLIENT_SECRET: &str = "secret-of-the-client-of-the-tests";
 
 /// Lifetime of id tokens, in seconds.
 const ID_TOKEN_LIFE: i64 = 300;
 
-/// A provider that runs until it is dropped. [`LyingProvider::person`] sets the authenticated user.
+/// Fake identity provider that runs until it is dropped. [`LyingProvider::person`] sets the user that it authenticates.
 pub struct LyingProvider {
     address: SocketAddr,
     state: Arc<Mutex<ProviderState>>,
     server: JoinHandle<()>,
 }
 
-/// A consent whose code has not been redeemed.
+/// Consent of the user, whose code has not been redeemed yet.
 #[derive(Clone)]
 struct Consent {
     nonce: Option<String>,
@@ -64,7 +64,7 @@ struct ProviderState {
 }
 
 impl LyingProvider {
-    /// Starts a conforming provider on this clock. Its user is Ada, `ada@example.org`, verified.
+    /// Starts a conforming provider on this clock. Its user is Ada with the verified address `ada@example.org`.
     pub async fn start(clock: &ManualClock) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().unwrap();
@@ -91,12 +91,12 @@ impl LyingProvider {
         Self { address, state, server }
     }
 
-    /// Issuer, without a trailing slash.
+    /// Issuer URL, without a trailing slash.
     pub fn issuer(&self) -> String {
         self.state().issuer.clone()
     }
 
-    /// Request body that configures it as a custom provider.
+    /// Request body that configures this provider as a custom one.
     pub fn custom(&self, key: &str) -> Value {
         json!({
             "key": key,
@@ -107,7 +107,7 @@ impl LyingProvider {
         })
     }
 
-    /// Same configuration as a section of the settings file.
+    /// Configuration of this provider as in the settings file.
     pub fn pinned(&self, key: &str) -> ConfiguredProvider {
         let input = ProviderInput {
             name: Some("Acme".to_owned()),
@@ -139,19 +139,19 @@ impl LyingProvider {
         self.state().lies.signature = signature;
     }
 
-    /// Conforms again.
+    /// Ends all misbehaviour.
     pub fn is_honest(&self) {
         self.state().lies = Lies::default();
     }
 
-    /// Rotates its key, under another key id.
+    /// Replaces the signing key by a new one with another key id.
     pub fn rotates_its_key(&self) {
         let mut state = self.state();
         let name = format!("key-of-{}", state.next());
         state.key = SigningKey::new(&name);
     }
 
-    /// Stops listening.
+    /// Stops the provider, so that connections are refused.
     pub async fn goes_down(&mut self) {
         self.server.abort();
         let _ = (&mut self.server).await; // only then the port is closed
@@ -162,7 +162,7 @@ impl LyingProvider {
         self.state().asked.get(&endpoint).copied().unwrap_or_default()
     }
 
-    /// Opens `auth_url` and consents; returns the redirect target.
+    /// Gives consent at the authorization URL, and returns the redirect target.
     #[track_caller]
     pub fn consent(&self, auth_url: &str) -> Url {
         let asked = self.authorization_request(auth_url);
@@ -177,7 +177,7 @@ impl LyingProvider {
         returned(&asked, &[("code", &code), ("iss", &state.issuer)])
     }
 
-    /// Opens `auth_url` and denies; returns the redirect target.
+    /// Denies consent at the authorization URL, and returns the redirect target.
     #[track_caller]
     pub fn deny(&self, auth_url: &str) -> Url {
         let asked = self.authorization_request(auth_url);
@@ -186,7 +186,7 @@ impl LyingProvider {
         returned(&asked, &[("error", "access_denied"), ("error_description", said), ("iss", &issuer)])
     }
 
-    /// Id token as issued by the provider's native SDK.
+    /// Issues an id token directly, as the provider's SDK for native apps does.
     pub fn id_token(&self, nonce: Option<&str>) -> String {
         self.state().id_token(nonce)
     }
@@ -250,7 +250,7 @@ impl ProviderState {
     }
 }
 
-/// Redirect URI of the request with these parameters and the state.
+/// Redirect target with these parameters and the state of the authorization request.
 fn returned(asked: &BTreeMap<String, String>, parameters: &[(&str, &str)]) -> Url {
     let mut url = Url::parse(&asked["redirect_uri"]).expect("a redirect URI");
     url.query_pairs_mut().extend_pairs(parameters).append_pair("state", &asked["state"]);

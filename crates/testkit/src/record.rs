@@ -1,5 +1,5 @@
-//! Recorded run: with `LATCHKEY_RECORD=FILE` every exchange of a test is appended to the file as one JSON line, volatile
-//! parts replaced. `cargo xtask record` compares two of them.
+//! Recording of HTTP exchanges. With `LATCHKEY_RECORD=FILE` every exchange of a test is appended to the file as one
+//! JSON line, with ids, tokens and other changing parts replaced. `cargo xtask record` compares two such files.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -9,10 +9,10 @@ use serde_json::{Map, Value, json};
 
 use crate::answer::Answer;
 
-/// Longest text that is kept whole, in bytes.
+/// Maximum length in bytes of a text that is recorded in full.
 const LONGEST: usize = 20_000;
 
-/// A request as it is sent.
+/// Copy of a request as it is sent.
 pub(crate) struct Sent {
     target: String,
     headers: Value,
@@ -34,7 +34,7 @@ impl Sent {
         Some(Self { target, headers: stable_headers(headers), body: stable(body) })
     }
 
-    /// Appends the exchange to the record. The engine is the last part of the test's name.
+    /// Appends the exchange to the file. The last part of the test's name is the storage engine.
     #[expect(clippy::disallowed_methods, reason = "a switch of the test run, no setting of the service")]
     pub(crate) fn record(self, answer: &Answer) {
         let thread = std::thread::current();
@@ -65,8 +65,9 @@ fn stable_headers(headers: &HeaderMap) -> Value {
     stable_ones.into()
 }
 
-/// The text with ids, tokens, codes and ports replaced.
-fn stable(bytes: &[u8]) -> String {
+/// Text with ids, tokens, codes and ports replaced by placeholders.
+#[must_use]
+pub fn stable(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let mut stable = String::with_capacity(text.len());
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';

@@ -1,4 +1,4 @@
-//! Request builder.
+//! Builder for requests of a test.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::client::Wire;
 use crate::record::Sent;
 use crate::session::Session;
 
-/// A request to be sent.
+/// Request to be sent.
 #[must_use = "a request does nothing until it is sent"]
 pub struct Request {
     wire: Arc<Wire>,
@@ -33,7 +33,7 @@ impl Request {
         self
     }
 
-    /// `client_type`: `web`, `mobile`, `desktop` or `server`.
+    /// Sets the query parameter `client_type`: `web`, `mobile`, `desktop` or `server`.
     pub fn client_type(self, client_type: &str) -> Self {
         self.query("client_type", client_type)
     }
@@ -63,7 +63,7 @@ impl Request {
         self.header("authorization", &format!("Bearer {token}"))
     }
 
-    /// Sets the client address; the test is a trusted proxy.
+    /// Sets the client address in `X-Forwarded-For`. The service treats the test as a trusted proxy.
     pub fn from_ip(self, ip: &str) -> Self {
         self.header("x-forwarded-for", ip)
     }
@@ -73,8 +73,8 @@ impl Request {
         self.header(COOKIE.as_str(), pair)
     }
 
-    /// Adds the credentials of a refresh or sign-out: cookie and CSRF token of a web session, or the token in the
-    /// body.
+    /// Adds the credentials of a refresh or sign-out: cookie and CSRF token of a web session, otherwise the refresh
+    /// token in the body.
     pub fn session(self, session: &Session) -> Self {
         if let Some(cookie) = &session.cookie {
             let csrf_token = session.csrf_token.as_deref().unwrap_or_default();
@@ -84,12 +84,12 @@ impl Request {
         self.client_type("server").json(&json!({"refreshToken": token}))
     }
 
-    /// JSON body.
+    /// Sets a JSON body.
     pub fn json(self, body: &Value) -> Self {
         self.raw("application/json", body.to_string())
     }
 
-    /// Any body with any content type.
+    /// Sets a body of any content type.
     pub fn raw(mut self, content_type: &str, body: impl Into<Vec<u8>>) -> Self {
         self.body = Some(body.into());
         self.header(CONTENT_TYPE.as_str(), content_type)
@@ -101,7 +101,7 @@ impl Request {
         self.try_send().await.unwrap_or_else(|error| panic!("{asked}: {error:?}"))
     }
 
-    /// Same as [`Self::send`] if the service may stop before it responds.
+    /// Sends the request like [`Self::send`], but returns an error if the service stops before it responds.
     pub async fn try_send(self) -> reqwest::Result<Answer> {
         let asked = format!("{} {}", self.method, self.url);
         let is_https = self.wire.is_https();

@@ -1,10 +1,10 @@
-//! Tokens of a response.
+//! Tokens of a session, read from a response.
 
 use serde_json::Value;
 
 use crate::answer::Answer;
 
-/// Tokens of a response that opened or refreshed a session.
+/// Tokens in a response that opened or refreshed a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Session {
     /// Id of the user.
@@ -15,12 +15,12 @@ pub struct Session {
     pub csrf_token: Option<String>,
     /// Refresh cookie of a web session, `name=value`.
     pub cookie: Option<String>,
-    /// Refresh token of other sessions.
+    /// Refresh token of a session that is not a web session.
     pub refresh_token: Option<String>,
 }
 
 impl Session {
-    /// Reads a 200 response with tokens.
+    /// Reads the tokens from a response, whose status must be 200.
     #[must_use]
     #[track_caller]
     pub fn of(answer: &Answer) -> Self {

@@ -1,4 +1,4 @@
-//! Storage engines of a test, and their data for the length of a test.
+//! Storage engines of the tests, and the data of one test.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,11 +11,11 @@ use latchkey_store_suite::cluster::counting_proxy::{self, RoundTrips};
 use latchkey_store_suite::cluster::{TestCluster, TestDatabase};
 use tempfile::TempDir;
 
-/// File system in memory, if available: tests do not wait for fsync. Durability after a power loss is not tested
-/// here.
+/// Memory file system, used if it exists so that tests need not wait for fsync. These tests do not cover durability
+/// after a power loss.
 const MEMORY: &str = "/dev/shm";
 
-/// Generous timeout.
+/// Timeout that is long enough for slow machines.
 const LONG: Duration = Duration::from_secs(30);
 
 /// A storage engine.
@@ -23,22 +23,22 @@ const LONG: Duration = Duration::from_secs(30);
 pub enum Storage {
     /// SQLite in a temporary folder.
     Sqlite,
-    /// PostgreSQL, in a database of its own in this process's cluster.
+    /// PostgreSQL, in a separate database of this process's cluster.
     Postgres,
 }
 
 /// Data of one test.
 pub(crate) enum Data {
-    /// File in the test's folder.
+    /// SQLite file in the test's folder.
     File,
-    /// Database, dropped with this.
+    /// PostgreSQL database, dropped together with this value.
     Database(TestDatabase),
-    /// Database behind a proxy that counts round trips.
+    /// PostgreSQL database behind a proxy that counts round trips.
     FarDatabase(TestDatabase, RoundTrips, TempDir),
 }
 
 impl Storage {
-    /// New, empty database behind a counting proxy.
+    /// Creates an empty PostgreSQL database behind a proxy that counts round trips.
     pub(crate) fn new_far_data() -> Data {
         let cluster = TestCluster::shared();
         let folder = temporary_folder();
@@ -46,7 +46,7 @@ impl Storage {
         Data::FarDatabase(cluster.database(), trips, folder)
     }
 
-    /// New, empty data.
+    /// Creates empty data for this engine.
     pub(crate) fn new_data(self) -> Data {
         match self {
             Self::Sqlite => Data::File,
@@ -56,7 +56,7 @@ impl Storage {
 }
 
 impl Data {
-    /// Round trip counter, if there is one.
+    /// Counter of database round trips; `None` without the counting proxy.
     pub(crate) const fn round_trips(&self) -> Option<&RoundTrips> {
         match self {
             Self::FarDatabase(_, trips, _) => Some(trips),
@@ -64,7 +64,7 @@ impl Data {
         }
     }
 
-    /// Database, if there is one.
+    /// PostgreSQL database; `None` with SQLite.
     pub(crate) const fn database(&self) -> Option<&TestDatabase> {
         match self {
             Self::File => None,
@@ -72,7 +72,7 @@ impl Data {
         }
     }
 
-    /// Opens the engine on the data.
+    /// Opens the storage engine on this data.
     pub(crate) fn open(&self, folder: &Path) -> Arc<dyn Store> {
         match self {
             Self::File => {
@@ -83,7 +83,7 @@ impl Data {
             Self::FarDatabase(database, _, proxy) => {
                 let server = TestCluster::shared().folder().display().to_string();
                 let url = database.url().replace(&server, &proxy.path().display().to_string());
-                // One connection, so that connecting others does not count.
+                // A single connection, so that connecting does not count as a round trip.
                 postgres(&PostgresOptions { pool_size: 1, ..options(&url) })
             }
         }
@@ -94,7 +94,7 @@ fn postgres(options: &PostgresOptions) -> Arc<dyn Store> {
     Arc::new(Postgres::open(options).expect("a store"))
 }
 
-/// Long timeouts for slow machines: timeouts are tested elsewhere.
+/// Options with long timeouts for slow machines. Timeouts are tested elsewhere.
 fn options(url: &str) -> PostgresOptions {
     PostgresOptions {
         pool_size: 8,
@@ -105,7 +105,7 @@ fn options(url: &str) -> PostgresOptions {
     }
 }
 
-/// Temporary folder, removed with its last user.
+/// Creates a temporary folder, which is removed with its last reference.
 pub(crate) fn temporary_folder() -> TempDir {
     let mut builder = tempfile::Builder::new();
     let builder = builder.prefix("latchkey-test-");

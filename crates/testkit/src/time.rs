@@ -1,4 +1,4 @@
-//! Manual clock and durations of tests.
+//! Manual clock, and durations for tests.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -10,7 +10,7 @@ use latchkey_service::clock::Clock;
 /// Start time of every test: 2026-03-02T10:00:00.000Z, a Monday.
 pub const START: Timestamp = Timestamp::from_millis(1_772_445_600_000);
 
-/// A clock moved by hand. Clones share the time.
+/// Clock that a test moves by hand. Clones share the time.
 #[derive(Debug, Clone)]
 pub struct ManualClock {
     wall: Arc<AtomicI64>,
@@ -24,25 +24,25 @@ impl ManualClock {
         Self { wall: Arc::new(AtomicI64::new(time.as_millis())), steady: Arc::default() }
     }
 
-    /// Advances both clocks.
+    /// Advances the wall clock and the monotonic clock.
     pub fn advance(&self, by: Duration) {
         self.leap(by);
         self.steady.fetch_add(u64::try_from(millis(by)).unwrap(), Ordering::SeqCst);
     }
 
-    /// Sets the time of day forward; the monotonic clock stands.
+    /// Moves the wall clock forward without the monotonic clock.
     pub fn leap(&self, by: Duration) {
         self.wall.fetch_add(millis(by), Ordering::SeqCst);
     }
 
-    /// Sets the time of day back; the monotonic clock stands.
+    /// Moves the wall clock back without the monotonic clock.
     pub fn step_back(&self, by: Duration) {
         self.wall.fetch_sub(millis(by), Ordering::SeqCst);
     }
 }
 
 impl Default for ManualClock {
-    /// At [`START`].
+    /// Clock at [`START`].
     fn default() -> Self {
         Self::at(START)
     }
@@ -77,7 +77,7 @@ pub const fn hours(count: u64) -> Duration {
     minutes(count * 60)
 }
 
-/// Days of 24 hours.
+/// Duration of this many days of 24 hours.
 #[must_use]
 pub const fn days(count: u64) -> Duration {
     hours(count * 24)

@@ -1,4 +1,4 @@
-//! Signed-up and signed-in users, by the method of the current settings.
+//! Sign-up and sign-in of users, verified by the method of the current settings.
 
 use std::ops::Deref;
 
@@ -12,8 +12,8 @@ use crate::client::Client;
 use crate::request::Request;
 use crate::session::Session;
 
-/// A signed-in user. Requests carry the access token and come from a unique address, so that users do not share
-/// rate limits.
+/// Signed-in user. Requests carry the access token and come from a client address of this user only, so that users do
+/// not share rate limits.
 pub struct User {
     client: Client,
     /// Id of the user.
@@ -21,7 +21,7 @@ pub struct User {
     /// Address, as signed up.
     pub email: String,
     pub password: String,
-    /// Tokens of the sign-up.
+    /// Tokens issued at the sign-up.
     pub session: Session,
 }
 
@@ -34,7 +34,13 @@ impl Deref for User {
 }
 
 impl User {
-    /// refreshSession with the tokens of the sign-up.
+    /// The same user in another session, whose access token the requests carry.
+    #[must_use]
+    pub fn continued_by(self, session: Session) -> Self {
+        Self { client: self.client.clone().with_bearer(&session.access_token), session, ..self }
+    }
+
+    /// Calls refreshSession with the tokens of the sign-up.
     pub async fn refreshed(&self) -> Answer {
         self.client.refresh(&self.session).without_header("authorization").send().await
     }
@@ -54,10 +60,10 @@ impl TestApp {
         self.user_on(name, "web").await
     }
 
-    /// Same for another `client_type`.
+    /// Signs a user up like [`TestApp::user`], with another `client_type`.
     pub async fn user_on(&self, name: &str, client_type: &str) -> User {
         let number = self.next_number();
-        // Benchmark address block (RFC 2544), unused elsewhere in the tests.
+        // Address block for benchmarks (RFC 2544), which no other test uses.
         let client = self.anon().at(&format!("198.18.{}.{}", number / 250, number % 250 + 1));
         let email = format!("{name}@example.org");
         let settings = self.service().settings().values.clone();
@@ -76,7 +82,7 @@ impl TestApp {
         User { client, id: session.user_id.clone(), email, password: PASSWORD.to_owned(), session }
     }
 
-    /// Body of verifyEmail, from the mailbox.
+    /// Body of verifyEmail with the code or token from the mailbox.
     async fn proof(&self, email: &str, method: EmailMethod) -> Value {
         let mail = self.mail_to(email).await;
         match method {
@@ -96,7 +102,7 @@ fn sign_up(client: &Client, email: &str, name: &str, settings: &EditableSettings
     client.post("/api/auth/users", body)
 }
 
-/// Redirect target allowed by the list: its first entry with the wildcards filled in.
+/// Redirect target that the list allows: its first entry with the wildcards replaced.
 fn allowed_target(entries: &[String]) -> String {
     let first = entries.first().map_or("http://localhost:3000/done", String::as_str);
     first.replace("**", "done").replace('*', "one")

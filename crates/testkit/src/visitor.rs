@@ -1,5 +1,5 @@
-//! Minimal browser for the pages of one site: stores cookies, follows redirects, submits forms, and stops when
-//! the site redirects elsewhere.
+//! Minimal browser for the pages of one site. It stores cookies, follows redirects, submits forms, and stops at a
+//! redirect to another site.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use url::Url;
 /// Redirect limit of common browsers.
 const MOST_REDIRECTS: usize = 20;
 
-/// Cookies of one site, by path and name. They never expire, because the site's clock is not the machine's.
+/// Cookies of one site, by path and name. They never expire, because the test's clock is not the machine's.
 #[derive(Default)]
 struct Cookies(BTreeMap<(String, String), String>);
 
@@ -42,7 +42,7 @@ pub struct Visitor {
     cookies: Cookies,
     at: Url,
     left_for: Option<Url>,
-    /// Current page, for assertion messages.
+    /// Current page, printed by failed assertions.
     page: String,
 }
 
@@ -70,7 +70,7 @@ impl Visitor {
         self.follow(request.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(body)).await;
     }
 
-    /// External redirect target.
+    /// Redirect target at which the browser left the site.
     #[track_caller]
     pub fn left_for(&self) -> String {
         let Some(left_for) = &self.left_for else { panic!("still at {}:\n{}", self.at, self.page) };

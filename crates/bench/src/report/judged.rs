@@ -1,4 +1,4 @@
-//! Tables of single lines, each with result, goal, and if it is met.
+//! Tables of the report whose rows are single values, each with its goal and whether the goal is met.
 
 use std::fmt::Write;
 
@@ -44,7 +44,8 @@ pub(super) fn storm_table(storm: &Storm) -> String {
 }
 
 pub(super) fn starts_table(starts: &Starts, findings: &Findings) -> String {
-    // Response times of another process are not the service's to promise.
+    // PostgreSQL is a separate process whose response times the service cannot guarantee, so only SQLite has these
+    // goals.
     let is_embedded = findings.engine == "SQLite";
     let at_most = |value: f64, most: f64, unit: &str| {
         let goal = (format!("≤ {most} {unit}"), value <= most);
@@ -126,7 +127,7 @@ fn lined(title: &str, lines: &[Line]) -> String {
     text
 }
 
-/// Goals, and if each is met, in two cells.
+/// Two table cells: the goals, and whether each is met.
 pub(super) fn judged(goals: &[(String, bool)]) -> String {
     if goals.is_empty() {
         return "– | ".to_owned();

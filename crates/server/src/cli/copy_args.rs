@@ -10,7 +10,7 @@ use clap::Args;
 
 use crate::settings::Secret;
 
-/// `latchkey copy …`
+/// Arguments of `latchkey copy`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 The source must not be in use: stop the service first. It is only read, as it is when the copy begins.
@@ -23,21 +23,21 @@ In the end rows and digests of every table are compared; the exit code is 0 only
 refresh tokens, codes and keys go on to work where the new instance has the same server.secret: it is not in the \
 database and has to be moved by hand.")]
 pub struct CopyArgs {
-    /// The source, `sqlite:PATH`.
+    /// SQLite database to copy, as `sqlite:PATH`.
     #[arg(long, value_name = "URL")]
     pub from: CopySource,
-    /// The target, `postgres://…`; storage.url of the settings where it is left out, so that no password has to
-    /// stand on the command line.
+    /// PostgreSQL database to copy to, as `postgres://…`. Defaults to the setting storage.url, so that the password
+    /// need not be on the command line.
     #[arg(long, value_name = "URL")]
     pub to: Option<CopyDestination>,
 }
 
-/// The path of a source.
+/// Path of the SQLite file to copy, without the prefix `sqlite:`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CopySource(pub PathBuf);
 
-/// The address of a target, not yet parsed: a refusal of the command line would repeat it, and it may hold a
-/// password. `Debug` shows nothing of it.
+/// URL of the target database as typed. Clap does not parse the URL, because clap's error message would repeat
+/// the URL with its password. `Debug` redacts it.
 #[derive(Clone)]
 pub struct CopyDestination(pub Arc<Secret>);
 

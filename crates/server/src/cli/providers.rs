@@ -2,50 +2,53 @@
 
 use clap::{Args, Subcommand};
 
-/// `latchkey oauth …`
+/// Subcommands of `latchkey oauth`.
 #[derive(Debug, Subcommand)]
 pub enum OAuthCommand {
-    /// Configure an identity provider. Its secret is the first line of standard input; Apple's private key is all of it.
+    /// Configure an identity provider. Its client secret is the first line of standard input; for Apple, the private
+    /// key in PEM is all of standard input.
     Add(AddProvider),
-    /// List the identity providers that are configured.
+    /// List the configured identity providers.
     List,
-    /// Remove an identity provider; identities stay linked and open nothing until it is back.
+    /// Remove an identity provider. Linked identities stay stored, but cannot sign in until the provider is added
+    /// again.
     Remove {
-        /// The provider's key.
+        /// Key of the provider, as `oauth list` shows it.
         key: String,
     },
 }
 
-/// `latchkey oauth add …`
+/// Arguments of `latchkey oauth add`.
 #[derive(Debug, Args)]
 pub struct AddProvider {
-    /// The key: that of a built-in provider such as google, or a new one for a custom provider.
+    /// Key of the provider: that of a built-in one such as google, or a new one for a custom provider.
     pub key: String,
-    /// The client's id at the provider.
+    /// OAuth client id that the provider issued.
     #[arg(long, value_name = "ID")]
     pub client_id: String,
-    /// A custom provider's discovery document, or its issuer.
+    /// URL of the discovery document of a custom provider, or its issuer.
     #[arg(long, value_name = "URL")]
     pub discovery: Option<String>,
-    /// What people call a custom provider.
+    /// Display name of a custom provider.
     #[arg(long)]
     pub name: Option<String>,
-    /// A scope to ask for, instead of the usual ones; may be given several times.
+    /// OAuth scope to request, instead of the default scopes; may be given several times.
     #[arg(long = "scope", value_name = "SCOPE")]
     pub scopes: Vec<String>,
-    /// A native app's client id, for sign-in by id token; may be given several times.
+    /// Client id of a native app, for sign-in with an id token; may be given several times.
     #[arg(long = "native-client-id", value_name = "ID")]
     pub native_client_ids: Vec<String>,
-    /// Microsoft alone: common, organizations, consumers, or a directory's id.
+    /// Microsoft only: common, organizations, consumers, or the id of a directory.
     #[arg(long)]
     pub tenant: Option<String>,
-    /// Apple alone: the team's id.
+    /// Apple only: team id.
     #[arg(long, value_name = "ID", requires = "key_id")]
     pub team_id: Option<String>,
-    /// Apple alone: the id of the private key.
+    /// Apple only: id of the private key.
     #[arg(long, value_name = "ID", requires = "team_id")]
     pub key_id: Option<String>,
-    /// Refuse an address that has an account, even where the provider verified it: its owner signs in and links.
+    /// Do not link identities by email address. If an account with the address exists, its owner must sign in and link
+    /// the identity.
     #[arg(long)]
     pub no_link_by_email: bool,
 }

@@ -1,25 +1,25 @@
-//! The value of `--set`.
+//! Parser of the command-line option `--set`.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// `section.key=value`. The value may be a secret, so `Debug` shows the key alone.
+/// Override of one setting, `section.key=value`, as typed. `Debug` prints the key only, because the value may be a
+/// secret.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Override(String);
 
-/// The text has no `=`, or nothing before it.
+/// Error of an override without `=`, or without a key before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("write section.key=value, such as log.level=debug")]
 pub struct OverrideForm;
 
 impl Override {
-    /// The text as typed.
+    /// Returns the text as typed, `section.key=value`.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.0
     }
 
-    /// The same, taken over.
     #[must_use]
     pub fn into_text(self) -> String {
         self.0

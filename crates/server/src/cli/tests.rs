@@ -1,4 +1,4 @@
-//! The command line as typed.
+//! Tests of the command-line parser.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use clap::{CommandFactory, Parser};

@@ -1,19 +1,18 @@
-//! The account of a command: its email address or id.
+//! Account argument of the `user` commands.
 
 use std::str::FromStr;
 
 use latchkey_domain::ids::UserId;
 
-/// An account by its email address or its id.
+/// Reference to an account: its id or its email address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UserRef {
-    /// A user id.
     Id(UserId),
-    /// An email address, not yet parsed.
+    /// Email address as typed, not validated yet.
     Email(String),
 }
 
-/// The text is neither an email address nor an id.
+/// Error of a text that is neither an email address nor a user id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("give an email address or a user id (36 characters, as `latchkey user list` shows it)")]
 pub struct UserRefForm;

@@ -1,4 +1,4 @@
-//! `latchkey config …`
+//! Commands `latchkey config check` and `latchkey config print`.
 
 use std::process::ExitCode;
 
@@ -6,7 +6,8 @@ use crate::preflight::{self, Findings};
 use crate::settings::{DEFAULT_TOML, Settings, SettingsError, Sources};
 use crate::{storage, wiring};
 
-/// Checks the settings and what they lead to. The exit code is good only where a start would succeed.
+/// Prints all problems of the settings and of the files, address and database that they name. The exit code is success
+/// only if a start would succeed.
 pub(super) async fn check(sources: Result<Sources, SettingsError>) -> ExitCode {
     let (settings, mut problems) = match sources {
         Ok(sources) => {
@@ -40,7 +41,8 @@ fn good_news(settings: &Settings) -> String {
     format!("The settings are good ({}, {}).", server.mode.as_str(), server.public_url)
 }
 
-/// Prints the settings in force. What an admin changed is in the database, which may be out of reach.
+/// Prints the settings in force, including those that an admin changed at run time. If the database cannot be read, a
+/// note says so and the configured values are printed.
 pub(super) async fn print(mut settings: Settings) {
     let database = settings.storage.url.shown();
     let stored = storage::stored_settings(&settings).await;

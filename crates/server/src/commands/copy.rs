@@ -1,5 +1,6 @@
-//! `latchkey copy`: a whole instance from a SQLite file into a PostgreSQL database. How rows are read and written is
-//! the engines' part; here is the order of things, the messages and the verdict.
+//! Command `latchkey copy`: copies a whole instance from a SQLite file into a PostgreSQL database. This file has the
+//! sequence of steps, the messages and the final comparison. The engines (`SqliteSource`, `CopyTarget`) read and write
+//! the rows.
 
 mod progress;
 
@@ -16,13 +17,13 @@ use super::CommandError;
 use crate::cli::CopyArgs;
 use crate::settings::{Settings, StorageUrl};
 
-/// Rows that are read and written at once.
+/// Number of rows per read and per write.
 const BATCH: u32 = 500;
 
-/// The shortest timeout of one batch: a slow disk is no reason to end.
+/// Minimum statement timeout of one batch, so that a slow disk does not abort the copy.
 const STATEMENT_TIMEOUT: Duration = Duration::from_mins(5);
 
-/// The number of rows in each table of the source.
+/// Row count and digest of every table of the source.
 type Plan = Vec<(&'static Table, TableDigest)>;
 
 pub(super) async fn run(settings: &Settings, arguments: &CopyArgs) -> Result<(), CommandError> {
@@ -54,7 +55,7 @@ pub(super) async fn run(settings: &Settings, arguments: &CopyArgs) -> Result<(),
     Ok(())
 }
 
-/// The steps that remain for the operator.
+/// Steps that the operator has to do after a successful copy.
 const AFTERWARDS: &str = "
 The copy is whole. Before the service starts on it:
   1. set storage.url to the new database;
@@ -71,7 +72,7 @@ impl From<SourceError> for CommandError {
 impl From<TargetError> for CommandError {
     fn from(error: TargetError) -> Self {
         match error {
-            // The error is the target's, but the remedy is in the source.
+            // PostgreSQL refuses the null character, but it has to be removed from the source.
             TargetError::NullCharacter { .. } => Self::Refused(format!("the source: {error}")),
             _ => Self::Refused(format!("the target: {}", chain_of(&error))),
         }
@@ -92,7 +93,8 @@ async fn open_target(settings: &Settings, arguments: &CopyArgs) -> Result<CopyTa
     }
 }
 
-/// Reads everything once, before anything is written: what is there, and whether the target can keep it.
+/// Reads the whole source before anything is written: computes the digest of each table, and checks that PostgreSQL can
+/// store every row.
 fn survey(source: &SqliteSource) -> Result<Plan, CommandError> {
     let mut progress = Progress::new("reading", 0);
     let mut plan = Plan::new();
@@ -107,7 +109,7 @@ fn survey(source: &SqliteSource) -> Result<Plan, CommandError> {
     Ok(plan)
 }
 
-/// Copies what an earlier run did not.
+/// Copies the rows of a table that an earlier, interrupted run did not copy.
 async fn copy_table(
     source: &SqliteSource,
     target: &CopyTarget,
@@ -126,7 +128,7 @@ async fn copy_table(
     }
 }
 
-/// Reads the whole copy.
+/// Reads the whole target and computes the digest of each table.
 async fn verify(target: &CopyTarget, plan: &Plan) -> Result<Vec<TableDigest>, CommandError> {
     let mut progress = Progress::new("verifying", rows_of(plan));
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! `latchkey keys …`
+//! Commands `latchkey keys list` and `latchkey keys rotate`.
 
 use latchkey_domain::audit::Actor;
 

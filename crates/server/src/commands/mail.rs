@@ -1,4 +1,4 @@
-//! `latchkey mail …`
+//! Commands `latchkey mail list` and `latchkey mail retry`.
 
 use std::cmp::Reverse;
 

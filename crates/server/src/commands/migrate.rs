@@ -1,4 +1,4 @@
-//! `latchkey migrate`
+//! Command `latchkey migrate`: brings the schema of the database up to date, or lists the missing migrations.
 
 use std::process::ExitCode;
 

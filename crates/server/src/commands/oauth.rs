@@ -1,4 +1,4 @@
-//! `latchkey oauth …`
+//! Commands `latchkey oauth add`, `list` and `remove`.
 
 use latchkey_domain::audit::Actor;
 use latchkey_domain::identity::ProviderKind;
@@ -86,7 +86,8 @@ async fn remove(assembly: &Assembly, key: &str) -> Result<(), CommandError> {
     }
 }
 
-/// The secret of standard input: the first line, which a terminal does not show, or, for a key in PEM, all of it.
+/// Reads the provider's secret from standard input: all of it for a private key in PEM, otherwise the first line. A
+/// terminal does not show the typed line.
 async fn read_secret(is_key: bool) -> Result<SecretText, CommandError> {
     let text = if is_key {
         terminal::read_all().await?
@@ -103,7 +104,7 @@ async fn read_secret(is_key: bool) -> Result<SecretText, CommandError> {
     Ok(SecretText::new(secret.to_owned()))
 }
 
-/// A field as the command line calls it.
+/// Rewrites an error so that it names the command-line argument instead of the field of the HTTP API.
 fn as_argument(error: Error) -> CommandError {
     match error {
         Error::Validation { field, problem, .. } => {

@@ -1,4 +1,4 @@
-//! `latchkey redirects test URL`
+//! Command `latchkey redirects test URL`: tests a redirect target against the list of allowed ones.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,8 @@
-//! `latchkey user …`
+//! Commands `latchkey user create`, `list`, `ban`, `unban` and `delete`. The commands
+//! `latchkey user show` and `latchkey user factors` are in the submodules.
+
+mod factors;
+mod show;
 
 use std::io::Write;
 
@@ -10,7 +14,7 @@ use latchkey_domain::user::{AppMetadata, User};
 use latchkey_service::admin::{NewUser, UserChange, UserPosition, UserQuery};
 
 use super::CommandError;
-use crate::cli::{UserCommand, UserRef};
+use crate::cli::{FactorsCommand, UserCommand, UserRef};
 use crate::terminal;
 use crate::wiring::Assembly;
 
@@ -29,6 +33,10 @@ pub(super) async fn run(assembly: &Assembly, command: UserCommand) -> Result<(),
             println!("{}", user.id);
         }
         UserCommand::List { search, limit, offset } => list(assembly, search, limit, offset).await?,
+        UserCommand::Show { user } => show::run(assembly, &user).await?,
+        UserCommand::Factors(FactorsCommand::Remove { user, passkeys, yes }) => {
+            factors::remove(assembly, &user, passkeys, yes).await?;
+        }
         UserCommand::Ban { user } => set_banned(assembly, &user, true).await?,
         UserCommand::Unban { user } => set_banned(assembly, &user, false).await?,
         UserCommand::Delete { user, yes } => delete(assembly, &user, yes).await?,
@@ -82,17 +90,14 @@ async fn delete(assembly: &Assembly, user: &UserRef, is_sure: bool) -> Result<()
     Ok(())
 }
 
-/// Shows the account, and what goes with it, on standard error.
+/// Prints the account to standard error, with the data that its deletion removes.
 async fn describe(assembly: &Assembly, user: &User) -> Result<(), CommandError> {
     let sessions = assembly.storage.store.list_sessions(user.id, assembly.service.now()).await?.len();
     let profile = match &user.profile {
         Some(profile) => format!("the profile {:?}", profile.name.as_str()),
         None => "no profile".to_owned(),
     };
-    let ways = match user.providers().as_slice() {
-        [] => "none".to_owned(),
-        providers => providers.join(", "),
-    };
+    let ways = ways_in(user);
     let mut err = std::io::stderr();
     writeln!(err, "  Email    {}", user.email.as_typed())?;
     writeln!(err, "  Id       {}", user.id)?;
@@ -106,6 +111,13 @@ async fn describe(assembly: &Assembly, user: &User) -> Result<(), CommandError> 
     Ok(())
 }
 
+fn ways_in(user: &User) -> String {
+    match user.providers().as_slice() {
+        [] => "none".to_owned(),
+        providers => providers.join(", "),
+    }
+}
+
 async fn find(assembly: &Assembly, user: &UserRef) -> Result<User, CommandError> {
     Ok(match user {
         UserRef::Id(id) => assembly.service.admin.find_user(*id).await?,
@@ -117,7 +129,7 @@ fn parse_email(text: &str) -> Result<Email, CommandError> {
     Email::parse(text).map_err(|error| refused(format!("the email address {error}")))
 }
 
-/// The password: asked for twice at a terminal, else the first line of standard input, without its line end.
+/// Reads the password: asks twice at a terminal, otherwise takes the first line of standard input without its line end.
 async fn read_password() -> Result<Password, CommandError> {
     if terminal::is_there() {
         return ask_password().await;

@@ -1,4 +1,4 @@
-//! The address to listen on: whether this machine has it and this user may have it.
+//! Check of the listen address: this machine has it, and this user may bind to it.
 
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
@@ -15,7 +15,7 @@ pub(super) fn inspect(settings: &Settings, bad: &Bad<'_>, findings: &mut Finding
     let address = settings.server.bind;
     let Err(error) = bind(address) else { return };
     match error.kind() {
-        // Checks are made beside the running service too, above all before an upgrade.
+        // A warning, because `config check` also runs beside the service, above all before an upgrade.
         ErrorKind::AddrInUse => findings.warnings.push(format!(
             "server.bind: {address} is in use, by the running service or by another program; a start fails while it is"
         )),
@@ -30,7 +30,7 @@ pub(super) fn inspect(settings: &Settings, bad: &Bad<'_>, findings: &mut Finding
     }
 }
 
-/// Takes the address for a moment, with the options of the start, and takes no connections.
+/// Binds to the address with the socket options of a start, without listening, and releases it.
 fn bind(address: SocketAddr) -> io::Result<()> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
     socket.set_reuseaddr(true)?;

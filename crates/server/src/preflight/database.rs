@@ -1,4 +1,5 @@
-//! The database: reached, read and left as it is. Nothing is made or migrated.
+//! Check of the database: it is reachable, writable and sealed with the configured secret. Nothing is created or
+//! migrated.
 
 use std::fs;
 use std::path::Path;
@@ -39,7 +40,9 @@ pub(super) async fn inspect(settings: &Settings, bad: &Bad<'_>, findings: &mut F
     }
 }
 
-/// There is a file to inspect, or one that should be there.
+/// Decides whether to open the SQLite file for further checks. A missing file that the start may create is not opened,
+/// only noted. A file that cannot be written is not opened, but reported as a problem. A missing file that the start
+/// must not create is opened, because the failed opening reports it.
 fn is_there(path: &Path, may_be_made: bool, findings: &mut Findings) -> bool {
     match fs::exists(path) {
         Ok(true) => {}
@@ -59,7 +62,8 @@ fn is_there(path: &Path, may_be_made: bool, findings: &mut Findings) -> bool {
     true
 }
 
-/// Checks that the signing keys open with `server.secret`: they are sealed under the secret of the first start.
+/// Checks that `server.secret` decrypts the stored signing keys. The keys are encrypted with the secret of the
+/// first start.
 fn check_secret(settings: &Settings, signing_keys: &[StoredSigningKey], findings: &mut Findings) {
     if signing_keys.is_empty() {
         return;

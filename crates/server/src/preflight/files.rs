@@ -1,4 +1,4 @@
-//! Templates and certificates: read by the same code that the start reads them with.
+//! Check of mail templates and certificates, with the code that loads them at the start.
 
 use latchkey_oauth::{InvalidOutbound, ProviderClient};
 

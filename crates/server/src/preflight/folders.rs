@@ -1,4 +1,4 @@
-//! The folders that the start writes into, and the secrets that it finds there.
+//! Check of the folders that the service writes into, and of the secrets stored in the data folder.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -33,7 +33,7 @@ pub(super) fn inspect(settings: &Settings, bad: &Bad<'_>, findings: &mut Finding
     look_at_secrets(settings, findings);
 }
 
-/// Development keeps its secrets in the data folder.
+/// Checks the generated secrets in the data folder. Development mode uses them where the settings have none.
 fn look_at_secrets(settings: &Settings, findings: &mut Findings) {
     let kept = [
         (settings.server.secret.is_none(), data_folder::SECRET_FILE),
@@ -46,12 +46,12 @@ fn look_at_secrets(settings: &Settings, findings: &mut Findings) {
     }
 }
 
-/// The folder of a file.
+/// Returns the parent folder of a file; `.` if the path is a bare file name.
 pub(super) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."))
 }
 
-/// The start can write into the folder, or make a missing one. Nothing is made here.
+/// Checks that the folder is writable, or that a missing one can be created. Creates nothing.
 fn check(path: &Path) -> Result<(), String> {
     match fs::metadata(path) {
         Ok(metadata) if !metadata.is_dir() => {
@@ -65,7 +65,7 @@ fn check(path: &Path) -> Result<(), String> {
     }
 }
 
-/// The nearest folder above must take new ones.
+/// Checks that the nearest existing ancestor is a writable folder.
 fn check_parents(path: &Path) -> Result<(), String> {
     let existing =
         path.ancestors().skip(1).map(or_here).find(|parent| parent.exists()).unwrap_or(Path::new("/"));
@@ -89,7 +89,7 @@ fn cannot_be_made(path: &Path, reason: &str) -> String {
     )
 }
 
-/// This user may write there. A read-only file system counts.
+/// True if this user may create files in the folder; false on a read-only file system.
 fn is_writable(path: &Path) -> bool {
     access(path, Access::WRITE_OK | Access::EXEC_OK).is_ok()
 }

@@ -1,4 +1,5 @@
-//! Modes of the files and folders that hold secrets. Production refuses what other users can open, development warns.
+//! Check of the modes of files and folders that hold secrets. If other users can open one, production refuses to start
+//! and development warns.
 
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
@@ -11,10 +12,10 @@ use super::Findings;
 use crate::data_folder;
 use crate::settings::{Settings, StorageUrl};
 
-/// Bits by which every user of the machine can read or write a file. A group is the operator's matter: service managers
-/// hand secrets over by group.
+/// Mode bits that let every user of the machine read or write a file. Group bits are allowed, because service managers
+/// pass secrets by group.
 const OPEN_FILE: u32 = 0o006;
-/// Bits by which other users can enter, list or change a folder.
+/// Mode bits that let other users or the group enter, list or change a folder.
 const OPEN_FOLDER: u32 = 0o077;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,7 +47,7 @@ struct ModeCheck<'a> {
 }
 
 impl ModeCheck<'_> {
-    /// Judges a file. One that is missing or no file, such as a pipe, is judged by its reader.
+    /// Checks the mode of a file. A missing file, or a pipe, is skipped; the code that reads it reports errors.
     fn secret(&mut self, place: &str, path: &Path) {
         let Some(metadata) = fs::metadata(path).ok().filter(Metadata::is_file) else { return };
         let is_read_only = is_on_a_read_only_mount(path);
@@ -85,7 +86,8 @@ impl ModeCheck<'_> {
     }
 }
 
-/// Containers get their secrets on read-only mounts, with a mode that the service cannot change.
+/// Decides whether the mode of a file or folder is accepted, warned about or refused. On a read-only mount a bad mode
+/// is only a warning: containers get secrets there, and the service cannot change the mode.
 const fn judge(open_bits: u32, is_read_only: bool, is_production: bool) -> Verdict {
     match (open_bits, is_production && !is_read_only) {
         (0, _) => Verdict::Good,
@@ -98,8 +100,8 @@ fn is_on_a_read_only_mount(path: &Path) -> bool {
     statvfs(path).is_ok_and(|stat| stat.f_flag.contains(StatVfsMountFlags::RDONLY))
 }
 
-/// The command that closes a file to others, and gives it to the service where it belongs to another user: without
-/// that, the service could not open it any more.
+/// Builds the shell command that removes the access of other users. If the file belongs to another user, the command
+/// also changes the owner, as the service could not open the file otherwise.
 fn chmod(mode: &str, path: &Path, metadata: &Metadata) -> String {
     let own = geteuid().as_raw();
     let path = quoted(&path.display().to_string());
@@ -109,7 +111,7 @@ fn chmod(mode: &str, path: &Path, metadata: &Metadata) -> String {
     format!("chown {own} {path} && chmod {mode} {path}")
 }
 
-/// A path as a shell takes it.
+/// Quotes a path for a shell.
 fn quoted(path: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@:,=".contains(c);
     if path.chars().all(is_plain) { path.to_owned() } else { format!("'{}'", path.replace('\'', "'\\''")) }

@@ -1,15 +1,15 @@
-//! Section `admin`: the keys of the admin interface.
+//! Section `admin`: keys of the admin interface.
 
 use latchkey_settings::{Kind, Problems, Reader, Secret, settings};
 
 use super::server::{Mode, mode};
 use super::strength::{self, REMEDY};
 
-/// Fewest characters of an admin key.
+/// Minimum length of an admin key in characters.
 const SHORTEST_KEY: usize = 32;
 
 settings! {
-    /// Section `admin`: the keys of the admin interface.
+    /// Settings of section `admin`.
     #[derive(Debug)]
     pub struct AdminSettings {
         /// The key of the admin interface, at least 32 visible ASCII characters.
@@ -31,7 +31,7 @@ fn read_required_key(reader: &mut Reader<'_>, key: &'static str) -> Option<Secre
 }
 
 impl AdminSettings {
-    /// The rules between keys: all are different.
+    /// Checks the rules between keys: the admin keys and the server secret all differ.
     pub(super) fn check(&self, server_secret: Option<&Secret>, problems: &mut Problems) {
         let is_same = |one: Option<&Secret>, other: Option<&Secret>| match (one, other) {
             (Some(one), Some(other)) => one.reveal() == other.reveal(),
@@ -54,7 +54,7 @@ impl AdminSettings {
 fn read_key(reader: &mut Reader<'_>, name: &'static str) -> Option<Secret> {
     let secret = reader.take_secret(name)?;
     let length = secret.reveal().len();
-    // Anything else could not be sent in a header.
+    // Other characters cannot be sent in an HTTP header.
     if !secret.reveal().bytes().all(|c| c.is_ascii_graphic()) {
         let sentence = format!("only visible ASCII characters without spaces can be sent; {REMEDY}");
         reader.refuse(name, &sentence);

@@ -1,15 +1,15 @@
-//! Section `data`.
+//! Section `data`: the data folder.
 
 use std::path::PathBuf;
 
 use latchkey_settings::{Reader, settings};
 
 settings! {
-    /// Section `data`: the data folder.
+    /// Settings of section `data`.
     #[derive(Debug)]
     pub struct DataSettings {
-        /// The folder for everything that the service writes: the database, generated secrets, mails of the
-        /// file transport. Created with mode 700; production refuses a folder that other users can open.
+        /// Folder for everything that the service writes: the database, generated secrets, mails of the file transport.
+        /// Created with mode 700; production refuses a folder that other users can open.
         "data.dir" => dir: PathBuf | read_dir = "./latchkey-data";
     }
 }

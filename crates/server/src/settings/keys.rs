@@ -1,4 +1,4 @@
-//! All items, by section, and the lookup of keys.
+//! List of all items, sorted by section, and the lookup of an item by its key.
 
 use std::sync::LazyLock;
 
@@ -8,7 +8,7 @@ use latchkey_settings::{Group, Item};
 use super::Settings;
 use super::oauth::ProviderSettings;
 
-/// Every item, in the order of the documentation: by section, in the order in which groups first name one.
+/// All items in the order of the documentation: by section, and sections in the order of their first group.
 pub(super) static ITEMS: LazyLock<Vec<Item>> = LazyLock::new(|| {
     let mut items: Vec<_> = Settings::GROUPS.iter().copied().flatten().copied().flatten().copied().collect();
     let mut sections: Vec<_> = items.iter().map(Item::section).collect();
@@ -17,11 +17,11 @@ pub(super) static ITEMS: LazyLock<Vec<Item>> = LazyLock::new(|| {
     items
 });
 
-/// Introduction of the default file, and what it says about providers.
+/// Head of the default settings file, and its text about identity providers.
 const HEAD: &str = include_str!("head.txt");
 const PROVIDERS_HELP: &str = include_str!("providers.txt");
 
-/// The default settings with their documentation, as TOML.
+/// Default settings with their documentation, as TOML.
 pub static DEFAULT_TOML: LazyLock<String> = LazyLock::new(|| {
     let mut text = HEAD.to_owned();
     for section in ITEMS.chunk_by(|one, next| one.section() == next.section()) {
@@ -36,15 +36,16 @@ pub static DEFAULT_TOML: LazyLock<String> = LazyLock::new(|| {
     text
 });
 
-/// The beginning of the names of a provider's keys: `oauth.providers.google.client_id`.
+/// Prefix of the keys of identity providers, such as `oauth.providers.google.client_id`.
 pub(super) const PROVIDERS: &str = "oauth.providers.";
 
-/// The item of this name.
+/// Finds the item of a key, including the keys of identity providers.
 pub(super) fn find(name: &str) -> Option<Item> {
     ITEMS.iter().copied().find(|item| item.name == name).or_else(|| provider_key(name))
 }
 
-/// The item of a provider's key. Leaks its name: settings are read once.
+/// Finds the item of an identity provider's key. Its name is leaked to get a static lifetime; settings are read only
+/// once.
 fn provider_key(name: &str) -> Option<Item> {
     let field = provider_field(name)?;
     Some(Item { name: Box::leak(name.to_owned().into_boxed_str()), ..field })
@@ -56,13 +57,13 @@ fn provider_field(name: &str) -> Option<Item> {
     ProviderSettings::ITEMS.iter().copied().find(|key| key.name == field)
 }
 
-/// This is the name of a setting or of a section.
+/// True if this is a known key or section.
 #[must_use]
 pub fn is_key_or_section(name: &str) -> bool {
     ITEMS.iter().any(|key| key.name == name) || provider_field(name).is_some() || is_section(name)
 }
 
-/// This is a section: `mail`, `mail.smtp`, `oauth.providers.google`.
+/// True if this is a section, such as `mail`, `mail.smtp` or `oauth.providers.google`.
 pub(super) fn is_section(name: &str) -> bool {
     if let Some(provider) = format!("{name}.").strip_prefix(PROVIDERS) {
         let provider = provider.trim_end_matches('.');
@@ -71,17 +72,17 @@ pub(super) fn is_section(name: &str) -> bool {
     ITEMS.iter().any(|item| item.name.starts_with(&format!("{name}.")))
 }
 
-/// The section of a key: `mail.smtp` of `mail.smtp.host`.
+/// Returns the section of a key, such as `mail.smtp` for `mail.smtp.host`.
 pub(super) fn section_of(name: &str) -> &str {
     name.rsplit_once('.').map_or("", |(section, _)| section)
 }
 
-/// The key most similar to this name, if one is similar enough.
+/// Finds the known key that is most similar to an unknown one; `None` if none is similar enough.
 pub(super) fn nearest(name: &str) -> Option<&'static str> {
     let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();
     let likeness = |key: &Item| {
         let whole = strsim::normalized_damerau_levenshtein(name, key.name);
-        // The right key in the wrong section is the likelier slip than another key here.
+        // The right name in a wrong section is a more probable mistake than a misspelt name.
         let in_another_section = if last(name) == last(key.name) { 0.95 } else { 0.0 };
         whole.max(in_another_section)
     };

@@ -1,5 +1,5 @@
-//! Merges the sources: defaults, file, environment, command line. Checks that keys exist and that values have their
-//! kind; the groups check the rest.
+//! Merge of the sources: defaults, file, environment, command line. Unknown keys and values of the wrong type are
+//! reported here; the groups check the rest.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -41,7 +41,7 @@ impl Layers<'_> {
         match text.parse::<toml::Table>() {
             Ok(table) => self.add_table("", table, source),
             Err(error) => {
-                // The error's own text would quote the line, and a secret may stand there.
+                // The parser's full error quotes the line, which may contain a secret.
                 let line = error.span().map_or(1, |span| line_of(text, span.start));
                 let sentence = format!("line {line} is not TOML: {}", error.message());
                 self.problems.at(&source.to_string(), sentence);
@@ -86,7 +86,7 @@ impl Layers<'_> {
         }
     }
 
-    /// A variable of another prefix, perhaps a misspelt one of ours.
+    /// Reports an environment variable without the prefix `LATCHKEY__` if it looks like a misspelt setting.
     fn inspect_other(&mut self, name: &str, value: &str) {
         match variables::slip(name, value) {
             Some(Slip::Misspelt(meant)) => {
@@ -151,7 +151,7 @@ impl Layers<'_> {
     fn add_override(&mut self, index: usize, text: &str) {
         let source = Source::CommandLine;
         let Some((name, value)) = text.split_once('=') else {
-            // Not quoted, because a secret may stand there.
+            // The text is not quoted, because it may be a secret.
             let sentence = "write section.key=value";
             return self.problems.at(&format!("--set, number {}", index + 1), sentence);
         };

@@ -1,27 +1,27 @@
-//! Section `log`.
+//! Section `log`: format and level of the log.
 
 pub use latchkey_log::LogFormat;
 use latchkey_settings::{Kind, Reader, settings};
 
-/// The levels, from the fewest lines to the most.
+/// Log levels, from the fewest lines to the most.
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
 settings! {
-    /// Section `log`.
+    /// Section `log`: format and level of the log.
     #[derive(Debug)]
     pub struct LogSettings {
-        /// "text" for people, "json" for machines: one object per line.
+        /// Log format: "text" for people, or "json" for machines, with one object per line.
         "log.format" => format: LogFormat [Kind::Choice(FORMATS)] | read_format = "text";
-        /// The level of the log: error, warn, info, debug or trace, and by module where wanted, for example
+        /// Log level: off, error, warn, info, debug or trace. Levels of single modules may follow, such as
         /// "info,latchkey_http=debug". No level logs passwords, codes, tokens, cookies or email addresses.
         "log.level" => level: String | read_level = "info";
     }
 }
 
-/// The words of `log.format`.
+/// Values of `log.format`.
 const FORMATS: &[&str] = &["text", "json"];
 
-/// Reads a word of `log.format`.
+/// Parses a value of `log.format`.
 pub(super) fn parse_format(text: &str) -> Option<LogFormat> {
     FORMATS
         .iter()
@@ -38,8 +38,8 @@ fn read_level(reader: &mut Reader<'_>, key: &'static str) -> String {
     reader.parse(key, parse_level).unwrap_or_else(|| "info".to_owned())
 }
 
-/// Stricter than the filter of the log, which takes a misspelt level for the name of a module and
-/// then says nothing at all.
+/// Parses `log.level`. `tracing` would take a misspelt level for the name of a module and log nothing, so unknown
+/// levels are refused here.
 fn parse_level(text: &str) -> Result<String, String> {
     let is_directive = |directive: &str| match directive.split_once('=') {
         Some((module, level)) => is_module(module) && LEVELS.contains(&level),

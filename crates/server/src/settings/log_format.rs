@@ -1,4 +1,5 @@
-//! The format of the log where the settings as a whole may be broken: an error about them comes in it as well.
+//! Early reading of `log.format`, so that errors in the settings are printed in the configured format even if the
+//! settings as a whole cannot be parsed.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -6,12 +7,12 @@ use std::path::Path;
 use super::log::{LogFormat, parse_format};
 use super::source;
 
-/// The key, and the variable of the same.
+/// Key of the setting in the file, and its environment variable.
 const KEY: &str = "log.format";
 const VARIABLE: &str = "LATCHKEY__LOG__FORMAT";
 
-/// Reads `log.format` from what is readable of the sources, the strongest first: `--set`, the environment, the file. A
-/// value that is no format counts as not there.
+/// Reads `log.format` from `--set`, the environment and the file, in this order of precedence. Invalid values and
+/// unreadable sources are skipped.
 #[must_use]
 pub fn log_format<'a>(
     config: Option<&Path>,
@@ -29,7 +30,8 @@ pub fn log_format<'a>(
     of_command_line.or_else(of_environment).or_else(of_file).unwrap_or(LogFormat::Text)
 }
 
-/// Reads it line by line where the file is no TOML: one bad line elsewhere must not change the format.
+/// Reads `log.format` from a settings file. If the file is not valid TOML, it is searched line by line, so that an
+/// error in another line does not change the format.
 fn in_file(text: &str) -> Option<LogFormat> {
     if let Ok(table) = text.parse::<toml::Table>() {
         return parse_format(table.get("log")?.get("format")?.as_str()?);

@@ -1,4 +1,4 @@
-//! Section `mail`: the mail transport.
+//! Section `mail`: mail transport, sender and templates.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,76 +10,75 @@ use url::{Host, Url};
 use super::{data_folder, in_development, origin};
 
 settings! {
-    /// Section `mail`: the mail transport.
+    /// Settings of section `mail`.
     #[derive(Debug)]
     pub struct MailSettings {
-        /// The mail transport: "smtp"; "file" writes one .eml file per mail into mail.dir; "" sends none.
-        /// Development: "file". Production: "", which is refused while auth.require_email_verification is on.
+        /// Mail transport: "smtp"; "file" writes one .eml file per mail into mail.dir; "" sends no mail. Development:
+        /// "file". Production: "", which is refused while auth.require_email_verification is on.
         "mail.transport" => transport: MailTransport {
             "smtp" => MailTransport::Smtp,
             "file" => MailTransport::File,
             "" => MailTransport::None,
         } = default_transport, "file";
-        /// The folder of the file transport. Not set: mails inside data.dir.
+        /// Folder of the file transport. Not set: mails inside data.dir.
         "mail.dir" => dir: PathBuf = in_data_folder, "./latchkey-data/mails";
-        /// The sender, "Name <address>" or an address alone. Required with transport "smtp".
-        /// Not set otherwise: server.service_name and no-reply at the host of server.public_url.
+        /// Sender, "Name <address>" or an address alone. Required with transport "smtp". Not set otherwise:
+        /// server.service_name and no-reply at the host of server.public_url.
         "mail.from" => from: Option<MailSender> | read_sender = default_sender, "Latchkey <no-reply@example.com>";
-        /// A folder whose files replace the embedded templates of the same name, for example
-        /// verify_code.subject.txt, verify_code.txt, verify_code.html. All are tried at start. Not set: none.
+        /// Folder whose files replace the embedded templates of the same name, for example verify_code.subject.txt,
+        /// verify_code.txt, verify_code.html. All are checked at the start. Not set: none.
         "mail.templates_dir" => templates_dir: Option<PathBuf> = "";
     }
 }
 
 settings! {
-    /// Section `mail.smtp`: the mail server.
+    /// Settings of section `mail.smtp`.
     #[derive(Debug)]
     pub struct SmtpSettings {
-        /// The mail server's name or address. Required with transport "smtp".
+        /// Host name or IP address of the mail server. Required with transport "smtp".
         "mail.smtp.host" => host: String | read_host = "";
-        /// Its port. Not set: 587 with tls "starttls", 465 with "tls", 25 with "none". Port 465 with "starttls"
-        /// and ports 25 and 587 with "tls" are refused: no mail would ever leave.
+        /// Port of the mail server. Not set: 587 with tls "starttls", 465 with "tls", 25 with "none". Port 465 with
+        /// "starttls" and ports 25 and 587 with "tls" are refused, because no mail could be sent.
         "mail.smtp.port" => port: u16 [1..=65_535] = default_port, 587;
-        /// The account at the mail server, both or neither. The password is a secret.
+        /// Account at the mail server: set both or neither. The password is a secret.
         "mail.smtp.username" => username: Option<String> = "";
         "mail.smtp.password" => password: Option<Secret> = none, "";
-        /// "starttls" demands STARTTLS, "tls" speaks TLS from the first byte, "none" (or "plain") is plain text and
-        /// allowed for loopback hosts alone. There is no opportunistic mode: it would fall back in silence.
+        /// "starttls" requires STARTTLS, "tls" uses TLS from the first byte, "none" (or "plain") is unencrypted and
+        /// allowed only for loopback hosts. There is no opportunistic mode, because it would fall back to plain text
+        /// unnoticed.
         "mail.smtp.tls" => tls: TlsMode {
             "starttls" => TlsMode::Starttls,
             "tls" => TlsMode::Tls,
             "none" => TlsMode::Plain,
             "plain" => TlsMode::Plain,
         } = "starttls";
-        /// A PEM file with further certificate authorities, for a private relay. Not set: the public ones alone.
+        /// PEM file with further certificate authorities, for a private relay. Not set: the public ones only.
         "mail.smtp.ca_file" => ca_file: Option<PathBuf> = "";
-        /// The longest time of the mail server for one command.
+        /// Timeout of one SMTP command.
         "mail.smtp.timeout" => timeout: Duration = "20s";
     }
 }
 
-/// The mail transport.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MailTransport {
-    /// No mails.
     None,
-    /// As files in `mail.dir`.
+    /// Mails are written as files into `mail.dir`.
     File,
-    /// Over SMTP.
+    /// Mails are sent to an SMTP server.
     Smtp,
 }
 
-/// A sender: `Name <address>`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MailSender {
-    /// The display name, without quotes.
+    /// Display name, without quotes.
     pub name: Option<String>,
-    /// The address, `local@domain`.
+    /// Email address, `local@domain`.
     pub address: String,
 }
 
 impl MailSettings {
-    /// The rules between keys of this section; they matter only where mails leave by SMTP.
+    /// Checks for transport "smtp" that sender and host are set, that TLS mode and port match, and that user name and
+    /// password are set together.
     pub(super) fn check(&self, smtp: &SmtpSettings, problems: &mut Problems) {
         const TRANSPORT: &str = "mail.transport";
         if self.transport != MailTransport::Smtp {
@@ -110,8 +109,8 @@ impl MailSettings {
 }
 
 impl SmtpSettings {
-    /// The sentence about a well-known port that speaks otherwise than [`Self::tls`] (RFC 8314): no mail would ever
-    /// leave, and each try would take a whole timeout.
+    /// Describes the problem of a well-known port that expects another TLS mode than the configured one (RFC 8314).
+    /// Every delivery would fail, and only after a timeout.
     fn misfit(&self) -> Option<String> {
         let port = self.port;
         match (self.tls, port) {
@@ -147,7 +146,7 @@ fn in_data_folder(entries: &Entries) -> Option<Value> {
     Some(Value::Text(format!("{}/mails", data_folder(entries))))
 }
 
-/// The IANA port of the TLS mode.
+/// Returns the port that IANA assigns to the TLS mode.
 #[expect(clippy::unnecessary_wraps, reason = "the type of a setting's default")]
 fn default_port(entries: &Entries) -> Option<Value> {
     Some(Value::Integer(match text_of(entries, "mail.smtp.tls") {
@@ -157,7 +156,8 @@ fn default_port(entries: &Entries) -> Option<Value> {
     }))
 }
 
-/// None over SMTP: mail servers refuse a made-up sender, or take it for spam.
+/// Builds the default sender. With SMTP there is none, because mail servers refuse a made-up sender or take it for
+/// spam.
 fn default_sender(entries: &Entries) -> Option<Value> {
     let url = Url::parse(text_of(entries, "server.public_url")).ok();
     let host = match url.as_ref().and_then(Url::host) {
@@ -177,8 +177,8 @@ fn parse_host(text: &str) -> Result<String, &'static str> {
     Ok(text.to_owned())
 }
 
-/// Reads `Name <local@domain>` or `local@domain`. Only the form is checked, so that nothing in it
-/// can break a header; whether the address exists, the mail server knows.
+/// Parses `Name <local@domain>` or `local@domain`. Checks only the syntax, so that the value cannot inject a mail
+/// header. The mail server decides whether the address exists.
 fn parse_sender(text: &str) -> Result<MailSender, &'static str> {
     const WANTED: &str = "wanted Name <address> or an address, such as Latchkey <no-reply@example.com>";
     let (name, address) = match text.strip_suffix('>').and_then(|text| text.rsplit_once('<')) {

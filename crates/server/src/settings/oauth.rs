@@ -1,4 +1,4 @@
-//! Section `oauth`: how providers are talked to, and the providers that the operator writes down.
+//! Section `oauth`: outbound requests to identity providers, and providers configured by the operator.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -16,57 +16,60 @@ use latchkey_settings::{Group, Kind, Problems, Reader, Secret, settings};
 use super::keys::PROVIDERS;
 
 settings! {
-    /// Section `oauth`: requests to identity providers.
+    /// Settings of section `oauth`.
     #[derive(Debug)]
     pub struct OAuthSettings {
-        /// Identity providers may have private addresses. Off, no request goes to a private,
-        /// loopback, link-local or metadata address, whatever a name resolves to. Development allows loopback.
+        /// Allow identity providers with private addresses. If off, no request goes to a private, loopback, link-local
+        /// or metadata address, whatever a name resolves to. Development allows loopback.
         "oauth.allow_private_networks" => allow_private_networks: bool = false;
-        /// The proxy for every request to a provider; it may hold a password, such as
-        /// "http://user:password@proxy.example.com:3128". Not set: none; those of the environment are ignored.
+        /// HTTP proxy for all requests to identity providers. It may contain a password, such as
+        /// "http://user:password@proxy.example.com:3128". Not set: none; the proxy variables of the environment are
+        /// ignored.
         "oauth.proxy" => proxy: Option<Secret> = none, "";
-        /// A PEM file with further certificate authorities, for a private provider. Not set: the public ones alone.
+        /// PEM file with further certificate authorities, for a private provider. Not set: the public ones only.
         "oauth.ca_file" => ca_file: Option<PathBuf> = "";
-        /// The longest time for all requests to a provider in one sign-in. Shorter than
-        /// server.request_timeout, so that the app learns that a provider is down.
+        /// Total timeout of the requests to a provider during one sign-in. Shorter than server.request_timeout, so that
+        /// the app learns that a provider is down.
         "oauth.timeout" => timeout: Duration = "9s";
     }
 }
 
 settings! {
-    /// Section `oauth.providers.KEY`, by names below it; the service validates it.
+    /// Section `oauth.providers.KEY`: one identity provider. The names of the items are relative to it. The service
+    /// validates the values.
     #[derive(Debug)]
     pub struct ProviderSettings {
-        /// The client's id at the provider.
+        /// OAuth client id, issued by the provider.
         "client_id" => client_id: String = none, "";
-        /// The client's secret.
+        /// OAuth client secret.
         "client_secret" => client_secret: Option<Secret> = none, "";
-        /// Scopes in place of the usual ones.
+        /// Scopes to request, in place of the default scopes.
         "scopes" => scopes: Vec<String> = none, [];
-        /// Ids of native apps, for sign-in by id token.
+        /// Client ids of native apps, for sign-in with an id token.
         "native_client_ids" => native_client_ids: Vec<String> = none, [];
-        /// A verified address links to the account of that address.
+        /// Link an identity with a verified email address to the account with that address.
         "link_by_email" => link_by_email: bool [Kind::Boolean] | read_on = none, true;
-        /// The discovery document of a custom provider.
+        /// URL of the discovery document of a custom provider.
         "discovery_endpoint" => discovery_endpoint: Option<String> = none, "";
-        /// The display name of a custom provider.
+        /// Display name of a custom provider.
         "name" => name: Option<String> = none, "";
-        /// The tenant, Microsoft only.
+        /// Microsoft only: common, organizations, consumers, or the id of a directory.
         "tenant" => tenant: Option<String> = none, "";
-        /// The team, Apple only.
+        /// Apple only: team id.
         "team_id" => team_id: Option<String> = none, "";
-        /// The id of the private key, Apple only.
+        /// Apple only: id of the private key.
         "key_id" => key_id: Option<String> = none, "";
-        /// The private key in PEM, Apple only.
+        /// Apple only: private key in PEM.
         "private_key" => private_key: Option<Secret> = none, "";
     }
 }
 
-/// Identity providers of the settings, by key.
+/// Identity providers configured by the operator, by key.
 pub type Providers = BTreeMap<String, ProviderSettings>;
 
 impl OAuthSettings {
-    /// The rules between keys, and whether the providers can be used.
+    /// Checks the proxy address, that `oauth.timeout` is shorter than `server.request_timeout`, and each provider's
+    /// configuration.
     pub(super) fn check(&self, providers: &Providers, request_timeout: Duration, problems: &mut Problems) {
         if self.proxy.as_ref().is_some_and(|proxy| Proxy::parse(proxy.reveal()).is_none()) {
             let sentence = "wanted the address of a proxy, such as http://proxy.example.com:3128";
@@ -86,7 +89,7 @@ impl OAuthSettings {
     }
 }
 
-/// `client_id` of `clientId`.
+/// Converts `clientId` to `client_id`.
 fn snake_case(field: &str) -> String {
     let letters = field.chars().flat_map(|c| {
         let is_start = c.is_ascii_uppercase();
@@ -104,13 +107,13 @@ pub(super) fn read_providers(reader: &mut Reader<'_>) -> Providers {
     keys.into_iter().map(read).collect()
 }
 
-/// On unless it is switched off.
+/// Reads a flag whose default is true.
 fn read_on(reader: &mut Reader<'_>, key: &'static str) -> bool {
     !reader.is_set(key) || reader.flag(key)
 }
 
 impl ProviderSettings {
-    /// The provider of this key, as the service takes it.
+    /// Converts this provider's configuration into the form that the service takes.
     pub fn configured(&self, key: &str) -> Result<ConfiguredProvider, Error> {
         let secret =
             |secret: &Option<Secret>| secret.as_ref().map(|text| SecretText::new(text.reveal().to_owned()));

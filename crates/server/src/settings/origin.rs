@@ -1,8 +1,8 @@
-//! Loopback hosts, and origins.
+//! Parsing of URLs without a path and of web origins, and recognition of loopback hosts.
 
 use url::{Host, Url};
 
-/// The URL's host is this machine: `localhost` or a loopback address.
+/// True if the URL's host is `localhost` or a loopback address.
 pub(super) fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(domain)) => is_localhost(domain),
@@ -12,13 +12,13 @@ pub(super) fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// The same for a host name or address alone.
+/// True if a host name or address, without scheme and port, is `localhost` or a loopback address.
 pub(super) fn is_loopback_host(host: &str) -> bool {
     let address = host.trim_start_matches('[').trim_end_matches(']');
     is_localhost(host) || address.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback())
 }
 
-/// The URL of this machine; stands in for one that is missing or bad.
+/// Returns a fallback for a missing or invalid public URL, so that the other settings can be checked.
 pub(super) fn this_machine() -> Url {
     Url::parse("http://localhost:8700").unwrap_or_else(|_| unreachable!("a constant URL"))
 }
@@ -29,7 +29,8 @@ fn is_localhost(domain: &str) -> bool {
 
 const WANTED: &str = "wanted scheme, host and port alone, such as https://app.example.com";
 
-/// Reads `scheme://host` or `scheme://host:port` of http or https, with nothing behind but `/`.
+/// Parses an http or https URL of scheme, host and optional port. A path other than `/`, a query or credentials are
+/// refused.
 pub(super) fn parse(text: &str) -> Result<Url, String> {
     let url = Url::parse(text).map_err(|error| format!("it is no URL ({error}); {WANTED}"))?;
     let is_web = matches!(url.scheme(), "http" | "https");
@@ -42,10 +43,10 @@ pub(super) fn parse(text: &str) -> Result<Url, String> {
     if is_web && is_bare && is_plain { Ok(url) } else { Err(WANTED.to_owned()) }
 }
 
-/// Schemes of web views that serve an app from inside itself. The host is the app's to choose.
+/// Schemes of web views that serve an app from its own package. The app chooses the host.
 const WEB_VIEWS: [&str; 3] = ["capacitor", "ionic", "tauri"];
 
-/// Reads an origin that may call the service, as browsers write it (RFC 6454 section 6.2): of http or https, of a web
+/// Parses an origin that may call the service, as browsers send it (RFC 6454 section 6.2): of http or https, of a web
 /// view, or of a browser extension.
 pub(super) fn parse_allowed(text: &str) -> Result<String, String> {
     let app = text.split_once("://").map(|(scheme, rest)| (scheme, rest.strip_suffix('/').unwrap_or(rest)));
@@ -75,7 +76,7 @@ fn with_apps(wanted: &str) -> String {
     )
 }
 
-/// A host name in lower case, without a port.
+/// True if the text is a lower-case host name without a port.
 fn is_host(host: &str) -> bool {
     let is_label = |label: &str| {
         !label.is_empty() && label.bytes().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'-')
@@ -83,7 +84,7 @@ fn is_host(host: &str) -> bool {
     host.len() <= 253 && host.split('.').all(is_label)
 }
 
-/// 36 characters with hyphens, in either case: Safari writes capitals.
+/// True for a UUID of 36 characters with hyphens. Safari writes it in upper case.
 fn is_uuid(text: &str) -> bool {
     let is_at_home = |(at, c): (usize, u8)| match at {
         8 | 13 | 18 | 23 => c == b'-',

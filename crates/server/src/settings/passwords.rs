@@ -1,36 +1,37 @@
-//! Section `passwords`: the cost of hashing.
+//! Section `passwords`: cost of password hashing.
 
 use latchkey_settings::{Problems, settings};
 
 use super::server::Mode;
 
-/// Memory of the weakest row of the OWASP table for argon2id, in KiB.
+/// Minimum memory in KiB for production: the weakest parameters that OWASP recommends for argon2id.
 const LEAST_MEMORY_KIB: u32 = 7168;
 
-/// Memory times iterations of that row.
+/// Minimum product of memory in KiB and iterations for production: 7168 KiB times 5 iterations, the weakest parameters
+/// that OWASP recommends.
 const LEAST_WORK: u64 = 35_840;
 
 settings! {
-    /// Section `passwords`: the cost of hashing.
+    /// Settings of section `passwords`.
     #[derive(Debug)]
     pub struct PasswordSettings {
-        /// argon2id: memory in KiB and iterations, with one lane (OWASP). Stored hashes with other numbers
-        /// still verify and are replaced at the next sign-in (while a sign-up for the address is remembered, see
-        /// auth.pending_ttl, after that). Raised numbers do not show in the time of a response; lowered ones do,
-        /// until each account has signed in. Production demands at least 7168 KiB, and
-        /// memory_kib x iterations of at least 35840, the weakest row of the OWASP table.
+        /// Parameters of argon2id: memory in KiB and iterations, with parallelism 1 (OWASP). Hashes with other
+        /// parameters still verify and are renewed at the next sign-in (or later, while a sign-up for the address is
+        /// remembered, see auth.pending_ttl). Raised parameters do not affect response times visibly; lowered ones do,
+        /// until each account has signed in. Production requires at least 7168 KiB, and memory_kib x iterations of at
+        /// least 35840, the weakest recommendation of OWASP.
         "passwords.memory_kib" => memory_kib: u32 [8..=4_194_304] = 19456;
         "passwords.iterations" => iterations: u32 [1..=100] = 2;
-        /// Threads that do nothing but hash; 0 is one per core. Each holds memory_kib.
+        /// Number of hashing threads; 0 is one per core. Each uses memory_kib of memory.
         "passwords.hash_threads" => hash_threads: usize [0..=1024] = 0;
-        /// Passwords that may wait for such a thread. When the queue is full the response is 503 SERVICE_BUSY
-        /// at once, so that everything else stays quick.
+        /// Maximum number of passwords that wait for a hashing thread. If the queue is full, the response is 503
+        /// SERVICE_BUSY at once, so that other requests stay fast.
         "passwords.hash_queue" => hash_queue: usize [1..=65_536] = 64;
     }
 }
 
 impl PasswordSettings {
-    /// Production does not hash more cheaply than the weakest row; tests may.
+    /// Checks that production does not hash below the recommended minimum. Development may, for fast tests.
     pub(super) fn check(&self, mode: Mode, problems: &mut Problems) {
         let work = u64::from(self.memory_kib) * u64::from(self.iterations);
         let is_weak = self.memory_kib < LEAST_MEMORY_KIB || work < LEAST_WORK;

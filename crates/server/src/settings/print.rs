@@ -1,4 +1,4 @@
-//! `config print`: the settings in force as TOML, with their sources and without secrets.
+//! Output of `config print`: the settings in force as TOML, with their sources and without secrets.
 
 use std::collections::BTreeMap;
 
@@ -6,22 +6,22 @@ use latchkey_settings::{Entries, Kind, Source, Value, duration, holds_password, 
 
 use super::keys::{self, ITEMS, PROVIDERS};
 
-/// The display form of a value in force, with its source.
+/// Printable form of a value in force, with its source.
 #[derive(Debug)]
 pub(super) struct Shown {
-    /// TOML; `None` for an empty secret.
+    /// TOML text; `None` for an empty secret.
     pub(super) text: Option<String>,
-    /// The value holds a secret.
+    /// True if the value contains a secret.
     pub(super) hides: bool,
     pub(super) source: Source,
 }
 
 impl Shown {
-    /// A stored value of an admin.
+    /// Formats a value that an admin stored in the database.
     pub(super) fn of_admin(value: &serde_json::Value) -> Self {
         let text = match value {
             serde_json::Value::Null => "\"\"".to_owned(),
-            // A JSON value of these kinds is the same in TOML, but for the escapes of a text.
+            // JSON and TOML have the same syntax for these types, except for the escapes in strings.
             serde_json::Value::String(text) => toml::Value::from(text.as_str()).to_string(),
             serde_json::Value::Array(items) => {
                 let texts: Vec<_> = items.iter().filter_map(serde_json::Value::as_str).collect();
@@ -33,7 +33,7 @@ impl Shown {
     }
 }
 
-/// The display form of every value; called before the secrets move out.
+/// Formats the values of all settings. Must be called before the secrets are moved out of the entries.
 pub(super) fn shown(entries: &Entries) -> BTreeMap<&'static str, Shown> {
     entries
         .iter()

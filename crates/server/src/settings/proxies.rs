@@ -1,10 +1,10 @@
-//! Warnings about `server.trusted_proxies`: too few, and too many.
+//! Warnings about `server.trusted_proxies`: an empty list behind a proxy, and networks that are too wide.
 
 use ipnet::{IpNet, Ipv4Net};
 
 use super::server::ServerSettings;
 
-/// Networks that do not come from the internet: private, shared (RFC 6598), loopback, link-local, unique local.
+/// Networks outside the public internet: private, shared (RFC 6598), loopback, link-local, unique local.
 const PRIVATE: [&str; 9] = [
     "10.0.0.0/8",
     "172.16.0.0/12",
@@ -16,7 +16,8 @@ const PRIVATE: [&str; 9] = [
     "fc00::/7",
     "fe80::/10",
 ];
-/// The shortest prefixes of a public network that may be that of proxies alone.
+/// Minimum prefix lengths of a public network in `server.trusted_proxies`. A wider network certainly contains clients
+/// besides proxies.
 const SHORTEST_V4: u8 = 16;
 const SHORTEST_V6: u8 = 32;
 
@@ -24,7 +25,8 @@ pub(super) fn warnings(server: &ServerSettings) -> impl Iterator<Item = String> 
     missing(server).into_iter().chain(server.trusted_proxies.iter().filter_map(too_wide))
 }
 
-/// The service speaks plain HTTP: where browsers use https, there is a proxy in between.
+/// Warns if `server.trusted_proxies` is empty although the public URL is https. The service itself speaks plain HTTP, so
+/// a proxy must terminate TLS.
 fn missing(server: &ServerSettings) -> Option<String> {
     if server.public_url.scheme() != "https" || !server.trusted_proxies.is_empty() {
         return None;

@@ -1,19 +1,19 @@
-//! The part of the settings that a command uses. The rest is neither read from secret files nor judged, so that a
-//! command on the database works where the secrets of other parts are out of reach.
+//! Scope of a command: the part of the settings that it uses. The rest is not validated, and its secret files are not
+//! read, so a command on the database works where other secrets are inaccessible.
 
-/// The part of the settings that a command needs.
+/// Part of the settings that a command uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// Everything: the running service.
+    /// All settings; for the running service.
     Service,
-    /// The database alone.
+    /// The database only, without mail, identity providers and admin keys.
     Database,
     /// The database and the identity providers.
     Providers,
 }
 
 impl Scope {
-    /// A key (`section.key`) is outside the scope.
+    /// True if the scope excludes a key (`section.key`).
     pub(super) fn leaves_out(self, key: &str) -> bool {
         let sections: &[&str] = match self {
             Self::Service => &[],

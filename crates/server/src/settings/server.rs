@@ -1,4 +1,4 @@
-//! Section `server`: where and how the service is reached.
+//! Section `server`: address, mode, secret, origins, proxies, and limits of connections and requests.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -11,20 +11,20 @@ use url::Url;
 use super::strength::{self, REMEDY};
 use super::{in_development, origin};
 
-/// Fewest bytes of `server.secret`: what HKDF-SHA-256 can carry on.
+/// Minimum length of `server.secret` in bytes.
 const SHORTEST_SECRET: usize = 32;
 
-/// The mode of operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
-    /// Starts without settings, on this machine only.
-    Development,
-    /// Demands the settings of a public service.
-    Production,
+words! {
+    pub enum Mode {
+        /// Starts without any settings, reachable from this machine only.
+        Development = "development",
+        /// Requires the settings of a public service.
+        Production = "production",
+    }
 }
 
 impl Mode {
-    /// Development allows redirects to loopback while the list is empty.
+    /// Allows redirects to loopback while the list of redirect targets is empty, in development mode only.
     #[must_use]
     pub const fn loopback(self) -> DevelopmentLoopback {
         match self {
@@ -34,101 +34,94 @@ impl Mode {
     }
 }
 
-words!(Mode { Development = "development", Production = "production" });
-
 settings! {
-    /// Section `server`: the address, and limits of connections and requests.
+    /// Section `server`: address, mode, secret, origins, proxies, and limits of connections and requests.
     #[derive(Debug)]
     pub struct ServerSettings {
-        /// "development" starts without any setting, on this machine only, and relaxes nothing that other
-        /// machines can reach. "production" demands server.public_url, server.secret and admin.api_key, and
-        /// verifies email addresses.
+        /// "development" starts without any setting, reachable from this machine only. "production" requires
+        /// server.public_url, server.secret and admin.api_key, and verifies email addresses by default.
         "server.mode" => mode: Mode = "development";
-        /// IP address and port to listen on. Development refuses every address that is not loopback.
-        /// In a container, production usually wants "0.0.0.0:8700".
+        /// IP address and port to listen on. Development refuses every address that is not loopback. In a container,
+        /// production usually needs "0.0.0.0:8700".
         "server.bind" => bind: SocketAddr | read_bind = "127.0.0.1:8700";
-        /// The address under which browsers reach the service: scheme, host and port, without a path.
-        /// Links in mails and the issuer of access tokens are made from it, never from request headers.
-        /// Development: http://localhost with the port of server.bind. Production: required, and https
-        /// unless its host is loopback or server.allow_http is on.
+        /// URL under which browsers reach the service: scheme, host and port, without a path. Links in mails and the
+        /// issuer of access tokens are made from it, never from request headers. Development: http://localhost with the
+        /// port of server.bind. Production: required, and https unless its host is loopback or server.allow_http is on.
         "server.public_url" => public_url: Url | read_public_url = local_url, "https://accounts.example.com";
-        /// Production only: allow an http server.public_url on a host that is not loopback. Passwords and
-        /// tokens then cross the network in the clear; meant for closed test networks.
+        /// Production only: allow an http server.public_url on a host that is not loopback. Passwords and tokens then
+        /// cross the network unencrypted; for closed test networks only.
         "server.allow_http" => allow_http: bool = false;
-        /// At least 32 bytes. Every key of the service is derived from it (HKDF): the encryption of
-        /// the signing keys, codes, CSRF tokens. It cannot be changed once the database was made with it: the
-        /// service then refuses to start, because nothing sealed could be opened any more.
-        /// Development: generated into data.dir at the first start. Production: required; make one with
-        /// `openssl rand -hex 32`.
+        /// Server secret, at least 32 bytes. The service derives all its keys from it (HKDF): for the encryption of
+        /// signing keys, for codes, for CSRF tokens. It cannot be changed later: the service refuses to start with
+        /// another secret than its database was created with, because it could not decrypt the stored data.
+        /// Development: generated into data.dir at the first start. Production: required; make one with `openssl rand
+        /// -hex 32`.
         "server.secret" => secret: Option<Secret> [Kind::Secret] | read_secret =
             none, "change-me: the output of openssl rand -hex 32";
-        /// The name that mails and pages show, 1 to 64 characters. No password may contain it.
+        /// Name of the service in mails and on pages, 1 to 64 characters. Passwords must not contain it.
         "server.service_name" => service_name: String | read_service_name = "Latchkey";
-        /// Origins of web applications that may call the service with cookies, for example
-        /// ["https://app.example.com"]. The origin of server.public_url and the http(s) entries of
-        /// auth.allowed_redirect_urls without a wildcard are always known; development adds every port of
-        /// http://localhost and http://127.0.0.1. `*` and `null` are refused. Web views and browser extensions
-        /// have origins too: "capacitor://localhost", "ionic://localhost", "tauri://localhost",
-        /// "chrome-extension://ID", "moz-extension://UUID", "safari-web-extension://UUID".
+        /// Origins of web applications that may call the service with cookies, for example ["https://app.example.com"].
+        /// The origin of server.public_url and the http(s) entries of auth.allowed_redirect_urls without a wildcard are
+        /// always allowed; development adds every port of http://localhost and http://127.0.0.1. `*` and `null` are
+        /// refused. Web views and browser extensions have origins too: "capacitor://localhost", "ionic://localhost",
+        /// "tauri://localhost", "chrome-extension://ID", "moz-extension://UUID", "safari-web-extension://UUID".
         "server.cors_origins" => cors_origins: Vec<String> [Kind::List] | read_origins = [];
-        /// Names of headers that those applications may send besides the usual ones, for example ["x-tenant"].
+        /// Names of further request headers that web applications may send (CORS), for example ["x-tenant"].
         "server.cors_headers" => cors_headers: Vec<String> [Kind::List] | read_header_names = [];
-        /// On when web applications live on another site than server.public_url (not merely another
-        /// subdomain): the refresh cookie is then sent with SameSite=None instead of Lax. Needs https,
-        /// because browsers drop such a cookie on http.
+        /// Set to true if web applications are on another site than server.public_url (not merely another subdomain).
+        /// The refresh cookie is then sent with SameSite=None instead of Lax. Requires https, because browsers drop
+        /// such a cookie on http.
         "server.cross_site_apps" => cross_site_apps: bool = false;
-        /// The name of the refresh cookie: 1 to 64 letters, digits and !#$%&'*+-.^_`|~. It is sent with
-        /// "__Secure-" before it; in development over http without, and with "_" and the port of
-        /// server.public_url behind it, because cookies know no ports. Give each of several services on one
-        /// host a name of its own. Changing it signs every web page out: the old cookie is not read.
-        /// Two more cookies are named after it: "_oauth" and "_signup" follow the name. They bind a sign-in
-        /// through a provider, and a verification link, to the browser that began.
+        /// Name of the refresh cookie: 1 to 64 letters, digits and !#$%&'*+-.^_`|~. The service adds the prefix
+        /// "__Secure-". In development over http it adds "_" and the port of server.public_url instead, because
+        /// browsers share cookies between ports. Give each of several services on one host another name. A change signs
+        /// all web pages out, because the old cookie is not read. Two more cookies have this name with the suffix
+        /// "_oauth" or "_signup". They bind a sign-in through a provider, and a verification link, to the browser that
+        /// started it.
         "server.cookie_name" => cookie_name: String | read_cookie_name = "latchkey_refresh";
-        /// Addresses or networks of reverse proxies, for example ["10.0.0.0/8", "::1"]. Only when the peer is
-        /// one of them is X-Forwarded-For read: the right-most hop that is not in this list is the client.
-        /// X-Request-Id is taken from them too. While the list lacks your proxy, all clients count as one
-        /// address; a peer in the list can choose the client's address, so list your proxies and no more.
+        /// Addresses or networks of reverse proxies, for example ["10.0.0.0/8", "::1"]. X-Forwarded-For and
+        /// X-Request-Id are read only from these peers. The client address is the right-most one in X-Forwarded-For
+        /// that is not in this list. If your proxy is missing here, all clients count as one address. A peer in the
+        /// list can forge the client's address, so list only your proxies.
         "server.trusted_proxies" => trusted_proxies: Vec<IpNet> [Kind::List] | read_networks = [];
-        /// The longest time until the first byte of a new connection.
+        /// Timeout until the first byte of a new connection.
         "server.first_byte_timeout" => first_byte_timeout: Duration = "3s";
-        /// The longest time for the head of a request. An idle connection is closed after the
-        /// same time.
+        /// Timeout of a request's head. An idle connection is closed after the same time.
         "server.header_read_timeout" => header_read_timeout: Duration = "10s";
-        /// The longest time for the body of a request.
+        /// Timeout of a request's body.
         "server.body_timeout" => body_timeout: Duration = "10s";
-        /// The longest time for a request in all; after it the response is 503.
+        /// Timeout of a whole request; after it the response is 503.
         "server.request_timeout" => request_timeout: Duration = "15s";
-        /// The longest time for requests in flight after SIGTERM, SIGHUP or Ctrl-C; after it they are cut.
+        /// Time for requests in flight after SIGTERM, SIGINT or SIGHUP; then their connections are closed.
         "server.drain_timeout" => drain_timeout: Duration [Kind::DurationOrZero] = "20s";
-        /// Connections open at the same time; further ones wait in the accept queue of the system. One client
-        /// address (IPv6: a /64 network) holds at most an eighth of them: a connection beyond that is closed at
-        /// once. The eighth does not hold for server.trusted_proxies, with limits.enabled = false, and where
-        /// this number is below 8.
+        /// Maximum number of open connections; further ones wait in the accept queue of the system. One client address
+        /// (IPv6: a /64 network) may have an eighth of them; further ones of that client are closed at once. The limit
+        /// per client does not apply to server.trusted_proxies, with limits.enabled = false, or if this number is below
+        /// 8.
         "server.max_connections" => max_connections: usize [1..=1_000_000] = 4096;
-        /// Requests in flight at the same time, from the head of the request to the end of its response, over all
-        /// connections. Further ones get 503 SERVICE_BUSY at once. /health/live and /health/ready do
-        /// not count.
+        /// Maximum number of requests in flight over all connections, from the head of the request to the end of its
+        /// response. Further ones get 503 SERVICE_BUSY at once. /health/live and /health/ready do not count.
         "server.max_requests" => max_requests: usize [1..=1_000_000] = 1024;
-        /// The largest request body, in KiB; for the profile calls the second number holds.
+        /// Maximum size of a request body in KiB: max_profile_body_kib for the profile calls, max_body_kib for all others.
         "server.max_body_kib" => max_body_bytes: usize [1..=16_384] | read_kib = 64;
         "server.max_profile_body_kib" => max_profile_body_bytes: usize [1..=16_384] | read_kib = 256;
     }
 }
 
 impl ServerSettings {
-    /// Development mode.
     #[must_use]
     pub const fn is_development(&self) -> bool {
         matches!(self.mode, Mode::Development)
     }
 
-    /// Connection limit per client address: an eighth of all; none below eight.
+    /// Returns the maximum number of connections per client address: an eighth of all. `None` (no limit per client) if
+    /// fewer than eight are allowed in total.
     #[must_use]
     pub const fn connection_share(&self) -> Option<usize> {
         if self.max_connections < 8 { None } else { Some(self.max_connections / 8) }
     }
 
-    /// The rules between keys.
+    /// Checks that the size limit of profile bodies is not below that of other bodies.
     pub(super) fn check(&self, problems: &mut Problems) {
         if self.max_profile_body_bytes < self.max_body_bytes {
             let keys = ["server.max_profile_body_kib", "server.max_body_kib"];
@@ -137,7 +130,7 @@ impl ServerSettings {
     }
 }
 
-/// The mode that the sources set.
+/// Reads the mode of operation, for the defaults and rules of other settings.
 pub(super) fn mode(reader: &mut Reader<'_>) -> Mode {
     Mode::read(reader, "server.mode")
 }
@@ -158,7 +151,7 @@ fn read_networks(reader: &mut Reader<'_>, key: &'static str) -> Vec<IpNet> {
     reader.parse_list(key, parse_network)
 }
 
-/// Development: localhost, with the port of `server.bind`.
+/// Returns the default of the public URL in development mode: localhost with the port of `server.bind`.
 fn local_url(entries: &Entries) -> Option<Value> {
     let port = text_of(entries, "server.bind").parse::<SocketAddr>().map_or(8700, |bind| bind.port());
     in_development(entries).then(|| Value::Text(format!("http://localhost:{port}")))
@@ -234,14 +227,16 @@ fn read_service_name(reader: &mut Reader<'_>, key: &'static str) -> String {
     name
 }
 
-/// Reads the name of a header (RFC 9110 section 5.1). `*` has no meaning in responses to calls with credentials.
+/// Parses the name of a header (RFC 9110 section 5.1). `*` is refused, because browsers take it literally in requests
+/// with credentials.
 fn parse_header_name(text: &str) -> Result<String, &'static str> {
     let is_name = |c: u8| c.is_ascii_alphanumeric() || matches!(c, b'-' | b'_');
     let is_good = (1..=64).contains(&text.len()) && text.bytes().all(is_name);
     if is_good { Ok(text.to_ascii_lowercase()) } else { Err("wanted the name of a header, such as x-tenant") }
 }
 
-/// Prefixes such as `__Host-` make browsers demand attributes that the service may not set.
+/// Reads the name of the refresh cookie. A leading `__` is refused, because browsers require attributes for prefixes
+/// such as `__Host-` that the service may not set.
 fn read_cookie_name(reader: &mut Reader<'_>, key: &'static str) -> String {
     let name = reader.text(key).to_owned();
     let is_token = |c: u8| c.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&c);
@@ -254,7 +249,7 @@ fn read_cookie_name(reader: &mut Reader<'_>, key: &'static str) -> String {
     name
 }
 
-/// Reads `10.0.0.0/8`, or an address alone as the network of itself.
+/// Parses a network in CIDR notation, or a single address as a network of one.
 fn parse_network(text: &str) -> Result<IpNet, &'static str> {
     let alone = |text: &str| text.parse::<IpAddr>().ok().map(IpNet::from);
     text.parse::<IpNet>()
@@ -264,7 +259,7 @@ fn parse_network(text: &str) -> Result<IpNet, &'static str> {
         .ok_or("wanted an address or a network, such as 10.0.0.0/8 or ::1")
 }
 
-/// `::ffff:10.0.0.0/104` as `10.0.0.0/8`: peers are compared as IPv4.
+/// Converts an IPv4-mapped network such as `::ffff:10.0.0.0/104` to `10.0.0.0/8`, because peers are compared as IPv4.
 fn unmapped(net: IpNet) -> IpNet {
     let IpNet::V6(mapped) = net else { return net };
     let v4 = mapped.addr().to_ipv4_mapped().zip(mapped.prefix_len().checked_sub(96));

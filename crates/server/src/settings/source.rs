@@ -1,4 +1,4 @@
-//! The sources of one start, before they are parsed.
+//! Sources of the settings before they are parsed: file, environment and command line.
 
 use std::ffi::OsString;
 use std::io;
@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 
 use latchkey_settings::{Problem, SettingsError};
 
-/// The file that is read when it exists and no other is named.
+/// Settings file that is read if it exists and `--config` names no other.
 const DEFAULT_FILE: &str = "latchkey.toml";
 
-/// Reads a whole file as text; replaced in tests.
+/// Function that reads a whole file as text; tests replace it.
 pub type ReadFile = fn(&Path) -> io::Result<String>;
 
-/// The raw material: a file's text, the environment, and what `--set` says.
+/// Unparsed sources of the settings: text of the file, environment variables, and values of `--set`.
 pub struct Sources {
     pub(super) file: Option<(PathBuf, String)>,
     pub(super) environment: Vec<(OsString, OsString)>,
@@ -21,15 +21,15 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// No source at all: the defaults alone.
+    /// Creates empty sources, so that all settings have their defaults.
     #[must_use]
     pub fn none() -> Self {
         let read_file = |path: &Path| std::fs::read_to_string(path);
         Self { file: None, environment: Vec::new(), overrides: Vec::new(), read_file }
     }
 
-    /// Gathers the sources of one start. `config` is the file of `--config`; without it
-    /// `./latchkey.toml` is read when it exists. `overrides` are the values of `--set`, as typed.
+    /// Collects the sources of one start. `config` is the file of `--config`; without it `./latchkey.toml` is read if
+    /// it exists. `overrides` are the values of `--set`, as typed.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -43,14 +43,13 @@ impl Sources {
         Ok(Self { file, environment: environment.into_iter().collect(), overrides, ..none })
     }
 
-    /// Adds the text of a settings file; `path` is only named in messages.
+    /// Adds the text of a settings file. `path` appears only in messages.
     #[must_use]
     pub fn with_file(mut self, path: impl Into<PathBuf>, text: impl Into<String>) -> Self {
         self.file = Some((path.into(), text.into()));
         self
     }
 
-    /// Adds environment variables.
     #[must_use]
     pub fn with_environment<'a>(mut self, variables: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let variables = variables.into_iter().map(|(name, value)| (name.into(), value.into()));
@@ -58,14 +57,14 @@ impl Sources {
         self
     }
 
-    /// Adds a value of `--set`, `section.key=value`.
+    /// Adds a value of `--set`, as `section.key=value`.
     #[must_use]
     pub fn with_override(mut self, text: impl Into<String>) -> Self {
         self.overrides.push(text.into());
         self
     }
 
-    /// Replaces the way in which the files of `…_FILE` variables are read.
+    /// Replaces the function that reads the files named by `…_FILE` variables.
     #[must_use]
     pub fn with_read_file(mut self, read_file: ReadFile) -> Self {
         self.read_file = read_file;
@@ -73,7 +72,7 @@ impl Sources {
     }
 }
 
-/// The file of a start, as [`Sources::gather`] finds it.
+/// Returns path and text of the settings file, chosen as in [`Sources::gather`]; `None` if there is no file.
 pub(super) fn read_config(config: Option<&Path>) -> Result<Option<(PathBuf, String)>, SettingsError> {
     find_file(config, Sources::none().read_file)
 }

@@ -1,4 +1,4 @@
-//! Section `storage`: the database.
+//! Sections `storage` and `storage.postgres`: the database and its connection pool.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,77 +9,75 @@ use latchkey_store_postgres::{PostgresOptions, Prepared};
 use super::{data_folder, in_development};
 
 settings! {
-    /// Section `storage`: the database.
+    /// Settings of section `storage`.
     #[derive(Debug)]
     pub struct StorageSettings {
-        /// The database. "sqlite:PATH", relative to the working directory, is one file for one machine;
+        /// URL of the database. "sqlite:PATH", relative to the working directory, is a file on one machine;
         /// "postgres://user:password@host:5432/database" is a PostgreSQL database for any number of instances.
-        /// Several hosts are separated by commas, and the one that writes is used (target_session_attrs is
-        /// "read-write" unless it says otherwise); a Unix socket is "postgres:///database?host=/run/postgresql".
-        /// A host on another machine needs an sslmode: "verify-full", or "disable" for a network that you trust.
-        /// Loopback addresses and Unix sockets need none. May come from a file like a secret:
-        /// LATCHKEY__STORAGE__URL_FILE.
-        /// Not set: "sqlite:" and latchkey.db inside data.dir.
+        /// Several hosts are separated by commas, and the writable one is used (target_session_attrs is "read-write" by
+        /// default); a Unix socket is "postgres:///database?host=/run/postgresql". A host on another machine needs an
+        /// sslmode: "verify-full", or "disable" for a trusted network. Loopback addresses and Unix sockets need none.
+        /// The URL may be read from a file, like a secret: LATCHKEY__STORAGE__URL_FILE. Not set: "sqlite:" and
+        /// latchkey.db inside data.dir.
         "storage.url" => url: StorageUrl [Kind::Address] | read_url =
             in_data_folder, "sqlite:./latchkey-data/latchkey.db";
-        /// A SQLite file that is missing (or empty) is made at the start. While off, the start is refused,
-        /// so that a disk that is not mounted does not turn into an empty service; `latchkey migrate` makes the
-        /// file. Development: true. Production: false.
+        /// Create a SQLite file that is missing or empty at the start. If off, the start is refused, so that an
+        /// unmounted disk does not lead to an empty service; `latchkey migrate` creates the file. Development: true.
+        /// Production: false.
         "storage.create" => create: bool = creates, false;
-        /// SQLite: a connection keeps its snapshot between reads while there are no writes, a fifth less processor time
-        /// for GET /api/profiles/me. It notices commits by the first 48 bytes of the file "-shm". Off: every read
-        /// begins a transaction of its own.
+        /// SQLite only: a connection reuses its snapshot between reads while nothing is written, which saves a fifth of
+        /// the processor time of GET /api/profiles/me. It detects commits by the first 48 bytes of the file "-shm". If
+        /// off, every read begins its own transaction.
         "storage.sqlite_snapshot_reuse" => snapshot_reuse: bool = true;
     }
 }
 
 settings! {
-    /// Section `storage.postgres`: the connection pool.
+    /// Settings of section `storage.postgres`.
     #[derive(Debug, Clone)]
     pub struct PostgresSettings {
-        /// Most connections of this process to the database, 0 to 10000; 0 is four per core, at least 8 and at
-        /// most 32. All instances together must stay below the server's max_connections.
+        /// Maximum number of connections from this process to the database, 0 to 10000; 0 is four per core, at least 8
+        /// and at most 32. All instances together must stay below the server's max_connections.
         "storage.postgres.pool_size" => pool_size: usize [0..=10_000] = 0;
-        /// The longest time of the server for one statement, and of an operation waiting for a free connection; after it
-        /// the response is 503 STORAGE_UNAVAILABLE. Both are shorter than server.request_timeout.
+        /// Timeout of one statement on the server, and of an operation that waits for a free connection; after it the
+        /// response is 503 STORAGE_UNAVAILABLE. Both are shorter than server.request_timeout.
         "storage.postgres.statement_timeout" => statement_timeout: Duration = "5s";
         "storage.postgres.acquire_timeout" => acquire_timeout: Duration = "3s";
-        /// The longest time for connecting to one host.
+        /// Timeout of a connection attempt to one host.
         "storage.postgres.connect_timeout" => connect_timeout: Duration = "3s";
-        /// Connections that were idle for so long are closed.
+        /// Idle connections are closed after this time.
         "storage.postgres.idle_timeout" => idle_timeout: Duration = "5m";
-        /// "never" is right behind any pooler. "named" prepares each statement once per connection, which is
-        /// less work for the server: for direct connections alone, because behind a pooler that shares them a name can
-        /// belong to another client's statement.
+        /// "never" works behind any pooler. "named" prepares each statement once per connection, which is less work for
+        /// the server. Use it only for direct connections: behind a pooler that shares them, a statement's name can
+        /// belong to another client.
         "storage.postgres.prepared_statements" =>
             prepared: Prepared { "never" => Prepared::Never, "named" => Prepared::Named } = "never";
-        /// A PEM file with the certificate authorities of the server's certificate, in place of the public ones.
-        /// Not set: those of sslrootcert in storage.url, or the public ones.
+        /// PEM file with the certificate authorities that may sign the server's certificate, in place of the public
+        /// ones. Not set: those of sslrootcert in storage.url, or the public ones.
         "storage.postgres.ca_file" => ca_file: Option<PathBuf> = "";
-        /// One connection more waits for changes of settings and signing keys by other instances
-        /// (LISTEN). Changes are also looked for every 0.4 s, so nothing is lost where it is off or the
-        /// server does not have it. Switch it off behind a pooler in transaction mode.
+        /// Use one more connection to be notified (LISTEN) when other instances change settings or signing keys.
+        /// Changes are also polled every 0.4 s, so they arrive without it too. Switch it off behind a pooler in
+        /// transaction mode.
         "storage.postgres.listen" => listen: bool = true;
     }
 }
 
-/// The address of the database.
 #[derive(Debug)]
 pub enum StorageUrl {
-    /// `sqlite:PATH`, relative to the working directory.
+    /// Path of a SQLite file, relative to the working directory.
     Sqlite(PathBuf),
-    /// `postgres://…`, which may hold a password.
+    /// URL of a PostgreSQL database, which may contain a password.
     Postgres(Secret),
 }
 
 impl StorageUrl {
-    /// Reads an address of the settings. The refusal never repeats a password.
+    /// Parses the URL. The error message contains no password.
     pub fn parse(text: &str) -> Result<Self, String> {
         let is_postgres = ["postgres:", "postgresql:"].iter().any(|scheme| text.starts_with(scheme));
         if is_postgres { parse_postgres(text) } else { parse_sqlite(text).map_err(str::to_owned) }
     }
 
-    /// For people: without a password.
+    /// Formats the URL without a password: the path, or the redacted URL.
     #[must_use]
     pub fn shown(&self) -> String {
         match self {
@@ -90,7 +88,7 @@ impl StorageUrl {
 }
 
 impl PostgresSettings {
-    /// The options of the engine for the database at this address.
+    /// Returns the options of the PostgreSQL engine for the database at this URL.
     #[must_use]
     pub fn options(&self, url: &str) -> PostgresOptions {
         let default = PostgresOptions::new(url);
@@ -106,7 +104,7 @@ impl PostgresSettings {
         }
     }
 
-    /// The rules between keys.
+    /// Checks that the timeouts of the database are shorter than `server.request_timeout`.
     pub(super) fn check(&self, request_timeout: Duration, problems: &mut Problems) {
         const STATEMENT: &str = "storage.postgres.statement_timeout";
         const ACQUIRE: &str = "storage.postgres.acquire_timeout";
@@ -119,8 +117,8 @@ impl PostgresSettings {
         }
     }
 
-    /// The longest time that the database can hold a request: pool queue, a connection to each host, the statement.
-    /// `None` on SQLite.
+    /// Computes the longest time that a request can wait for the database: in the queue of the pool, for a connection
+    /// to each host, and for the statement. `None` with SQLite.
     #[must_use]
     pub fn longest_wait(&self, url: &StorageUrl) -> Option<Duration> {
         let StorageUrl::Postgres(url) = url else { return None };
@@ -137,7 +135,7 @@ fn in_data_folder(entries: &Entries) -> Option<Value> {
     Some(Value::Text(format!("sqlite:{}/latchkey.db", data_folder(entries))))
 }
 
-/// Development makes the file.
+/// Returns the default of `storage.create`: on in development mode only.
 #[expect(clippy::unnecessary_wraps, reason = "the type of a setting's default")]
 fn creates(entries: &Entries) -> Option<Value> {
     Some(Value::Boolean(in_development(entries)))
@@ -148,7 +146,7 @@ fn parse_postgres(text: &str) -> Result<StorageUrl, String> {
     if text.matches('@').count() > 1 {
         return Err(plain.to_owned());
     }
-    // The driver's own words name at most a parameter, never a value.
+    // The error message of the driver may name a parameter, but never contains a value.
     PostgresOptions::new(text).check().map_err(|error| latchkey_http::error::chain_of(&error))?;
     Ok(StorageUrl::Postgres(Secret::new(text.to_owned())))
 }

@@ -1,29 +1,30 @@
-//! The strength of an operator's secret.
+//! Checks of an operator's secret for examples and patterns.
 
 use zeroize::Zeroizing;
 
 use super::server::Mode;
 
-/// The remedy for a bad secret.
+/// Remedy of a weak secret.
 pub(super) const REMEDY: &str = "make one with `openssl rand -hex 32`";
 
-/// Parts of texts that stand in documentation where a secret belongs.
+/// Placeholders that documentation uses in place of a secret.
 const EXAMPLES: [&str; 5] = ["change-me", "changeme", "change_me", "your-secret", "placeholder"];
 
-/// Sequences that people type where randomness was asked for.
+/// Sequences that people type instead of random text.
 const SEQUENCES: [&str; 3] = ["0123456789abcdef0123456789abcdef", "1234567890123456", "abcdefghijklmnop"];
 
-/// Fewer different bytes than this in 32 are a pattern, not a random text.
+/// Minimum number of different bytes; a secret with fewer is a repeated pattern.
 const FEWEST_DIFFERENT: usize = 6;
 
-/// Why this must not be a key in this mode; `None` where nothing speaks against it. Development
-/// may use an example: nobody else can reach it.
+/// Returns the reason for which this secret is refused; `None` if it is acceptable. Production refuses known examples;
+/// development allows them, because only this machine can reach the service.
 pub(super) fn weakness(secret: &str, mode: Mode) -> Option<&'static str> {
     let is_example = mode == Mode::Production && contains_any(secret, &EXAMPLES);
     is_example.then_some("it is a known example")
 }
 
-/// It looks typed rather than generated: worth a warning only, for it may still be long and unknown.
+/// True if the secret looks typed instead of generated. This is only a warning, because such a secret can still be hard
+/// to guess.
 pub(super) fn looks_typed(secret: &str) -> bool {
     let mut bytes = Zeroizing::new(secret.as_bytes().to_vec());
     bytes.sort_unstable();

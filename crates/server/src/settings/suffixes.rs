@@ -1,12 +1,13 @@
-//! Warnings about redirect wildcards right below a public suffix, where names are open to registration.
+//! Public suffixes such as `github.io`, below which anyone can register a name, and warnings about redirect wildcards
+//! below them.
 
 use latchkey_domain::redirect::RedirectEntry;
 use public_suffix::{DEFAULT_PROVIDER, EffectiveTLDProvider, Error};
 
-/// A label in place of any.
+/// Arbitrary label, to test a suffix rule with a wildcard.
 const ANY: &str = "x";
 
-/// A warning for each entry whose wildcard takes in the hosts of many owners. Entries that do not parse are
+/// Returns warnings about entries whose wildcard matches hosts of unrelated owners. Entries that do not parse are
 /// reported elsewhere.
 pub fn redirect_warnings(entries: &[String]) -> impl Iterator<Item = String> {
     entries.iter().filter_map(|text| {
@@ -20,15 +21,17 @@ pub fn redirect_warnings(entries: &[String]) -> impl Iterator<Item = String> {
     })
 }
 
-/// The domain is a public suffix, or every name right below it is one.
+/// True if the domain, or every name directly below it, is a public suffix.
 fn is_open_to_all(domain: &str) -> bool {
-    // The list's rule for names that it does not know makes a suffix of every last label.
-    let is_suffix = |name: &str| {
-        name.contains('.')
-            && DEFAULT_PROVIDER.effective_tld_plus_one(name) == Err(Error::CannotDeriveETldPlus1)
-    };
     let domain = domain.trim_end_matches('.');
-    is_suffix(domain) || (domain.contains('.') && is_suffix(&format!("{ANY}.{domain}")))
+    is_public_suffix(domain) || (domain.contains('.') && is_public_suffix(&format!("{ANY}.{domain}")))
+}
+
+/// True if the domain is a public suffix of several labels. The list treats an unknown top-level domain as a public
+/// suffix, so names of one label are not tested.
+pub(super) fn is_public_suffix(domain: &str) -> bool {
+    domain.contains('.')
+        && DEFAULT_PROVIDER.effective_tld_plus_one(domain) == Err(Error::CannotDeriveETldPlus1)
 }
 
 #[cfg(test)]

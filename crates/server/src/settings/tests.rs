@@ -1,8 +1,9 @@
-//! The settings from the outside: sources in, settings or sentences out.
+//! Tests of the settings as a whole: from sources to settings or to problems.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod defaults;
 mod modes;
+mod passkeys;
 mod printing;
 mod providers;
 mod rules;
@@ -11,16 +12,16 @@ mod values;
 
 use super::{Settings, Sources};
 
-/// 64 hexadecimal digits that no rule objects to, and others.
+/// Valid secret of 64 hexadecimal digits, and another one.
 const SECRET: &str = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
 const OTHER_SECRET: &str = "60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752";
 
-/// Development with these `--set` values.
+/// Sources of development mode with these `--set` values.
 fn development(overrides: &[&str]) -> Sources {
     overrides.iter().fold(Sources::none(), |sources, text| sources.with_override(*text))
 }
 
-/// A production that starts, with these `--set` values on top.
+/// Sources of a production mode that starts, with these `--set` values added.
 fn production(overrides: &[&str]) -> Sources {
     let base = [
         "server.mode=production",
@@ -38,13 +39,13 @@ fn load(sources: Sources) -> Settings {
     Settings::load(sources).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The problems of settings that must not load, one per line.
+/// Problems of settings that must not load, one per line.
 fn problems(sources: Sources) -> Vec<String> {
     let error = Settings::load(sources).expect_err("these settings must be refused");
     error.problems().iter().map(ToString::to_string).collect()
 }
 
-/// The only problem of settings that must not load.
+/// Problem of settings that must have exactly one.
 fn problem(sources: Sources) -> String {
     let mut problems = problems(sources);
     assert_eq!(problems.len(), 1, "{problems:#?}");

@@ -1,4 +1,4 @@
-//! Environment variables: the key of each, and the nearest key of a misspelt one.
+//! Names of environment variables: the key that a variable sets, and the probable meaning of a misspelt name.
 
 use latchkey_domain::identity::ProviderKey;
 
@@ -7,40 +7,41 @@ use latchkey_settings::{Group, Item, key_of_variable as dotted, variable_of};
 use super::keys::{self, ITEMS, PROVIDERS};
 use super::oauth::ProviderSettings;
 
-/// The end of a variable that names a file with the value.
+/// Suffix of a variable that contains the path of a file with the value.
 const FILE_SUFFIX: &str = "_FILE";
 
-/// Likeness from which a name counts as misspelt.
+/// Minimum similarity (0 to 1) at which an unknown variable counts as misspelt.
 const MISSPELT: f64 = 0.8;
-/// Likeness from which a name under one of our sections is worth a warning.
+/// Minimum similarity (0 to 1) at which a variable is warned about, if its name begins with a known section.
 const SIMILAR: f64 = 0.6;
 
-/// A variable that is not read and looks like one of ours, with the name that is probably meant.
+/// Probable mistake in the name of an unknown variable, with the name that is probably meant.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Slip {
-    /// The name of a key with other underscores, or a letter beside it.
+    /// Name of a key with other underscores, or with a small typing error.
     Misspelt(String),
-    /// A name that may as well belong to another program.
+    /// Similar name that may belong to another program.
     Similar(String),
 }
 
-/// The item that this variable sets.
+/// Finds the item that an environment variable sets; `None` if the name is not exactly that of a key.
 pub(super) fn key_of_variable(name: &str) -> Option<Item> {
     keys::find(&dotted(name)).filter(|key| variable_of(key.name) == name)
 }
 
-/// The item that this variable sets by naming a file.
+/// Finds the item whose value an environment variable reads from a file; for example `LATCHKEY__SERVER__SECRET_FILE`.
 pub(super) fn key_of_file_variable(name: &str) -> Option<Item> {
     let key = key_of_variable(name.strip_suffix(FILE_SUFFIX)?)?;
     key.kind.is_sensitive().then_some(key)
 }
 
-/// The variable that is probably meant by one that begins with `LATCHKEY__` and belongs to no key.
+/// Guesses the meaning of an unknown variable with the prefix `LATCHKEY__`.
 pub(super) fn guess(name: &str) -> Option<String> {
     with_other_underscores(&squashed(name)).or_else(|| keys::nearest(&dotted(name)).map(variable_of))
 }
 
-/// The slip in a variable without the prefix `LATCHKEY__`; `None` if it is another program's.
+/// Finds the probable mistake in the name of a variable without the prefix `LATCHKEY__`; `None` if the variable seems
+/// to belong to another program.
 pub(super) fn slip(name: &str, value: &str) -> Option<Slip> {
     let upper = name.to_ascii_uppercase();
     let rest = upper.strip_prefix("LATCHKEY_")?;
@@ -61,7 +62,7 @@ pub(super) fn slip(name: &str, value: &str) -> Option<Slip> {
     without_section(&squashed).map(Slip::Similar)
 }
 
-/// A variable that a container system sets for a service of the name `latchkey` or `latchkey-something`.
+/// True for a variable that Docker or Kubernetes sets for a service named `latchkey` or `latchkey-something`.
 fn is_of_a_container(rest: &str, value: &str) -> bool {
     let is_address = ["tcp://", "udp://", "sctp://"].iter().any(|scheme| value.starts_with(scheme));
     let is_of_a_port = rest.split_once("PORT_").is_some_and(|(_, port)| {
@@ -72,7 +73,7 @@ fn is_of_a_container(rest: &str, value: &str) -> bool {
     is_address || is_of_a_port || rest.contains("SERVICE_HOST") || rest.contains("SERVICE_PORT")
 }
 
-/// `LATCHKEY_SERVER__MODE` and `SERVER_MODE` to `SERVER_MODE`.
+/// Normalises a name: `LATCHKEY_SERVER__MODE` and `SERVER_MODE` become `SERVER_MODE`.
 fn squashed(name: &str) -> String {
     let upper = name.to_ascii_uppercase();
     let rest = upper.strip_prefix("LATCHKEY_").unwrap_or(&upper);
@@ -83,7 +84,7 @@ fn squashed_key(key: &str) -> String {
     key.to_ascii_uppercase().replace('.', "_")
 }
 
-/// The variable whose name differs in its underscores alone.
+/// Finds the variable whose name differs only in its underscores.
 fn with_other_underscores(squashed: &str) -> Option<String> {
     let plain = |text: &str| ITEMS.iter().find(|key| squashed_key(key.name) == text).copied();
     if let Some(key) = plain(squashed) {
@@ -95,7 +96,7 @@ fn with_other_underscores(squashed: &str) -> Option<String> {
     file.or_else(|| of_provider(squashed, "")).or_else(|| of_provider(of_file?, FILE_SUFFIX))
 }
 
-/// The variable of a provider's key: `OAUTH_PROVIDERS_GOOGLE_CLIENT_ID`.
+/// Finds the variable of an identity provider's key, for a normalised name such as `OAUTH_PROVIDERS_GOOGLE_CLIENT_ID`.
 fn of_provider(squashed: &str, suffix: &str) -> Option<String> {
     let rest = squashed.strip_prefix(&squashed_key(PROVIDERS))?;
     ProviderSettings::ITEMS.iter().find_map(|key| {
@@ -112,13 +113,14 @@ fn nearest(squashed: &str) -> Option<(f64, String)> {
     best.map(|(likeness, name)| (likeness, variable_of(name)))
 }
 
-/// The name begins with one of our sections.
+/// True if the name begins with a known section.
 fn has_section(squashed: &str) -> bool {
     let first = |key: &Item| key.name.split('.').next().unwrap_or_default().to_ascii_uppercase();
     squashed.split_once('_').is_some_and(|(section, _)| ITEMS.iter().any(|key| first(key) == section))
 }
 
-/// The only key of this name, where the section was left out: `PUBLIC_URL`. One word alone says too little.
+/// Finds the variable of the only key with this name, if the section was left out, as in `PUBLIC_URL`. Names of one
+/// word are too ambiguous.
 fn without_section(squashed: &str) -> Option<String> {
     let is_same = |key: &&Item| {
         key.name.rsplit('.').next().is_some_and(|last| last.contains('_') && squashed_key(last) == squashed)

@@ -1,10 +1,10 @@
-//! Warnings about settings that are valid and probably a mistake.
+//! Warnings about settings that are valid but probably a mistake.
 
 use latchkey_service::sessions;
 use latchkey_service::settings::EmailMethod;
 
 use super::mail::MailTransport;
-use super::{Secret, Settings, Source, proxies, redirect_warnings, strength};
+use super::{Secret, Settings, Source, passkeys, proxies, redirect_warnings, strength};
 
 pub(super) fn of(settings: &Settings) -> Vec<String> {
     let mut warnings = Vec::new();
@@ -40,13 +40,14 @@ pub(super) fn of(settings: &Settings) -> Vec<String> {
     let mut warnings: Vec<_> = warnings.into_iter().map(str::to_owned).collect();
     warnings.extend(proxies::warnings(&settings.server));
     warnings.extend(redirect_warnings(&settings.editable.allowed_redirect_urls));
+    warnings.extend(passkeys::warnings(settings));
     warnings.extend(secrets_that_look_typed(settings));
     warnings.extend(secrets_on_the_command_line(settings));
     warnings.extend(settings.warnings.iter().cloned());
     warnings
 }
 
-/// A session ends at whichever of its ends comes first, so a longer one is harmless.
+/// Returns warnings about lifetimes that can never be reached, because a shorter one ends the session first.
 fn lifetimes_that_never_come(lifetimes: &sessions::Lifetimes) -> impl Iterator<Item = &'static str> {
     let facts = [
         (

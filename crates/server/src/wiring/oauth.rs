@@ -1,4 +1,4 @@
-//! Outbound OAuth settings, and the configured identity providers.
+//! Settings of outbound requests to identity providers, and the configured providers.
 
 use latchkey_oauth::{Networks, OutboundSettings, Proxy};
 use latchkey_service::Error;

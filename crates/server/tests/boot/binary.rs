@@ -1,4 +1,4 @@
-//! The real binary in a folder of its own, with explicit settings and an empty environment.
+//! The real binary, run in a temporary folder with explicit settings and an empty environment.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -18,11 +18,11 @@ use tokio::time::{sleep, timeout};
 /// Upper bound of every wait in these tests, for the slowest machine.
 const WAIT_LIMIT: Duration = Duration::from_mins(1);
 
-/// Builder of a binary run. Clones start it in the same folder.
+/// Builder for runs of the binary. Clones run it in the same folder.
 #[derive(Clone)]
 pub struct Binary {
     folder: Arc<TempDir>,
-    /// Wrapper program that starts the binary, if any.
+    /// Wrapper program that starts the binary, with its arguments; empty for none.
     launcher: Vec<String>,
     arguments: Vec<String>,
     environment: Vec<(String, String)>,
@@ -52,15 +52,15 @@ pub struct Running {
     /// Output before the first request.
     pub banner: String,
     child: Child,
-    /// Held open, so that the binary can continue to print.
+    /// Held open, so that the binary does not fail when it prints.
     out: Lines<BufReader<ChildStdout>>,
     err: JoinHandle<String>,
-    /// Held, so that the folder is not deleted.
+    /// Held, so that the folder is not deleted while the process runs.
     _folder: Arc<TempDir>,
 }
 
 impl Binary {
-    /// A new folder without any setting.
+    /// Builder with a new folder and no settings.
     pub fn bare() -> Self {
         let folder = TempDir::with_prefix("latchkey-boot-").expect("a temporary folder");
         Self {
@@ -71,7 +71,7 @@ impl Binary {
         }
     }
 
-    /// A new folder and a free port, with cheap hashes and without limits.
+    /// Builder with a new folder, a free port, cheap password hashing, and no rate limits.
     pub fn new() -> Self {
         Self::bare()
             .set("server.bind=127.0.0.1:0")
@@ -80,7 +80,7 @@ impl Binary {
             .set("limits.enabled=false")
     }
 
-    /// Adds `--set`.
+    /// Adds a setting by `--set`.
     pub fn set(self, setting: &str) -> Self {
         self.argument("--set").argument(setting)
     }
@@ -97,7 +97,7 @@ impl Binary {
         self
     }
 
-    /// Subject to file owners and modes, also if the test runs as root.
+    /// Drops root's power to ignore file owners and modes, if the test runs as root.
     pub fn unprivileged(self) -> Self {
         if rustix::process::geteuid().is_root() {
             self.under(&["/usr/bin/setpriv", "--bounding-set=-dac_override,-dac_read_search", "--"])
@@ -117,7 +117,7 @@ impl Binary {
         self.folder.path().join(name)
     }
 
-    /// Content of a text file in its folder, without the line end.
+    /// Content of a text file in the folder, without the line end.
     pub fn read(&self, name: &str) -> String {
         let path = self.path(name);
         let text =
@@ -125,7 +125,7 @@ impl Binary {
         text.trim_end().to_owned()
     }
 
-    /// Mails in its inbox folder, oldest first.
+    /// Mails in the inbox folder, oldest first.
     pub fn mails(&self) -> Vec<String> {
         let folder = self.path("latchkey-data/mails");
         let names = names_in(&folder).into_iter().filter(|name| !name.starts_with('.')); // hidden: unfinished
@@ -152,7 +152,7 @@ impl Binary {
         }
     }
 
-    /// Uses this database.
+    /// Sets `storage.url` to this test database.
     pub fn on(self, database: &TestDatabase) -> Self {
         self.set(&format!("storage.url={}", database.url()))
     }
@@ -255,7 +255,7 @@ impl Running {
         self.line("Address")
     }
 
-    /// Value of a line of the banner.
+    /// Value in the line of the banner that begins with this label.
     #[track_caller]
     pub fn line(&self, label: &str) -> String {
         let line = self.banner.lines().find_map(|line| line.trim_start().strip_prefix(label));
@@ -302,7 +302,8 @@ impl Running {
     }
 }
 
-/// Polls until there is a result; for work of another process.
+/// Polls an asynchronous function until it returns a result. For effects of another process, which send no
+/// notification.
 pub async fn eventually<T>(what: &str, ask: impl AsyncFn() -> Option<T>) -> T {
     let asking = async {
         loop {

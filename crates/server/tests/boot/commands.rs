@@ -1,12 +1,23 @@
-//! Commands on the database of a running service.
+//! Tests of commands that run on the database of a running service.
 
-use latchkey_testkit::{Client, PASSWORD, Session, Value, json};
+use latchkey_service::clock::{Clock, SystemClock};
+use latchkey_testkit::{Authenticator, Client, Device, ManualClock, PASSWORD, Session, Value, json};
 
 use crate::binary::{Binary, Running, eventually};
 
 async fn signed_up(running: &Running, email: &str) -> (Client, Session) {
     let session = Session::of(&running.anon().sign_up(email, PASSWORD).send().await);
     (running.anon().with_bearer(&session.access_token), session)
+}
+
+/// Turns two-step sign-in on with an app of the real time; returns the access token of the session that this opens.
+async fn turn_two_step_on(client: &Client) -> String {
+    let begun = client.post("/api/auth/factors/totp", json!({"name": "My phone"})).send().await.expect(200);
+    let secret = begun["secret"].as_str().unwrap();
+    let code = Authenticator::new(secret, &ManualClock::at(SystemClock.now())).code();
+    let confirm = json!({"factorId": begun["factorId"], "code": code});
+    let confirmed = client.post("/api/auth/factors/totp/confirm", confirm).send().await.expect(200);
+    confirmed["accessToken"].as_str().unwrap().to_owned()
 }
 
 #[tokio::test]
@@ -122,6 +133,81 @@ async fn deletion_without_a_terminal_needs_confirmation() {
     assert!(binary.run(&["user", "list"]).await.good().contains("ada@example.org"));
     binary.run(&["user", "delete", "--yes", "ada@example.org"]).await.good();
     assert!(binary.run(&["user", "list"]).await.good().ends_with("0 of 0\n"));
+}
+
+#[tokio::test]
+async fn account_is_shown_with_its_factors_and_sessions() {
+    let binary = Binary::new().set("auth.require_email_verification=true");
+    let created = ["user", "create", "ada@example.org", "--verified"];
+    binary.run_with_input(&created, PASSWORD).await.good();
+    let shown = binary.run(&["user", "show", "ada@example.org"]).await;
+    assert!(shown.good().starts_with("ada@example.org can sign in, in one step.\n"), "{}", shown.out);
+    assert!(
+        shown.out.contains("Two-step   off")
+            && shown.out.contains("No sign-ins")
+            && shown.out.contains("No open sessions"),
+        "{}",
+        shown.out
+    );
+    let running = binary.serve().await;
+    let session = Session::of(&running.anon().sign_in("ada@example.org", PASSWORD).send().await);
+    let ada = running.anon().with_bearer(&session.access_token);
+    turn_two_step_on(&ada).await;
+
+    let shown = binary.run(&["user", "show", &session.user_id]).await;
+
+    for part in [
+        "in two steps",
+        "Two-step   on since 20",
+        "App        My phone, added",
+        "10 unused codes",
+        "LAST SIGN-INS",
+        "pwd",
+        "127.0.0.1",
+    ] {
+        assert!(shown.good().contains(part), "{part} in {}", shown.out);
+    }
+}
+
+#[tokio::test]
+async fn removal_of_factors_ends_sessions_and_needs_confirmation_without_a_terminal() {
+    let binary = Binary::new();
+    binary.run_with_input(&["user", "create", "ada@example.org", "--verified"], PASSWORD).await.good();
+    let running = binary.serve().await;
+    let session = Session::of(&running.anon().sign_in("ada@example.org", PASSWORD).send().await);
+    let token = turn_two_step_on(&running.anon().with_bearer(&session.access_token)).await;
+    let remove = ["user", "factors", "remove", "ada@example.org"];
+
+    binary.run_with_input(&remove, "y\n").await.refused(&["no terminal", "--yes"]);
+    let challenged = running.anon().sign_in("ada@example.org", PASSWORD).send().await.expect(200);
+    assert!(challenged.get("challenge").is_some(), "{challenged}");
+    binary.run(&[remove.as_slice(), &["--yes"]].concat()).await.good();
+
+    let ada = running.anon().with_bearer(&token);
+    ada.get("/api/profiles/me").send().await.refused(401, "AUTH_UNAUTHORIZED");
+    let session = running.anon().sign_in("ada@example.org", PASSWORD).send().await.expect(200);
+    assert!(session.get("accessToken").is_some(), "{session}");
+}
+
+#[tokio::test]
+async fn passkeys_are_shown_and_removed_on_request_alone() {
+    let binary = Binary::new();
+    binary.run_with_input(&["user", "create", "ada@example.org", "--verified"], PASSWORD).await.good();
+    let running = binary.serve().await;
+    let session = Session::of(&running.anon().sign_in("ada@example.org", PASSWORD).send().await);
+    let ada = running.anon().with_bearer(&session.access_token);
+    let (mut passkey, id) = ada.add_passkey(&Device::at("http://localhost:3000")).await;
+    let remove = ["user", "factors", "remove", "ada@example.org", "--yes"];
+
+    binary.run(&remove).await.good();
+    let shown = binary.run(&["user", "show", "ada@example.org"]).await;
+    let sign_in = running.anon().sign_in_by_passkey(&mut passkey).await;
+    sign_in.send().await.expect(200);
+    binary.run(&[remove.as_slice(), &["--passkeys"]].concat()).await.good();
+
+    assert!(shown.good().contains("Passkey    ") && shown.out.contains(&id), "{}", shown.out);
+    let sign_in = running.anon().sign_in_by_passkey(&mut passkey).await;
+    sign_in.send().await.refused(401, "UNKNOWN_PASSKEY");
 }
 
 #[tokio::test]

@@ -1,5 +1,5 @@
-//! `latchkey copy`: after a copy, also an interrupted one, everything works on PostgreSQL; an incomplete copy fails.
-//! The engine's own tests check the copied rows.
+//! Tests of `latchkey copy`. After a complete copy, also one that was interrupted, everything works on PostgreSQL; an
+//! incomplete copy fails. The engine's own tests check the copied rows.
 
 use std::process::Stdio;
 
@@ -9,7 +9,7 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 
 use crate::binary::{Binary, CommandOutput, Running};
 
-/// Location of the binary's data.
+/// Path of the SQLite file in the binary's folder.
 const FILE: &str = "latchkey-data/latchkey.db";
 
 fn binary() -> Binary {
@@ -24,12 +24,12 @@ async fn copy(binary: &Binary, database: &TestDatabase) -> CommandOutput {
     binary.run(&["copy", "--from", &format!("sqlite:{FILE}"), "--to", database.url()]).await
 }
 
-/// The same binary with the same secret on the copied database.
+/// Starts the same binary with the same secret on the copied database.
 async fn serve_copy(binary: &Binary, database: &TestDatabase) -> Running {
     binary.clone().set(&format!("storage.url={}", database.url())).serve().await
 }
 
-/// A stopped instance with one user.
+/// Binary that ran once and stopped, with one user, Ada.
 async fn stopped_with_ada(binary: &Binary) -> Session {
     let running = binary.serve().await;
     let session = Session::of(&running.anon().sign_up("ada@example.org", PASSWORD).send().await);
@@ -39,7 +39,7 @@ async fn stopped_with_ada(binary: &Binary) -> Session {
     session
 }
 
-/// Inserts this many rows directly into the file.
+/// Inserts this many rows directly into the SQLite file.
 fn fill(binary: &Binary, rows: u32) {
     let file = rusqlite::Connection::open(binary.path(FILE)).unwrap();
     let sql = "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?1)

@@ -1,5 +1,5 @@
-//! `kill -9` during writes: acknowledged data is there after the restart, nothing is half-written, and the outbox
-//! continues.
+//! Tests with `kill -9` during writes. After the restart, acknowledged data exists, nothing is half-written, and the
+//! outbox continues.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,27 +9,27 @@ use tokio::task::JoinSet;
 
 use crate::binary::{Binary, Running, eventually};
 
-/// Acknowledged writes before the kill.
+/// Number of acknowledged writes before the kill.
 const ENOUGH: usize = 400;
-/// Mails that the outbox claims at once.
+/// Number of mails that the outbox claims at once.
 const CLAIM: usize = 8;
-/// Concurrent clients.
+/// Number of concurrent clients.
 const CALLERS: usize = 16;
 
-/// Knowledge of one client about one account.
+/// Record of one client about one account.
 #[derive(Default)]
 struct Account {
     email: String,
     /// Session of the acknowledged sign-up.
     session: Option<Session>,
-    /// Numbers in the last acknowledged bio and in the last sent one.
+    /// Number in the last acknowledged bio; the number in the last sent one is below.
     bio_acknowledged: Option<usize>,
     bio_sent: Option<usize>,
-    /// Whether a mail was acknowledged.
+    /// True if a response promised a mail.
     mail_promised: bool,
 }
 
-/// Signs up, edits and requests mails in a loop until the service is gone.
+/// Signs up, edits profiles and requests mails in a loop until the service is killed.
 async fn storm(anon: Client, caller: usize, acknowledged: Arc<AtomicUsize>) -> Vec<Account> {
     let mut accounts = Vec::new();
     loop {
@@ -42,7 +42,7 @@ async fn storm(anon: Client, caller: usize, acknowledged: Arc<AtomicUsize>) -> V
     }
 }
 
-/// Life of one account; `None` if the service is gone.
+/// Runs the requests of one account; `None` if the service was killed meanwhile.
 async fn live(anon: &Client, account: &mut Account, acknowledged: &AtomicUsize) -> Option<()> {
     let signed_up = anon.sign_up(&account.email, PASSWORD).try_send().await.ok()?;
     let session = Session::of(&signed_up);
@@ -85,7 +85,7 @@ async fn assert_kept(running: &Running, account: &Account) {
     running.anon().refresh(session).send().await.expect(200);
 }
 
-/// Asserts that an account exists completely or not at all: password, profile, session.
+/// Asserts that an account exists either completely (password, profile, session) or not at all.
 async fn assert_whole(running: &Running, account: &Account) {
     let answer = running.anon().sign_in(&account.email, PASSWORD).send().await;
     if account.session.is_none() && answer.status == 401 {
@@ -124,7 +124,7 @@ async fn outbox_goes_on_after_a_kill_and_loses_no_promised_mail() {
 
     let _running = binary.serve().await;
 
-    // Mails in delivery stay leased for ten seconds after the kill.
+    // The lease of a mail that was being delivered at the kill lasts ten more seconds.
     eventually("all but one claim is sent", async || {
         let waiting = binary.run(&["mail", "list", "--limit", "1000"]).await;
         let sent = binary.mails().concat();

@@ -1,4 +1,4 @@
-//! Connections: many, slow, and beyond the limits.
+//! Tests of many connections, slow ones, and more than the limits allow.
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
@@ -135,7 +135,7 @@ async fn connections_that_reset_their_streams_rapidly_are_ended_and_leave_the_lo
     assert!(!output.err.contains("h2::"), "{}", output.err);
 }
 
-/// A connection from 127.0.0.2.
+/// Connects from 127.0.0.2, a client address other than that of the tests.
 async fn from_another_address(running: &Running) -> TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind("127.0.0.2:0".parse().unwrap()).unwrap();

@@ -1,10 +1,10 @@
-//! The development inbox: available on this machine only.
+//! Tests of the development inbox, which is available on this machine only.
 
 use latchkey_testkit::{Client, json};
 
 use crate::binary::{Binary, Running, eventually};
 
-/// A service that sent one mail, and the path of that mail's page.
+/// Service that has sent one mail, and the path of that mail's page.
 async fn one_mail() -> (Running, String) {
     let running = Binary::new().set("auth.require_email_verification=true").serve().await;
     let body = json!({"email": "ada@example.org", "password": latchkey_testkit::PASSWORD});

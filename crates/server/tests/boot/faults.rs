@@ -1,5 +1,5 @@
-//! Database faults at run time: every response is right or 503 `STORAGE_UNAVAILABLE`, no acknowledged write is lost,
-//! and the service recovers by itself. With `--nocapture` these tests print the recovery times.
+//! Tests of database faults at run time. Every response is right or 503 `STORAGE_UNAVAILABLE`, no acknowledged write is
+//! lost, and the service recovers by itself. With `--nocapture` these tests print the recovery times.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -20,7 +20,7 @@ const ENOUGH: usize = 30;
 const TERMINATE: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid()";
 
-/// Results of the load so far.
+/// Counters of the responses so far.
 #[derive(Default)]
 struct Stats {
     good: AtomicUsize,
@@ -29,7 +29,7 @@ struct Stats {
 }
 
 impl Stats {
-    /// Waits for this many more successful responses; returns the time.
+    /// Waits for this many more successful responses, and returns the duration.
     async fn more_good(&self, count: usize) -> Duration {
         let (from, started) = (self.good.load(Ordering::SeqCst), Instant::now());
         eventually("good answers", async || (self.good.load(Ordering::SeqCst) >= from + count).then_some(()))
@@ -45,7 +45,7 @@ impl Stats {
         .await;
     }
 
-    /// Sends until the response succeeds. Only 503 with `Retry-After` may come before.
+    /// Repeats a request until it succeeds. Before that, only 503 with `Retry-After` is allowed.
     async fn persist(&self, request: impl Fn() -> Request) -> Option<Answer> {
         loop {
             let answer = request().send().await;
@@ -69,7 +69,7 @@ fn assert_unavailable(answer: &Answer) {
     assert!(answer.number("retry-after") > 0);
 }
 
-/// Final knowledge of one client: a session, and the last acknowledged bio.
+/// Last acknowledged state of one client: its session and its bio.
 struct Acknowledged {
     session: Session,
     bio: usize,
@@ -95,7 +95,7 @@ async fn work(anon: Client, session: Session, stats: Arc<Stats>) -> Acknowledged
     acknowledged
 }
 
-/// A service with concurrent load.
+/// Service under concurrent load.
 struct Load {
     running: Running,
     stats: Arc<Stats>,
@@ -108,7 +108,7 @@ impl Load {
         let stats = Arc::new(Stats::default());
         let mut callers = JoinSet::new();
         for caller in 0..CALLERS {
-            // Before any fault: a sign-up is not retried.
+            // Sign-ups come before any fault, because they are not retried.
             let email = format!("caller-{caller}@example.org");
             let signed_up = running.anon().sign_up(&email, PASSWORD).client_type("server").send().await;
             callers.spawn(work(running.anon(), Session::of(&signed_up), Arc::clone(&stats)));
@@ -154,7 +154,7 @@ async fn killed_and_restarted_server_loses_nothing_and_needs_no_service_restart(
         println!("server killed: the first good answer {back:?} after it takes connections again");
     }
 
-    // Readiness may be a second old.
+    // The result of the readiness check is cached for up to a second.
     eventually("the service is ready", async || {
         (load.running.anon().get("/health/ready").send().await.status == 200).then_some(())
     })
@@ -220,7 +220,7 @@ async fn read_only_server_serves_reads_and_refuses_writes() {
     anon.refresh(&session).send().await.expect(200);
 }
 
-/// Sends this many requests at once; returns how many succeeded, the others being 503.
+/// Sends this many requests at once. Returns the number of successes; all others must be 503.
 async fn storm(running: &Running, session: &Session, requests: usize) -> usize {
     let mut storm = JoinSet::new();
     for _ in 0..requests {

@@ -1,5 +1,5 @@
-//! Starts on an unusable SQLite file fail with the file and the remedy, and never report readiness. Production creates
-//! no file by default.
+//! Tests of starts on an unusable SQLite file. They fail with a message that names the file and the remedy, and never
+//! report readiness. Production creates no file by default.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt, PermissionsExt, chown};
@@ -10,7 +10,7 @@ use crate::binary::{Binary, CommandOutput, names_in};
 
 const DATABASE: &str = "latchkey-data/latchkey.db";
 
-/// A service that ran once and stopped.
+/// Binary whose service ran once and stopped.
 async fn used() -> Binary {
     let binary = Binary::new();
     let running = binary.serve().await;
@@ -19,7 +19,7 @@ async fn used() -> Binary {
     binary
 }
 
-/// Production with everything but a database.
+/// Binary with complete settings of production mode, but without a database.
 fn production() -> Binary {
     Binary::new()
         .set("server.mode=production")

@@ -1,5 +1,5 @@
-//! A SQLite file that is moved, deleted, replaced or damaged under the running service: responses are 503, and no lost
-//! write is acknowledged.
+//! Tests of a SQLite file that is moved, deleted, replaced or damaged under the running service. Responses are 503, and
+//! no lost write is acknowledged.
 
 use std::fs;
 use std::os::unix::fs::FileExt;
@@ -21,7 +21,7 @@ struct Fixture {
 
 impl Fixture {
     async fn new() -> Self {
-        // The port changes at a restart, and tokens are bound to one URL.
+        // A fixed public URL, because the port changes at a restart and tokens are bound to the URL.
         let binary = Binary::new().set("server.public_url=http://localhost:8700");
         let running = binary.serve().await;
         let session = Session::of(&running.anon().sign_up("ada@example.org", PASSWORD).send().await);
@@ -44,7 +44,7 @@ impl Fixture {
         self.ada().get("/api/profiles/me").send().await
     }
 
-    /// Waits until the service detects the loss: reads do not check the file.
+    /// Waits until the service has detected the loss. Reads do not check the file themselves.
     async fn wait_until_detected(&self) {
         eventually("the loss is noticed", async || (self.read().await.status == 503).then_some(())).await;
     }
@@ -66,14 +66,14 @@ impl Fixture {
     }
 }
 
-/// Asserts the behaviour after this loss of the file.
+/// Applies a loss of the file, and asserts that no write is acknowledged after it.
 async fn loss(lose: impl Fn(&Path)) {
     let fixture = Fixture::new().await;
     let database = fixture.database();
 
     lose(&database);
 
-    // The very first write is not acknowledged, before or after the periodic check.
+    // Not even the first write is acknowledged, before or after the periodic check.
     fixture.write().await.refused(503, "STORAGE_UNAVAILABLE");
     fixture.assert_closed().await;
     let output = fixture.running.stop().await;

@@ -1,5 +1,5 @@
-//! Instances instances on one PostgreSQL database under one load: changes at one reach the others at the next request or
-//! shortly after. The maximum interval is in `workers.rs`, checked at compile time.
+//! Tests of three instances on one PostgreSQL database under one load. A change at one instance takes effect on the
+//! others at the next request, or within a polling interval. `workers.rs` limits that interval at compile time.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::binary::{Binary, Running, eventually};
 const CALLERS: usize = 9;
 const ROUNDS: usize = 6;
 
-/// Instances instances and their shared state.
+/// Three instances, with their shared database and settings.
 struct Instances {
     binary: Binary,
     running: Vec<Running>,
@@ -37,7 +37,7 @@ impl Instances {
         Self { binary, running, _database: database }
     }
 
-    /// Client of one instance.
+    /// Client of the instance with this number.
     fn at(&self, number: usize) -> Client {
         self.running[number % 3].anon()
     }
@@ -65,7 +65,7 @@ async fn signed_up(client: &Client, email: &str) -> Session {
     Session::of(&client.sign_up(email, PASSWORD).send().await)
 }
 
-/// Runs all calls of an account, each at another instance. Dependent calls may be at any.
+/// Runs all calls of an account, each at another instance.
 async fn live(clients: &[Client], number: usize) {
     let at = |step: usize| &clients[(number + step) % clients.len()];
     let email = format!("caller-{number}@example.org");
@@ -171,7 +171,7 @@ async fn rotated_key_signs_at_one_and_verifies_everywhere() {
     }
 }
 
-/// Header of an access token.
+/// Key id (`kid`) in the header of an access token.
 fn kid(session: &Session) -> String {
     session.access_token.split('.').next().unwrap().to_owned()
 }

@@ -1,10 +1,10 @@
-//! The log of the binary: its form, and the absence of secrets at the most verbose level.
+//! Tests of the binary's log: its format, and the absence of secrets at the most verbose level.
 
 use latchkey_testkit::{PASSWORD, Session, Value, json};
 
 use crate::binary::{Binary, CommandOutput, Running, eventually};
 
-/// New password of the flow below.
+/// New password of the user in `whole_life`.
 const NEW_PASSWORD: &str = "quiet meadow 77 harbour";
 const WRONG_PASSWORD: &str = "wrong meadow 78 harbour";
 
@@ -19,7 +19,7 @@ async fn code(binary: &Binary, mails: usize) -> String {
     newest.lines().map(str::trim).find(is_code).expect("a code").to_owned()
 }
 
-/// Uses every secret that a user has; returns them.
+/// Makes calls with every kind of secret that a user has, and returns the secrets.
 async fn whole_life(binary: &Binary, running: &Running) -> Vec<String> {
     let anon = running.anon();
     let email = "Ada.Lovelace@example.org";
@@ -73,7 +73,7 @@ fn assert_silent(output: &CommandOutput, secrets: &[String]) {
     assert!(output.err.lines().count() > 15, "{output:#?}");
     let log = output.err.to_lowercase();
     for secret in secrets {
-        // Six digits can occur in a number by chance; a code would stand alone.
+        // Six digits can occur within a longer number by chance, so a code is searched for as a whole word.
         let is_code = secret.len() == 6;
         let mut words = log.split(|character: char| !character.is_ascii_alphanumeric());
         let is_there =

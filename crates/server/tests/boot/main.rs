@@ -1,4 +1,4 @@
-//! The real binary in a folder of its own: start, stop, refused starts, commands, and the state after a kill.
+//! Tests of the real binary in a temporary folder: start, stop, refused starts, commands, and the state after a kill.
 //! Responses of the service are tested in `../it`; `../README.md` explains how to write a test.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::must_use_candidate, reason = "tests")]
 #![allow(unreachable_pub, reason = "one crate; `pub` reads easier")]
@@ -10,6 +10,7 @@ mod binary;
 mod commands;
 mod copy;
 mod crash;
+mod crash_email;
 mod crowd;
 mod dev_mail;
 mod faults;

@@ -1,10 +1,10 @@
-//! `latchkey migrate`: the schema only, on both engines.
+//! Tests of `latchkey migrate` on both engines.
 
 use latchkey_testkit::postgres::TestCluster;
 
 use crate::binary::{Binary, CommandOutput, names_in};
 
-/// Lists missing migrations, applies them, and lists none afterwards.
+/// Asserts that the command lists missing migrations, applies them, and lists none afterwards.
 async fn assert_migrates(binary: &Binary) {
     let before = binary.run(&["migrate", "--check"]).await;
     assert_lists(&before, 1, "Missing:");

@@ -1,10 +1,10 @@
-//! Two services on one database file: changes of one reach the other.
+//! Tests of two services on one SQLite file: changes of one take effect on the other.
 
 use latchkey_testkit::{PASSWORD, Session, json};
 
 use crate::binary::{Binary, Running, eventually};
 
-/// Two services in one folder, under one public URL.
+/// Two services in one folder, with the same public URL.
 async fn two() -> (Running, Running) {
     let binary = Binary::new().set("server.public_url=http://localhost:8700");
     (binary.serve().await, binary.serve().await)
@@ -32,7 +32,7 @@ async fn services_on_one_host_keep_their_cookies_apart() {
     let at_shop = Session::of(&shop.anon().sign_up("ada@example.org", PASSWORD).send().await);
     let at_club = Session::of(&club.anon().sign_up("ada@example.org", PASSWORD).send().await);
 
-    // Cookies ignore ports: the browser sends both to either.
+    // Cookies do not depend on the port, so a browser sends both to either service.
     let jar = [&at_shop, &at_club].map(|session| session.cookie.clone().unwrap()).join("; ");
 
     for (running, session) in [(&shop, &at_shop), (&club, &at_club)] {

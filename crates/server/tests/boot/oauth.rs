@@ -1,4 +1,4 @@
-//! Identity providers of the binary: commands, settings, and a sign-in in Chromium.
+//! Tests of identity providers with the binary: commands, settings, and a sign-in in Chromium.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -17,7 +17,7 @@ async fn provider_of(running: &Running) -> CertifiedProvider {
     CertifiedProvider::start(&format!("{}{CALLBACK}", running.public_url()), None).await
 }
 
-/// Steps of a visitor in Chromium.
+/// Runs sign-ins in Chromium, and returns name, output and URL of each step.
 async fn seen_in_a_browser(service: &str) -> Vec<(String, String, String)> {
     let mut browser = node("browser.js").arg(service).stderr(Stdio::piped()).spawn().expect("Node.js");
     let (mut out, mut err) = (String::new(), String::new());
@@ -73,7 +73,7 @@ async fn provider_is_added_listed_and_removed_beside_a_running_service() {
     let start = running.anon().get("/api/auth/oauth/google").query("redirect_uri", "http://localhost:1/");
     let listed = binary.run(&["oauth", "list"]).await;
     assert!(listed.good().contains("google") && listed.good().contains("built-in"), "{listed:?}");
-    // The provider exists; its missing setting is reported next.
+    // The provider exists now, so the next missing parameter is reported.
     start.send().await.refused(400, "VALIDATION_ERROR");
     let admin = running.anon().with_bearer(&binary.read("latchkey-data/admin-key"));
     let config = admin.get("/api/auth/oauth/google/config").send().await.expect(200);

@@ -1,4 +1,4 @@
-//! `latchkey mail …`: the outbox from the command line, beside a service whose mail server refuses everything.
+//! Tests of `latchkey mail`: the outbox on the command line, beside a service whose mail server refuses everything.
 
 use latchkey_testkit::PASSWORD;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
@@ -8,7 +8,7 @@ use crate::binary::{Binary, Running, eventually};
 
 const UNKNOWN_ID: &str = "00000000-0000-7000-8000-000000000000";
 
-/// A mail server that refuses every recipient with this reply.
+/// Mail server that refuses every recipient with this reply; returns its port.
 async fn refusing_mail_server(reply: &'static str) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -32,7 +32,7 @@ async fn refuse(stream: TcpStream, reply: &str) -> std::io::Result<()> {
     Ok(())
 }
 
-/// A service with one mail to send to that server.
+/// Service with one queued mail for that mail server.
 async fn service_with_one_mail(binary: &Binary, reply: &'static str) -> Running {
     let port = refusing_mail_server(reply).await;
     let binary = binary.clone().set("auth.require_email_verification=true").set("mail.transport=smtp");
@@ -42,7 +42,7 @@ async fn service_with_one_mail(binary: &Binary, reply: &'static str) -> Running 
     running
 }
 
-/// Output of `mail list` once it contains this text.
+/// Output of `mail list`, once it contains this text.
 async fn listed(binary: &Binary, what: &str) -> String {
     eventually(what, async || {
         let output = binary.run(&["mail", "list"]).await;

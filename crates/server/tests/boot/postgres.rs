@@ -1,4 +1,4 @@
-//! The binary on PostgreSQL: output, commands, and starts with permanent errors.
+//! Tests of the binary on PostgreSQL: output, commands, and starts with permanent errors.
 
 use latchkey_testkit::postgres::TestCluster;
 use latchkey_testkit::{PASSWORD, Session, json};

@@ -1,5 +1,5 @@
-//! `config check` and the start make the same checks: files, rights, address, database. Invalid values are tested in
-//! `refusals` and `settings`.
+//! Tests of the checks that `config check` and the start share: files, permissions, address, database. Invalid values
+//! are tested in `refusals` and `settings`.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -12,7 +12,7 @@ use crate::binary::{Binary, CommandOutput, names_in};
 const SECRET: &str = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
 const OTHER_SECRET: &str = "60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752";
 
-/// A production setup that starts, with its secrets in files of mode 600.
+/// Binary with valid production settings and its secrets in files of mode 600.
 fn production() -> Binary {
     let binary = Binary::bare()
         .set("server.mode=production")
@@ -38,7 +38,7 @@ async fn check(binary: &Binary) -> CommandOutput {
     binary.run(&["config", "check"]).await
 }
 
-/// Asserts that the check and the start both refuse with these words.
+/// Asserts that `config check` and the start both fail with these words.
 async fn assert_refused(binary: &Binary, words: &[&str]) {
     let checked = check(binary).await;
     assert_eq!(checked.code, Some(1), "{checked:#?}");
@@ -48,7 +48,7 @@ async fn assert_refused(binary: &Binary, words: &[&str]) {
     binary.run(&[]).await.refused(words);
 }
 
-/// Asserts that the check succeeds with these warnings, and that the start logs them.
+/// Asserts that `config check` succeeds with these warnings, and that the start logs them.
 async fn assert_warned(binary: &Binary, words: &[&str]) {
     let checked = check(binary).await;
     let served = binary.serve().await.stop().await;

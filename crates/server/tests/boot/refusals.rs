@@ -1,4 +1,4 @@
-//! Refused starts: the message names the key and the remedy, and the exit code is not 0.
+//! Tests of refused starts: the message names the key and the remedy, and the exit code is not 0.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -8,7 +8,7 @@ const SECRET: &str = "server.secret=9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b
 const ADMIN_KEY: &str = "admin.api_key=60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752";
 const PUBLIC_URL: &str = "server.public_url=https://accounts.example.com";
 
-/// Starts production with these settings and file mails only.
+/// Starts production mode with these settings and the file transport for mails.
 async fn production(settings: &[&str]) -> CommandOutput {
     let base = Binary::bare().set("server.mode=production").set("server.bind=127.0.0.1:0");
     let binary = settings.iter().fold(base.set("mail.transport=file"), |binary, setting| binary.set(setting));
@@ -113,7 +113,7 @@ async fn used_port_is_reported() {
 #[tokio::test]
 async fn unwritable_data_folder_is_reported() {
     let binary = Binary::new();
-    // Root ignores modes, so a file stands in the place of the folder.
+    // Root ignores file modes, so a file in the place of the folder makes it unusable.
     std::fs::write(binary.path("file"), "").unwrap();
 
     let output = binary.clone().set("data.dir=file/data").run(&[]).await;

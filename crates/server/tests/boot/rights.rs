@@ -1,4 +1,4 @@
-//! PostgreSQL rights and TLS: the grants of docs/operations.md suffice, and a missing right is named.
+//! Tests of PostgreSQL privileges and TLS. The grants of docs/operations.md suffice, and a missing privilege is named.
 
 use std::net::{Ipv4Addr, TcpListener};
 
@@ -7,7 +7,7 @@ use latchkey_testkit::{PASSWORD, Session, json};
 
 use crate::binary::Binary;
 
-/// A database migrated by its owner, and a service role that owns nothing.
+/// Database with two roles: its owner, which migrates it, and the role of the service, which owns nothing.
 struct SplitRoles {
     database: TestDatabase,
     owner: Binary,
@@ -98,7 +98,7 @@ async fn damaged_data_of_the_server_is_unavailable_and_logged() {
     let database = TestCluster::shared().bare_database();
     let running = Binary::new().on(&database).serve().await;
     let session = Session::of(&running.anon().sign_up("ada@example.org", PASSWORD).send().await);
-    // The server's error for an unreadable page.
+    // Raises the error that PostgreSQL reports for an unreadable page.
     database.run(
         "CREATE FUNCTION broken() RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN
             RAISE EXCEPTION 'could not read block 0' USING ERRCODE = 'XX001'; END $$;

@@ -1,4 +1,5 @@
-//! `config print` with settings changed by an admin at run time; it reads the database and does not change it.
+//! Tests of `config print` with settings that an admin changed at run time. The command reads the database and does not
+//! change it.
 
 use latchkey_testkit::postgres::TestCluster;
 use latchkey_testkit::{Value, json};
@@ -20,7 +21,7 @@ fn has_line(text: &str, wanted: &str) -> bool {
     text.lines().any(|line| line == wanted)
 }
 
-/// Runs on every engine, with and without the service.
+/// Asserts on this binary's engine that the output shows the changes, with and without a running service.
 async fn changes_are_shown(binary: Binary) {
     let binary = binary.set("auth.verify_email_method=code");
     let running = binary.serve().await;

@@ -1,4 +1,4 @@
-//! Commands that need only the database, with missing or invalid settings and secrets of other parts.
+//! Tests of commands that need only the database, while settings and secrets of other parts are missing or invalid.
 
 use latchkey_testkit::PASSWORD;
 
@@ -6,7 +6,7 @@ use crate::binary::Binary;
 
 const SECRET: &str = "server.secret=9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
 
-/// Production for a user who cannot read the secrets of mails, providers and admins.
+/// Binary in production mode whose secret files for mails, providers and admins do not exist.
 fn without_other_secrets() -> Binary {
     Binary::bare()
         .set("server.mode=production")

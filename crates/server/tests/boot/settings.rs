@@ -1,4 +1,4 @@
-//! Settings from file, environment and command line; `config print` and `config check`.
+//! Tests of settings from file, environment and command line, and of `config print` and `config check`.
 
 use crate::binary::Binary;
 

@@ -1,4 +1,4 @@
-//! Shutdown: requests in flight finish, no new ones start, and the exit code is 0.
+//! Tests of the shutdown. Requests in flight finish, no new ones start, and the exit code is 0.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use tokio::time::timeout;
 
 use crate::binary::{Binary, Running, eventually, terminate};
 
-/// A sign-up with half of its body sent: the connection, and the rest of the body.
+/// Sends the head and half of the body of a sign-up. Returns the connection and the rest of the body.
 async fn half_a_sign_up(running: &Running) -> (TcpStream, String) {
     let body = format!(r#"{{"email": "ada@example.org", "password": "{PASSWORD}"}}"#);
     let (begin, rest) = body.split_at(10);
@@ -22,7 +22,7 @@ async fn half_a_sign_up(running: &Running) -> (TcpStream, String) {
     );
     let mut stream = TcpStream::connect(running.address).await.unwrap();
     stream.write_all(head.as_bytes()).await.unwrap();
-    // The response to a later request proves that the head was read.
+    // The server has read the earlier head by the time it responds to this later request.
     running.anon().get("/health/live").send().await.expect(200);
     (stream, rest.to_owned())
 }

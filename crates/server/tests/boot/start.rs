@@ -1,4 +1,4 @@
-//! First start without configuration: output, files, and the first sign-up.
+//! Tests of the first start without configuration: output, files, and the first sign-up.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -8,7 +8,7 @@ use rustix::process::Signal;
 
 use crate::binary::{Binary, names_in};
 
-/// Development without settings but the port, which must be free.
+/// Development mode without settings, except for a free port.
 fn unconfigured() -> Binary {
     Binary::bare().set("server.bind=127.0.0.1:0")
 }
@@ -85,7 +85,7 @@ async fn service_is_reached_over_both_loopbacks() {
 
 #[tokio::test]
 async fn secrets_sessions_and_keys_survive_a_restart() {
-    // The port of the public URL is part of the cookie name, so it must not change.
+    // A fixed port in the public URL, because the port is part of the cookie's name.
     let binary = Binary::new().set("server.public_url=http://localhost:8700");
     let running = binary.serve().await;
     let signed_up = running.anon().sign_up("ada@example.org", PASSWORD).send().await;
@@ -115,7 +115,7 @@ async fn restart_with_the_same_address_keeps_access_tokens() {
     running.anon().with_bearer(token).get("/api/auth/sessions/current").send().await.expect(200);
 }
 
-/// The log line of the start.
+/// Log line of the start.
 async fn started(binary: Binary) -> Value {
     let output = binary.set("log.format=json").serve().await.stop().await;
     let lines = output.err.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());

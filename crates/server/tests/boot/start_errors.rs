@@ -1,10 +1,10 @@
-//! Failed starts in JSON format: one JSON line on standard error, also for invalid settings.
+//! Tests of failed starts with the log format JSON: one JSON line on standard error, also if the settings are invalid.
 
 use latchkey_testkit::Value;
 
 use crate::binary::{Binary, CommandOutput};
 
-/// The one line on standard error.
+/// Parses standard error, which must be a single line.
 #[track_caller]
 fn line(output: &CommandOutput) -> Value {
     assert_eq!((output.code, output.err.lines().count()), (Some(1), 1), "{output:#?}");

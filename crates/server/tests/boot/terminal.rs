@@ -1,4 +1,4 @@
-//! Output and prompts that appear only at a terminal.
+//! Tests of output and prompts that appear only at a terminal.
 
 use std::fs::File;
 use std::os::fd::AsFd;
@@ -16,7 +16,7 @@ use crate::binary::{Binary, terminate};
 
 const WAIT_LIMIT: Duration = Duration::from_mins(1);
 
-/// A pseudo-terminal: the user's side, and the binary's side.
+/// Opens a pseudo-terminal: the user's end, and the end of the binary.
 fn terminal() -> (File, File) {
     let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&person).unwrap();
@@ -26,17 +26,17 @@ fn terminal() -> (File, File) {
     (File::from(person), program)
 }
 
-/// A command at its own terminal, with the user's side. Killed on drop.
+/// Command running on a pseudo-terminal. Killed on drop.
 struct TerminalRun {
     person: tokio::fs::File,
-    /// Held, so that the terminal outlives the command.
+    /// The binary's end of the terminal, held open so that the terminal outlives the command.
     terminal: File,
     child: Child,
     seen: String,
 }
 
 impl TerminalRun {
-    /// Starts a command as a shell does, with this controlling terminal, so that Ctrl-C reaches it.
+    /// Starts a command with the pseudo-terminal as its controlling terminal, so that Ctrl-C reaches it.
     fn start(binary: &Binary, command: &[&str]) -> Self {
         let (person, terminal) = terminal();
         let mut child = binary.clone().under(&["/usr/bin/setsid", "--ctty"]).command(command);
@@ -45,7 +45,7 @@ impl TerminalRun {
         Self { person: tokio::fs::File::from_std(person), terminal, child, seen: String::new() }
     }
 
-    /// Waits for this output, from the end of the last wait.
+    /// Waits until the output so far contains this text.
     async fn sees(&mut self, text: &str) {
         let mut buffer = [0; 1024];
         let reading = async {
@@ -63,7 +63,7 @@ impl TerminalRun {
         self.person.flush().await.unwrap();
     }
 
-    /// Whether the terminal echoes input.
+    /// True if the terminal echoes input.
     fn echoes_input(&self) -> bool {
         tcgetattr(self.terminal.as_fd()).unwrap().local_modes.contains(LocalModes::ECHO)
     }
@@ -73,12 +73,12 @@ impl TerminalRun {
     }
 }
 
-/// Accounts as listed by the command.
+/// Output of `user list`.
 async fn accounts(binary: &Binary) -> String {
     binary.run(&["user", "list"]).await.good().to_owned()
 }
 
-/// The banner line with the admin key, as shown at a terminal.
+/// Line of the banner with the admin key, as a terminal shows it.
 async fn admin_key_line(binary: &Binary) -> String {
     let (person, program) = terminal();
     let mut command = binary.command(&[]);
@@ -229,4 +229,20 @@ async fn confirmed_deletion_does_not_ask_at_a_terminal() {
 
     assert_eq!(run.ended().await.code(), Some(0));
     assert!(!run.seen.contains("[y/N]"), "{:?}", run.seen);
+}
+
+#[tokio::test]
+async fn removal_of_factors_shows_the_account_and_asks() {
+    let binary = Binary::new();
+    binary.run_with_input(&["user", "create", "ada@example.org"], PASSWORD).await.good();
+    let mut run = TerminalRun::start(&binary, &["user", "factors", "remove", "ada@example.org"]);
+    run.sees("[y/N] ").await;
+    for shown in ["Email     ada@example.org", "Two-step  off", "0 unused codes", "all sessions"] {
+        assert!(run.seen.contains(shown), "{shown} in {:?}", run.seen);
+    }
+
+    run.types("n\n").await;
+
+    run.sees("nothing was removed").await;
+    assert_eq!(run.ended().await.code(), Some(1));
 }

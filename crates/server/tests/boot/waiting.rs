@@ -1,4 +1,4 @@
-//! An unavailable database at the start: the service waits, reports it, and continues by itself.
+//! Tests of a database that is unavailable at the start. The service waits, logs the reason, and continues by itself.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 
@@ -7,7 +7,7 @@ use latchkey_testkit::{Answer, Client, PASSWORD, json};
 
 use crate::binary::{Binary, eventually};
 
-/// A stopped cluster with a database.
+/// Stopped PostgreSQL cluster with a database.
 fn down() -> (TestCluster, TestDatabase) {
     let cluster = TestCluster::start(&[]).unwrap_or_else(|error| panic!("{error}"));
     let database = cluster.bare_database();
@@ -15,7 +15,7 @@ fn down() -> (TestCluster, TestDatabase) {
     (cluster, database)
 }
 
-/// A binary on that database, and a client of its future address.
+/// Binary configured for that database, and a client of the address that it will listen on.
 fn binary_on(database: &TestDatabase) -> (Binary, Client) {
     let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, free));
@@ -23,7 +23,7 @@ fn binary_on(database: &TestDatabase) -> (Binary, Client) {
     (binary, Client::outside(address, &format!("http://localhost:{free}")))
 }
 
-/// Waits until it listens.
+/// Waits until the service listens.
 async fn listens(client: &Client) {
     eventually("the process answers", async || {
         let answer = client.get("/health/live").try_send().await.ok()?;

@@ -1,5 +1,5 @@
-//! Failover under load: the primary dies and its standby takes over; no instance is restarted, no response is wrong,
-//! and no acknowledged write is lost. Then the new primary is read-only for a while.
+//! Drill: failover under load. The primary is killed and its standby is promoted. No instance is restarted, no response
+//! is wrong, and no acknowledged write is lost. Then the new primary is read-only for a while.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,17 +17,17 @@ use crate::record::Record;
 const CALLERS: usize = 8;
 const PRIMARY_PORT: u16 = 5501;
 const STANDBY_PORT: u16 = 5502;
-/// Duration of the load in each state of the database.
+/// Duration of the load in each phase of the drill.
 const PHASE: Duration = Duration::from_secs(3);
-/// Acknowledged writes of an instance that prove that it works.
+/// Number of acknowledged writes after which an instance counts as recovered.
 const ENOUGH: usize = 20;
 /// Maximum duration of the drill.
 const LIMIT: Duration = Duration::from_secs(110);
 
-/// Durability settings, which other test clusters switch off.
+/// Settings for durability, which other test clusters switch off.
 const DURABLE: &[&str] = &["fsync=on", "synchronous_commit=on"];
 
-/// Before commits wait for the standby, a promotion could lose them.
+/// Statement that fails until commits wait for the standby. Before that, a promotion could lose commits.
 const IS_SYNCHRONOUS: &str = "
     DO $$ BEGIN
         IF NOT EXISTS (SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync') THEN
@@ -54,7 +54,7 @@ impl Pair {
         Self { primary, standby, database }
     }
 
-    /// URL of both servers.
+    /// Database URL that names both servers.
     fn url(&self) -> String {
         format!(
             "postgres:///{}?host={},{}&port={PRIMARY_PORT},{STANDBY_PORT}&user=postgres&target_session_attrs=read-write",
@@ -65,7 +65,7 @@ impl Pair {
     }
 }
 
-/// Waits until every instance has acknowledged writes since a moment; prints the time of the first one.
+/// Waits until every instance has acknowledged enough writes since a moment, and prints the time of the first one.
 async fn recovered(record: &Record, instances: usize, since: Instant, after: &str) {
     eventually("every instance writes", async || {
         (0..instances).all(|at| record.writes_since(at, since) >= ENOUGH).then_some(())
@@ -77,7 +77,7 @@ async fn recovered(record: &Record, instances: usize, since: Instant, after: &st
     }
 }
 
-/// Asserts that all requests are refused for a while: reads too, because no response may come from memory.
+/// Asserts that all requests fail for a while. Reads must fail too, because no response may come from memory.
 async fn outage(record: &Record) {
     let before = record.count(503);
     sleep(PHASE).await;
@@ -141,7 +141,7 @@ async fn fail_over(pair: &Pair, record: &Record, instances: usize) {
     recovered(record, instances, promoting, "the promotion began").await;
 }
 
-/// Makes the server read-only, as after a failback or with a full disk.
+/// Makes the new primary read-only for a while, as after a failback or with a full disk.
 async fn only_read_for_a_while(pair: &Pair, record: &Record, instances: usize) {
     pair.standby.run("ALTER SYSTEM SET default_transaction_read_only = on");
     pair.standby.run("SELECT pg_reload_conf()");
@@ -175,7 +175,7 @@ async fn assert_kept(client: &Client, account: &Account) {
     }
 }
 
-/// Asserts that the number of users matches the acknowledged ones, and that no address exists twice.
+/// Asserts that the number of users matches the acknowledged sign-ups, and that no address exists twice.
 async fn assert_none_twice(admin: &Client, accounts: &[Account]) {
     let acknowledged = accounts.iter().filter(|account| account.user_id.is_some()).count();
     let answer = admin.get("/api/auth/users?limit=1").send().await.expect(200);

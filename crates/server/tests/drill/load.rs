@@ -1,5 +1,5 @@
-//! Clients of several instances: each simulates users in a loop, retries 503 responses, and records acknowledged
-//! writes.
+//! Load of the drills: clients of several instances simulate users in a loop, retry 503 responses, and record
+//! acknowledged writes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,12 +12,12 @@ use crate::record::Record;
 
 /// Pause before a retry.
 const PAUSE: Duration = Duration::from_millis(50);
-/// Longer than any response may take.
+/// Timeout of a request, longer than any response may take.
 const ANSWER: Duration = Duration::from_secs(15);
 /// Profile changes per user.
 const EDITS: u32 = 3;
 
-/// Knowledge about a user.
+/// Record of a client about one simulated user.
 #[derive(Default)]
 pub struct Account {
     pub email: String,
@@ -33,7 +33,7 @@ pub struct Account {
     pub signed_out: Option<Session>,
 }
 
-/// Client of all instances.
+/// Client that uses all instances.
 pub struct Caller {
     pub number: usize,
     pub instances: Vec<Client>,
@@ -68,7 +68,7 @@ impl Caller {
     async fn live(&mut self, account: &mut Account) -> Option<()> {
         let email = account.email.clone();
         let answer = self.insist(&[200, 409], true, |client| client.sign_up(&email, PASSWORD)).await?;
-        // A 503 may have been committed, so the address may be taken.
+        // A request with the response 503 may have been committed, so the address may be taken.
         if answer.status == 200 {
             self.took_over(account, &answer);
         } else {
@@ -106,13 +106,13 @@ impl Caller {
         let session = account.session.take()?;
         self.insist(&[200], true, |client| client.sign_out(&session)).await?;
         account.signed_out = Some(session.clone());
-        // The other instance agrees, or reports that it cannot know.
+        // The other instance reports the same state, or 503.
         let token = session.access_token;
         self.insist(&[401], false, |client| client.get("/api/profiles/me").bearer(&token)).await?;
         Some(())
     }
 
-    /// Asserts that acknowledged data is visible.
+    /// Asserts that the acknowledged state of the user is visible.
     async fn look(&mut self, account: &Account) -> Option<()> {
         let token = account.session.as_ref()?.access_token.clone();
         let answer =
@@ -132,7 +132,7 @@ impl Caller {
         account.session = Some(session);
     }
 
-    /// Retries at alternating instances until one succeeds; `None` if the drill ends first.
+    /// Repeats a request at alternating instances until it succeeds; `None` if the drill ends first.
     async fn insist(
         &mut self,
         wanted: &[u16],

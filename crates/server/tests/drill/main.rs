@@ -1,5 +1,5 @@
-//! Drills: operational failures, caused on purpose with the real binary. They take long and need a machine of their
-//! own, so they run by `cargo xtask drill` and not with the tests.
+//! Drills: operational failures with the real binary. They take long and need an idle machine, so `cargo xtask drill`
+//! runs them, not `cargo test`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::must_use_candidate, reason = "tests")]
 #![allow(unreachable_pub, reason = "one crate; `pub` reads easier")]
 

@@ -17,7 +17,7 @@ pub struct Record {
 struct Measurements {
     /// Responses by instance and status.
     answers: BTreeMap<(usize, u16), u64>,
-    /// Times of acknowledged writes by instance.
+    /// Times of acknowledged writes, each with its instance.
     writes: Vec<(usize, Instant)>,
     /// Slowest response.
     slowest: Duration,
@@ -58,7 +58,7 @@ impl Record {
         self.measurements().writes.push((instance, Instant::now()));
     }
 
-    /// Writes that an instance acknowledged since a moment.
+    /// Number of writes that an instance acknowledged since a moment.
     pub fn writes_since(&self, instance: usize, since: Instant) -> usize {
         self.measurements().writes.iter().filter(|(at, when)| *at == instance && *when > since).count()
     }
@@ -70,7 +70,7 @@ impl Record {
         after.map(|(_, when)| *when - since).min()
     }
 
-    /// Responses with this status so far.
+    /// Number of responses with this status so far.
     pub fn count(&self, status: u16) -> u64 {
         self.measurements()
             .answers

@@ -1,4 +1,4 @@
-//! Input of admin calls: unknown names are refused, and the output of a GET can be sent back.
+//! Tests of the input of admin calls. Unknown names are refused, and the output of a GET can be sent back unchanged.
 
 use latchkey_testkit::{Answer, PASSWORD, Request, TestApp, Value, both_stores, json};
 
@@ -8,7 +8,7 @@ const USERS: &str = "/api/auth/users";
 const GOOGLE: &str = "/api/auth/oauth/google/config";
 const ACME: &str = "/api/auth/oauth/custom/acme/config";
 
-/// Every admin call, the creation of a user included.
+/// All routes of the admin API, including the creation of a user.
 fn admin_routes() -> impl Iterator<Item = &'static Route> {
     let is_admin = |route: &&Route| route.who == Who::Admin || (route.method, route.path) == ("POST", USERS);
     ROUTES.iter().filter(is_admin)
@@ -18,7 +18,7 @@ fn request(app: &TestApp, route: &Route, query: &str) -> Request {
     app.admin().request(route.method, &format!("{}{query}", route.path_of_an_unknown_id()))
 }
 
-/// Asserts a refusal that names this key or parameter.
+/// Asserts an error that names this key or parameter.
 #[track_caller]
 fn refused_by_name(answer: &Answer, name: &str) -> String {
     let refusal = answer.refused(400, "VALIDATION_ERROR");
@@ -248,7 +248,7 @@ both_stores! {
     }
 }
 
-/// The UUID in another spelling.
+/// Other spellings of a UUID, such as upper case.
 fn other_spellings(id: &str) -> Vec<String> {
     let bare = id.replace('-', "");
     vec![bare.clone(), format!("{{{id}}}"), format!("urn:uuid:{id}"), format!("{{{bare}}}")]

@@ -1,4 +1,5 @@
-//! Settings: public-config, the admin's config with its changes and their persistence, and the operator's file.
+//! Tests of the settings: the public config, the admin's config, its changes and their persistence, and settings pinned
+//! by the operator.
 
 use latchkey_testkit::{Answer, PASSWORD, TestApp, Value, both_stores, json};
 
@@ -31,6 +32,9 @@ fn public_defaults() -> Value {
         "requireSpecialChar": false,
         "verifyEmailMethod": "code",
         "resetPasswordMethod": "code",
+        "emailSignIn": "code",
+        "secondFactor": "optional",
+        "passkeys": true,
         "disableSignup": false,
     })
 }
@@ -155,7 +159,7 @@ both_stores! {
         put(&app, list(2_000)).await.expect(200);
         put(&app, list(4_000)).await.refused(413, "PAYLOAD_TOO_LARGE");
 
-        // The last entry, and none: both affect the whole list.
+        // Targets of the last entry, and of none, so that the whole list is searched.
         for (target, status) in [("https://a1999.example/done", 200), ("https://evil.example/done", 400)] {
             let body = json!({"email": "ada@example.org", "password": latchkey_testkit::PASSWORD, "redirectTo": target});
             assert_eq!(app.anon().post("/api/auth/users", body).send().await.status, status, "{target}");

@@ -1,4 +1,4 @@
-//! Changes of a user by an admin: address, verification, ban, metadata, sessions, profile, deletion.
+//! Tests of changes of a user by an admin: address, verification, ban, metadata, sessions, profile, deletion.
 
 use latchkey_testkit::{Answer, PASSWORD, TestApp, User, Value, both_stores, json, minutes};
 
@@ -17,7 +17,7 @@ async fn delete(app: &TestApp, ids: Value) -> Answer {
     app.admin().delete(USERS).json(&json!({"userIds": ids})).send().await
 }
 
-/// Asserts that every session of the user has ended: both tokens are refused.
+/// Asserts that all sessions of the user have ended: access token and refresh token are refused.
 async fn is_signed_out(user: &User) {
     user.get(ME).send().await.refused(401, "AUTH_UNAUTHORIZED");
     user.refreshed().await.refused(401, "AUTH_UNAUTHORIZED");

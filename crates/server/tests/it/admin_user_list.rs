@@ -1,4 +1,4 @@
-//! GET /api/auth/users: order, pages by offset and by cursor, search.
+//! Tests of GET /api/auth/users: order, pages by offset and by cursor, search.
 
 use latchkey_testkit::{PASSWORD, TestApp, Value, both_stores, json, seconds};
 

@@ -1,32 +1,33 @@
-//! Admin users: authorization and creation. The list is in `admin_user_list`, changes and deletion in
-//! `admin_user_changes`.
+//! Tests of the admin's user calls: authorization and creation. The list is in `admin_user_list`, changes and deletion
+//! in `admin_user_changes`.
 
 use latchkey_domain::tokens::TokenHash;
 use latchkey_testkit::{
     ADMIN_KEY, ANON_KEY, Answer, Client, PASSWORD, TestApp, Value, both_stores, json, minutes,
 };
 
+use crate::routes::{ROUTES, Who};
+
 const USERS: &str = "/api/auth/users";
 /// Successor of [`ADMIN_KEY`]; both are valid during rotation.
 const NEXT_KEY: &str = "next-admin-key-of-the-tests-0123456789";
 const UNKNOWN_ID: &str = "00000000-0000-7000-8000-000000000000";
 
-/// Every call of the admin API, with a body that would take effect.
+/// Responses to every call that needs an admin key, each with the user's id and a body. Those that matter most have one
+/// that would take effect.
 async fn every_call(client: &Client, user_id: &str) -> Vec<Answer> {
-    let user = format!("{USERS}/{user_id}");
-    let requests = vec![
-        client.get(USERS),
-        client.get(&user),
-        client.patch(&user, json!({"banned": true})),
-        client.delete(USERS).json(&json!({"userIds": [user_id]})),
-        client.delete(&format!("{user}/sessions")),
-        client.delete(&format!("{user}/profile")),
-        client.get("/api/auth/config"),
-        client.put("/api/auth/config", json!({"disableSignup": true})),
-        client.get("/api/auth/audit"),
-    ];
     let mut answers = Vec::new();
-    for request in requests {
+    for route in ROUTES.iter().filter(|route| route.who == Who::Admin) {
+        let path =
+            route.path.replace("{id}", user_id).replace("{provider}", "google").replace("{key}", "acme");
+        let request = client.request(route.method, &path);
+        let request = match (route.method, route.path) {
+            ("DELETE", "/api/auth/users") => request.json(&json!({"userIds": [user_id]})),
+            ("PATCH", "/api/auth/users/{id}") => request.json(&json!({"banned": true})),
+            ("PUT", "/api/auth/config") => request.json(&json!({"disableSignup": true})),
+            _ if route.takes_body() => request.json(&json!({})),
+            _ => request,
+        };
         answers.push(request.send().await);
     }
     answers

@@ -1,4 +1,4 @@
-//! The anonymous key, and bearers of public calls.
+//! Tests of the anonymous key, and of other bearer tokens in public calls.
 
 use latchkey_testkit::builder::ANON_KEY;
 use latchkey_testkit::{Client, PASSWORD, Request, both_stores, json, minutes};

@@ -1,5 +1,5 @@
-//! Audit events of users: actor, action, time and address. Those of admins are in `audit_admin`, pages and secrets in
-//! `audit_trail`.
+//! Tests of audit events of users: actor, action, time and address. Those of admins are in `audit_admin`, pages and
+//! secrets in `audit_trail`.
 
 use latchkey_testkit::{
     Answer, Client, PASSWORD, Session, TestApp, User, Value, both_stores, days, json, minutes, seconds,
@@ -31,7 +31,7 @@ pub(crate) fn says(event: &Value, actor: &str, user_id: &str, session_id: Option
     assert_eq!(*event, expected);
 }
 
-/// Client at [`IP`] with [`AGENT`].
+/// Client with the address [`IP`] and the user agent [`AGENT`].
 pub(crate) fn probe(client: Client) -> Client {
     client.at(IP).with_header("user-agent", AGENT)
 }
@@ -53,7 +53,7 @@ async fn email_call(app: &TestApp, what: &str, body: Value) -> Answer {
     probe(app.anon()).post(&format!("/api/auth/email/{what}"), body).send().await
 }
 
-/// Reset mail of this user.
+/// Requests a password reset, and returns the mailed code.
 async fn reset_code(app: &TestApp, email: &str) -> String {
     email_call(app, "send-reset-password", json!({"email": email})).await.expect(202);
     app.mail_to(email).await.code()

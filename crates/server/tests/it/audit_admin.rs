@@ -1,4 +1,4 @@
-//! Audit events of admins, refused calls included.
+//! Tests of audit events of admins, including refused calls.
 
 use latchkey_domain::audit::Actor;
 use latchkey_testkit::{ADMIN_KEY, Client, PASSWORD, TestApp, Value, both_stores, json, minutes};
@@ -7,7 +7,7 @@ use super::audit::{early_user, events, last, probe, says};
 
 const USERS: &str = "/api/auth/users";
 
-/// Admin client at the probe's address.
+/// Admin client with the address of the audit tests.
 fn admin(app: &TestApp) -> Client {
     probe(app.admin())
 }

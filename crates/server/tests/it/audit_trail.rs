@@ -1,4 +1,4 @@
-//! The audit log as a list: order, pages, parameters, and the absence of secrets.
+//! Tests of the list of audit events: order, pages, parameters, and the absence of secrets.
 
 use latchkey_testkit::{ADMIN_KEY, PASSWORD, TestApp, Value, both_stores, json, minutes, seconds};
 
@@ -6,7 +6,7 @@ use super::audit::events;
 
 const AUDIT: &str = "/api/auth/audit";
 
-/// Causes one event: a failed sign-in with an unknown address.
+/// Causes audit events: failed sign-ins with unknown addresses.
 async fn happen(app: &TestApp, count: usize) {
     for _ in 0..count {
         app.anon().sign_in("nobody@example.org", PASSWORD).send().await.refused(401, "INVALID_CREDENTIALS");
@@ -19,7 +19,7 @@ async fn page(app: &TestApp, limit: &str, before: Option<&str>) -> Value {
     request.send().await.expect(200)
 }
 
-/// All events in pages of this size.
+/// Reads all events in pages of this size.
 async fn walk(app: &TestApp, limit: usize) -> Vec<Value> {
     let mut walked = Vec::new();
     let mut before: Option<String> = None;
@@ -33,7 +33,7 @@ async fn walk(app: &TestApp, limit: usize) -> Vec<Value> {
     }
 }
 
-/// Uses the secrets of a user in audited calls; returns them.
+/// Makes audited calls with all secrets of a user, and returns the secrets.
 async fn do_everything(app: &TestApp) -> Vec<String> {
     let ada = app.user_on("ada", "server").await;
     let mut secrets = vec![ada.session.access_token.clone(), ada.session.refresh_secret().to_owned()];
@@ -139,7 +139,7 @@ both_stores! {
 
     async fn trail_holds_no_secret_and_no_address(app) {
         let mut secrets = do_everything(&app).await;
-        // No lower-case text that could be hexadecimal digits of an id.
+        // Lower-case words only, which cannot be hexadecimal digits of an id.
         let words =
             ["@", "example", "lantern", "password 1", "admin-key", "hush", ADMIN_KEY, "argon2", "Ada"];
         secrets.extend(words.map(str::to_owned));

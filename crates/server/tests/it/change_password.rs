@@ -1,4 +1,4 @@
-//! changePassword: POST /api/auth/password.
+//! Tests of changePassword: POST /api/auth/password.
 
 use latchkey_testkit::{Client, PASSWORD, Request, both_stores, json, minutes};
 

@@ -1,5 +1,5 @@
-//! A clock that ran ahead and is set back, and a clock jump: rows from the future block no one, and an untrusted time
-//! deletes nothing.
+//! Tests of a clock that ran ahead and is set back, and of a clock jump. Rows with a time in the future block no one,
+//! and no data is deleted while the time is not trusted.
 
 use std::time::Duration;
 

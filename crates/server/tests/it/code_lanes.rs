@@ -1,5 +1,5 @@
-//! Attempt budgets of codes by known and unknown client: strangers lock no one out, and a used daily budget leads to
-//! long codes.
+//! Tests of attempt budgets of codes, per known client and for strangers together. Strangers lock no one out, and a
+//! used daily budget leads to long codes.
 
 use latchkey_testkit::{Answer, PASSWORD, TestApp, both_stores, days, hours, minutes};
 
@@ -30,14 +30,14 @@ async fn typed_for(app: &TestApp, email: &str, ip: &str, code: &str) -> Answer {
     exchange(&app.anon(), email, code).from_ip(ip).send().await
 }
 
-/// Types ten wrong codes, below the limit per address.
+/// Enters ten wrong codes, each from another address of the network, below the limit per address.
 async fn guess(app: &TestApp, email: &str, network: &str) {
     for host in 1..=10 {
         typed_for(app, email, &format!("{network}.{host}"), "000000").await.refused(400, "INVALID_CODE");
     }
 }
 
-/// Types the wrong codes of a whole day.
+/// Enters all wrong codes that a day allows.
 async fn guess_for_a_day(app: &TestApp, email: &str) {
     for _ in 0..3 {
         guess(app, email, "192.0.2").await;

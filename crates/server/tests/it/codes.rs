@@ -1,4 +1,4 @@
-//! Six-digit codes for verification and reset: lifetime, attempts and scope.
+//! Tests of six-digit codes for verification and reset: lifetime, attempts and scope.
 
 use latchkey_testkit::{Answer, PASSWORD, TestApp, both_stores, hours, json, minutes, seconds};
 
@@ -15,7 +15,7 @@ use Purpose::{Reset, Verification};
 
 const ADA: &str = "ada@example.org";
 
-/// Account with a pending code of this purpose; returns the code.
+/// Creates an account with a valid code of this purpose, and returns the code.
 async fn first_code(app: &TestApp, purpose: Purpose) -> String {
     let code = signed_up_code(app, ADA).await;
     match purpose {
@@ -153,7 +153,7 @@ async fn unknown_address_is_refused_like_a_wrong_code(app: TestApp, purpose: Pur
     }
 }
 
-/// Runs each fact for both purposes.
+/// Generates a test for each purpose.
 macro_rules! of_both_purposes {
     ($($fact:ident)*) => {
         $(mod $fact {

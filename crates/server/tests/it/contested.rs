@@ -1,4 +1,4 @@
-//! Pending and contested accounts: effects of a further sign-up and of the verification.
+//! Tests of pending and contested accounts: the effects of a further sign-up and of the verification.
 
 use latchkey_testkit::answer::parameter;
 use latchkey_testkit::{PASSWORD, Session, TestApp, both_stores, json, minutes};
@@ -264,7 +264,7 @@ async fn require_verification(app: &TestApp, required: bool) {
     app.admin().put("/api/auth/config", body).send().await.expect(200);
 }
 
-/// Asserts that neither password opens the account.
+/// Asserts that neither password signs in.
 async fn assert_no_password(app: &TestApp) {
     for password in [PASSWORD, OTHER] {
         app.anon().sign_in("ada@example.org", password).send().await.refused(401, "INVALID_CREDENTIALS");

@@ -1,4 +1,4 @@
-//! CORS: origins that may read responses.
+//! Tests of CORS: which origins may read responses.
 
 use latchkey_testkit::{Answer, PASSWORD, TestApp, both_stores, json};
 

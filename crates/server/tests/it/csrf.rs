@@ -1,4 +1,5 @@
-//! Protection of the refresh cookie: CSRF token, `Origin`, and `Sec-Fetch-Site`. For refresh and sign-out alike.
+//! Tests of the protection of the refresh cookie by CSRF token, `Origin` and `Sec-Fetch-Site`, for refresh and sign-out
+//! alike.
 
 use latchkey_testkit::{Request, TestApp, User, both_stores, json};
 

@@ -1,4 +1,4 @@
-//! The CSRF token of the cookie: a second app of the same site requests it.
+//! Tests of the endpoint for the CSRF token, with which a second app of the same site can use the refresh cookie.
 
 use latchkey_testkit::{Answer, Request, Session, TestApp, both_stores, hours, json, seconds};
 
@@ -136,7 +136,7 @@ both_stores! {
         let cookie = ada.session.cookie.clone().unwrap();
         let ask = || asked(&app, &cookie).from_ip("203.0.113.9");
         for at in 0..600 {
-            // Calls without a cookie count too: the limit applies to requests.
+            // Calls without a cookie count too, because the limit is per request.
             let answer = if at % 2 == 0 { ask() } else { ask().without_header("cookie") }.send().await;
             assert!([200, 401].contains(&answer.status), "{answer:?}");
         }

@@ -1,4 +1,4 @@
-//! Email addresses by the wire contract, at signUp.
+//! Tests of valid and invalid email addresses at signUp, as the wire contract defines them.
 
 use latchkey_testkit::{PASSWORD, both_stores, json};
 

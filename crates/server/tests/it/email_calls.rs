@@ -1,10 +1,10 @@
-//! Calls of the email flows, shared by their test files. No tests here.
+//! Helpers for the calls of the email flows, shared by several test files.
 
 use latchkey_testkit::{Client, Request, TestApp, json};
 
 /// Redirect target.
 pub(crate) const TARGET: &str = "https://app.example/done";
-/// Password that differs from the kit's.
+/// Password that differs from the default one of `testkit`.
 pub(crate) const NEW_PASSWORD: &str = "a wholly new lantern";
 
 /// signUp with a redirect target.
@@ -23,7 +23,7 @@ pub(crate) fn resend_to(client: &Client, email: &str, target: &str) -> Request {
     client.post("/api/auth/email/send-verification", json!({"email": email, "redirectTo": target}))
 }
 
-/// verifyEmail by the token of a link, without an address (older variant).
+/// verifyEmail with the token of a link, without an address (older variant of the call).
 pub(crate) fn verify_token(client: &Client, token: &str) -> Request {
     client.post("/api/auth/email/verify", json!({"otp": token}))
 }

@@ -1,11 +1,12 @@
-//! No account enumeration: responses for known and unknown addresses are equal to the byte, headers included (except
-//! the request id). Sign-up is in `sign_up_pending.rs`; the benchmark `enumeration` measures times.
+//! Tests against account enumeration. Responses for known and unknown addresses are identical, headers included, except
+//! for the request id. Sign-up is tested in `sign_up_pending.rs`; the benchmark `enumeration` measures response times.
 
 use latchkey_testkit::{Answer, PASSWORD, Request, TestApp, both_stores, json, minutes};
 
 const WRONG: &str = "another lantern 42";
 
-/// Comparable part of a response: without the request id, the date, and the random value of the sign-up cookie.
+/// Parts of a response that must be identical: all but the request id, the date, and the random value of the sign-up
+/// cookie.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Shown {
     status: u16,
@@ -13,7 +14,7 @@ pub(crate) struct Shown {
     body: String,
 }
 
-/// Comparable part of a response.
+/// Extracts the comparable parts of a response.
 pub(crate) fn shown(answer: &Answer) -> Shown {
     let differs = |name: &str| name == "x-request-id" || name == "date";
     let headers = answer.headers.iter().filter(|(name, _)| !differs(name.as_str()));
@@ -70,7 +71,7 @@ both_stores! {
             mail_request(&app, "send-reset-password", name).send().await.expect(202);
         }
 
-        // The sixth attempt meets an exhausted code.
+        // By the sixth attempt the code's budget is used up.
         for _ in 0..6 {
             same_for_all(&app, 400, |name| try_code(&app, "exchange-reset-password-token", "code", name)).await;
         }
@@ -135,7 +136,7 @@ both_stores! {
     }
 }
 
-/// Creates accounts `verified`, `unverified`, `banned`; `unknown` has none.
+/// Creates accounts named `verified`, `unverified` and `banned`. The address `unknown` has none.
 async fn every_kind_of_account(app: &TestApp) {
     for (name, change) in [
         ("verified", json!({"emailVerified": true})),
@@ -148,7 +149,7 @@ async fn every_kind_of_account(app: &TestApp) {
     }
 }
 
-/// Asserts the same status and bytes for each kind of account and the unknown one.
+/// Asserts identical responses for every kind of account and for the unknown address.
 async fn same_for_all(app: &TestApp, status: u16, request: impl Fn(&str) -> Request) {
     let unknown = request("unknown").send().await;
     assert_eq!(unknown.status, status, "{unknown:?}");
@@ -164,7 +165,7 @@ fn mail_request(app: &TestApp, path: &str, name: &str) -> Request {
 }
 
 fn try_code(app: &TestApp, path: &str, field: &str, name: &str) -> Request {
-    // A random guess is right once in a million.
+    // A wrong code; a random guess would be right once in a million.
     let body = json!({"email": format!("{name}@example.org"), field: "000000"});
     app.anon().post(&format!("/api/auth/email/{path}"), body)
 }

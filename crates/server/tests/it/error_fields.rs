@@ -1,4 +1,4 @@
-//! Machine-readable parts of errors: field and reasons.
+//! Tests of the machine-readable parts of errors: `field` and `reasons`.
 
 use latchkey_testkit::{Client, Request, TestApp, Value, both_stores, json};
 

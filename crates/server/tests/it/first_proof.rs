@@ -1,4 +1,4 @@
-//! First verification of a mailbox: it removes everyone else from the account.
+//! Tests of the first verification of a mailbox: it removes everyone but its owner from the account.
 
 use latchkey_testkit::answer::parameter;
 use latchkey_testkit::{Answer, Client, PASSWORD, Request, Session, TestApp, both_stores, json};
@@ -44,7 +44,7 @@ both_stores! {
         assert_gone(&app, &squatter, &owner).await;
     }
 
-    // Verification was off once; the squatter got in then.
+    // The squatter signed up while verification was off.
     async fn squatter_from_before_is_removed_after_the_owner_verifies(app) {
         let squatter = settle(&app).await;
         app.admin().put("/api/auth/config", json!({"requireEmailVerification": true})).send().await.expect(200);
@@ -209,7 +209,7 @@ both_stores! {
     }
 }
 
-/// A squatter signs up with Ada's address while verification is off, and links an identity.
+/// Signs up a squatter with Ada's address while verification is off, and links the squatter's identity.
 async fn settle(app: &TestApp) -> latchkey_testkit::User {
     let mallorys = provider(app, "mallorys").await;
     mallorys.person(person("mallory", "mallory@example.org"));
@@ -222,13 +222,13 @@ async fn settle(app: &TestApp) -> latchkey_testkit::User {
     squatter
 }
 
-/// The owner requests a code.
+/// Requests a code as the owner.
 async fn code_of_owner(app: &TestApp) -> String {
     resend(&app.anon(), ADA).send().await.expect(202);
     app.mail_to(ADA).await.code()
 }
 
-/// The owner requests a link.
+/// Requests a link as the owner.
 async fn link_of_owner(app: &TestApp) -> String {
     app.admin().put("/api/auth/config", json!({"verifyEmailMethod": "link"})).send().await.expect(200);
     let target = if app.service().settings().values.allowed_redirect_urls.is_empty() {
@@ -240,7 +240,7 @@ async fn link_of_owner(app: &TestApp) -> String {
     app.mail_to(ADA).await.link()
 }
 
-/// Button of the page of a link.
+/// Submits the form on the page of a link.
 fn click(client: &Client, link: &str) -> Request {
     let token = link.split_once("token=").unwrap().1;
     client.request("POST", CLICK).raw("application/x-www-form-urlencoded", format!("token={token}"))
@@ -252,7 +252,7 @@ async fn owner_by_provider(app: &TestApp) -> Session {
     session(app, &acme, "acme").await
 }
 
-/// Asserts that the page asks and that the address stays unverified.
+/// Asserts that the page asks for consent and that the address stays unverified.
 async fn assert_asked(app: &TestApp, asked: &Answer) {
     assert!(asked.page(200).contains("<form method=\"post\""), "{asked:?}");
     assert_eq!(asked.header("location"), None);

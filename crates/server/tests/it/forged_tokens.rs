@@ -1,4 +1,4 @@
-//! Forged access tokens: each is 401 `AUTH_UNAUTHORIZED`, the code on which clients refresh.
+//! Tests of forged access tokens. Each gets 401 `AUTH_UNAUTHORIZED`, the code on which clients refresh.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -1,5 +1,5 @@
-//! Fuzzing: thousands of requests from one seed, built of inputs that broke other services, at every route. None
-//! causes a 5xx, every error has its form, and the log contains nothing of the input.
+//! Fuzz tests: thousands of requests from one seed to every route, made of inputs that are known to break services.
+//! None causes a 5xx, every error has the documented form, and the log contains no part of the input.
 
 use std::io::{self, Write};
 use std::ops::RangeFrom;
@@ -15,7 +15,7 @@ use crate::routes::{ROUTES, Route, with_body};
 
 /// Number of random requests.
 const ROUNDS: usize = 4000;
-/// Part of every secret and address below; must not appear in the log.
+/// Part of every secret and address in the requests. It must not appear in the log.
 const MARK: &str = "m4rk3d";
 
 both_stores! {
@@ -137,7 +137,7 @@ both_stores! {
     }
 }
 
-/// Asserts no 5xx, and the form of every response.
+/// Asserts a status below 500 and the documented form of the response.
 #[track_caller]
 fn assert_sane(answer: &Answer) {
     answer.assert_secure();
@@ -148,9 +148,9 @@ fn assert_sane(answer: &Answer) {
     }
 }
 
-/// Asserts that a new user can sign up, write and be found.
+/// Asserts that a new user can sign up, edit the profile and be found.
 async fn assert_still_well(app: &TestApp) {
-    // The hostile requests were an admin's too, and may have changed what a sign-up needs.
+    // Some hostile requests had the admin key and may have changed settings that a sign-up needs.
     let config = json!({
         "disableSignup": false,
         "requireEmailVerification": false,
@@ -184,7 +184,7 @@ fn filled(route: &Route, field: &str, value: Value) -> Value {
     Value::Object(body)
 }
 
-/// Every fourth of these, shifted each time: all combinations would take minutes.
+/// Every fourth of the values, starting at another one each time, because all combinations would take minutes.
 fn some_of<'a, T>(all: &'a [T], turn: &mut RangeFrom<usize>) -> impl Iterator<Item = &'a T> + use<'a, T> {
     all.iter().skip(turn.next().unwrap_or_default() % 4).step_by(4)
 }
@@ -195,7 +195,7 @@ fn encoded(text: &str) -> String {
     escapes.concat()
 }
 
-/// Values allowed in a header.
+/// Hostile texts that HTTP allows in a header value.
 fn header_values() -> Vec<String> {
     let long =
         ["a".repeat(9000), ";".repeat(5000), "latchkey_refresh_8700=".repeat(300), "Bearer ".repeat(500)];
@@ -270,7 +270,7 @@ fn random_body(route: &Route, random: &mut StdRng) -> Value {
         };
         body.insert((*field).to_owned(), value);
     }
-    // Calls that would lock everyone out are in other tests.
+    // Changes that would lock everyone out are replaced by harmless ones; other tests cover them.
     for (name, harmless) in [("disableSignup", json!(false)), ("passwordMinLength", json!(8))] {
         body.entry(name).and_modify(|value| *value = harmless);
     }
@@ -292,8 +292,8 @@ fn pick<'a, T>(all: &'a [T], random: &mut StdRng) -> &'a T {
     &all[random.random_range(0..all.len())]
 }
 
-/// Captures everything that the process logs from here on, also of other tests, which must not leak either. A log per
-/// thread would miss events, because callsites cache their level per process.
+/// Captures all log lines of the process from here on. They include those of other tests, which must not leak either. A
+/// log per thread would miss events, because callsites cache their level per process.
 fn whole_log() -> Log {
     static LOG: OnceLock<Log> = OnceLock::new();
     let log = LOG.get_or_init(|| {

@@ -1,4 +1,4 @@
-//! Security review of the whole service: attacks without a file of their own.
+//! Tests of attacks that a security review found and that no other file covers.
 
 use latchkey_testkit::{PASSWORD, TestApp, Value, both_stores, json};
 

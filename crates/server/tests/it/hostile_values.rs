@@ -1,10 +1,10 @@
-//! Inputs of the fuzzing: texts that broke services, and values of wrong types.
+//! Inputs of the fuzz tests: texts that are known to break services, and values of wrong types.
 
 use std::sync::LazyLock;
 
 use latchkey_testkit::{Value, json};
 
-/// Texts for a parameter.
+/// Hostile texts for parameters and fields.
 pub(crate) static TEXTS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let languages = [
         // SQL
@@ -168,7 +168,7 @@ pub(crate) static TEXTS: LazyLock<Vec<String>> = LazyLock::new(|| {
     short.map(str::to_owned).chain(long).collect()
 });
 
-/// Values of every type, among them very large and very deep ones.
+/// JSON values of every type, some of them very large or deeply nested.
 pub(crate) static VALUES: LazyLock<Vec<Value>> = LazyLock::new(|| {
     let deep = (0..30).fold(json!(1), |inner, _| json!({"x": inner}));
     let deep_list = (0..30).fold(json!(1), |inner, _| json!([inner]));

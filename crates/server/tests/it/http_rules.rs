@@ -1,5 +1,5 @@
-//! Rules of every route: response headers, methods, sizes, content types, request ids. Bodies and queries are in
-//! `json_rules.rs` and `query_rules.rs`, the socket in `raw_http.rs`.
+//! Tests of the rules of every route: response headers, methods, sizes, content types, request ids. Bodies and queries
+//! are in `json_rules.rs` and `query_rules.rs`, raw sockets in `raw_http.rs`.
 
 use std::collections::BTreeSet;
 
@@ -216,6 +216,9 @@ both_stores! {
                 "*/*",
                 "",
             ] {
+                if route.takes_form && kind == "application/x-www-form-urlencoded" {
+                    continue;
+                }
                 let answer = route.request(&app, &ada).raw(kind, "{}").send().await;
 
                 answer.refused(415, "UNSUPPORTED_MEDIA_TYPE");
@@ -284,7 +287,7 @@ both_stores! {
     }
 }
 
-/// An error of every status that the form of a request can cause.
+/// Error responses of every status that a malformed request can cause.
 async fn refusals(app: &TestApp) -> Vec<(Answer, u16)> {
     let anon = app.anon();
     let sign_in = || anon.request("POST", "/api/auth/sessions");
@@ -315,12 +318,12 @@ fn methods_of(path: &str) -> BTreeSet<&'static str> {
     if methods.contains("GET") { &methods | &BTreeSet::from(["HEAD"]) } else { methods }
 }
 
-/// Object of this many bytes.
+/// JSON object that is this many bytes long.
 fn body_of(bytes: usize) -> String {
     format!(r#"{{"x":"{}"}}"#, "a".repeat(bytes - 8))
 }
 
-/// An uncacheable response of every kind.
+/// One response of each kind that must not be cached.
 async fn kinds_of_responses(app: &TestApp) -> Vec<Answer> {
     let ada = app.user("ada").await;
     let reset = json!({"email": ada.email});

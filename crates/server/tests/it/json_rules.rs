@@ -1,4 +1,4 @@
-//! Rules of a body on every route that takes one: a strict JSON object in UTF-8 of limited depth.
+//! Tests of the rules of a request body, on every route that takes one: a strict JSON object in UTF-8 of limited depth.
 
 use latchkey_testkit::{PASSWORD, both_stores, json};
 

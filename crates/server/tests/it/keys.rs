@@ -1,11 +1,11 @@
-//! Access tokens for third parties: header, claims, public keys, and key rotation.
+//! Tests of access tokens for third parties: header, claims, public keys, and key rotation.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jsonwebtoken::jwk::{Jwk, JwkSet};
 use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header};
 use latchkey_domain::audit::Actor;
-use latchkey_service::config::SigningAlgorithm;
+use latchkey_service::tokens::SigningAlgorithm;
 use latchkey_testkit::{Session, TestApp, Value, both_stores, days, json, minutes, seconds};
 
 /// 2026-03-02T10:00:00Z in seconds.
@@ -205,7 +205,7 @@ async fn jwks(app: &TestApp) -> JwkSet {
     serde_json::from_value(app.anon().get("/.well-known/jwks.json").send().await.expect(200)).unwrap()
 }
 
-/// Verification in an application: key by id, signature, issuer and audience, at the test's time.
+/// Verifies a token as an application would: key by id, signature, issuer and audience, at the test's time.
 fn is_signed_by(token: &str, keys: &JwkSet, algorithm: Algorithm) -> bool {
     let kid = decode_header(token).unwrap().kid.unwrap();
     let key: &Jwk = keys.find(&kid).unwrap();

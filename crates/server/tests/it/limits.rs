@@ -1,11 +1,11 @@
-//! Rate limits per client address, and the client address behind proxies. Password guesses are in `limits_sign_in`,
-//! mails in `limits_mail`.
+//! Tests of rate limits per client address, and of the client address behind proxies. Password guesses are in
+//! `limits_sign_in`, mails in `limits_mail`.
 
 use latchkey_testkit::{Answer, TestApp, both_stores, json, minutes, seconds};
 
 use crate::email_calls::{NEW_PASSWORD, exchange, resend, reset, send_reset};
 
-/// Asserts a 429 of this limit; returns its `Retry-After` in seconds.
+/// Asserts a 429 by this limit, and returns `Retry-After` in seconds.
 #[track_caller]
 pub(crate) fn limited(answer: &Answer, limit: &str) -> u64 {
     let refusal = answer.refused(429, "TOO_MANY_REQUESTS");
@@ -17,13 +17,13 @@ pub(crate) fn limited(answer: &Answer, limit: &str) -> u64 {
 
 const SIGN_IN: &str = "password sign-in, per address";
 
-/// Sign-in with an unknown address through this `X-Forwarded-For`.
+/// Signs in with an unknown address through proxies that send this `X-Forwarded-For`.
 async fn sign_in_from(app: &TestApp, forwarded_for: &str) -> Answer {
     let email = app.unique_email("nobody");
     app.anon().sign_in(&email, "a wrong password").from_ip(forwarded_for).send().await
 }
 
-/// Uses up the sign-in limit of one address.
+/// Uses up the sign-in limit of a client address.
 async fn spend(app: &TestApp, forwarded_for: &str) {
     for _ in 0..30 {
         sign_in_from(app, forwarded_for).await.refused(401, "INVALID_CREDENTIALS");

@@ -1,4 +1,4 @@
-//! Mail limits per recipient: one a minute and five an hour of each purpose.
+//! Tests of mail limits per recipient: one a minute and five an hour for each purpose.
 
 use latchkey_testkit::{PASSWORD, TestApp, both_stores, json, minutes, seconds};
 
@@ -172,7 +172,7 @@ both_stores! {
             limited(&resend(&app.anon(), ADA).send().await, RECIPIENT);
         }
 
-        // Nineteen of this address's twenty mails are left.
+        // The limit per client address is twenty mails; one is used already.
         for number in 0..19 {
             resend(&app.anon(), &format!("user{number}@example.org")).send().await.expect(202);
         }

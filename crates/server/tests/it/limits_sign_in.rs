@@ -1,4 +1,5 @@
-//! Limits of password guesses: per account and address, per account over all addresses, and the hash queue.
+//! Tests of the limits of password guesses: per account and client address, per account over all addresses, and by the
+//! hashing queue.
 
 use std::num::NonZeroUsize;
 
@@ -25,7 +26,7 @@ async fn fail(app: &TestApp, ip: &str, times: usize) {
     }
 }
 
-/// A hundred failures within an hour, ten from each of ten addresses.
+/// Fails a hundred times within an hour, ten times from each of ten addresses.
 async fn fail_everywhere(app: &TestApp, email: &str) {
     for number in 0..10 {
         for _ in 0..10 {
@@ -247,7 +248,7 @@ both_stores! {
     }
 
     parallel with(|b| b.config(|config| {
-        // One slow hash at a time, and one in the queue.
+        // Allows one slow hash at a time, and one in the queue.
         config.hashing.memory_kib = 19_456;
         config.hashing.iterations = 60;
         config.hashing.threads = NonZeroUsize::MIN;

@@ -1,5 +1,5 @@
-//! Verification links in a browser: GET /api/auth/email/verify-link, its redirects and its page. Reset links are in
-//! `reset_links`, rules of redirect targets in `redirects`.
+//! Tests of verification links in a browser: GET /api/auth/email/verify-link, its redirects and its page. Reset links
+//! are in `reset_links`, rules of redirect targets in `redirects`.
 
 use latchkey_testkit::answer::parameter;
 use latchkey_testkit::{PASSWORD, TestApp, both_stores, days, hours, json, minutes, seconds};
@@ -17,7 +17,7 @@ fn unknown_link() -> String {
     format!("/api/auth/email/verify-link?token={}", "0".repeat(64))
 }
 
-/// Asserts the redirect of a dead link: to `front`, with an error of this type, without a token.
+/// Asserts the redirect of an invalid link: to `front`, with an error of this type, without a token.
 #[track_caller]
 pub(crate) fn is_error(landed: &Url, front: &str, kind: &str) {
     assert!(landed.as_str().starts_with(front), "{landed}");
@@ -49,7 +49,8 @@ both_stores! {
 
         let landed = open(&app, &link).await;
 
-        // All except a parameter of ours: the target's author must not forge the result.
+        // All parameters of the target are kept, except those that the service adds itself: otherwise the target's
+        // author could forge the result.
         let expected = "https://app.example/welcome?tab=1&q=a%20b+c\
             &service_status=success&service_type=verify_email#top?x=1";
         assert_eq!(landed.as_str(), expected);

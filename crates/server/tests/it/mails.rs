@@ -1,4 +1,5 @@
-//! Content and recipients of mails. Delivery and retries are in `outbox`, a real mail server in `smtp`.
+//! Tests of the content and the recipients of mails. Delivery and retries are in `outbox`, a real mail server in
+//! `smtp`.
 
 use latchkey_testkit::{Mail, PASSWORD, TestApp, both_stores, json};
 
@@ -8,7 +9,7 @@ use crate::email_calls::{
 
 const ADA: &str = "ada@example.org";
 
-/// Mail to a new user of this name.
+/// Signs up a user with this name, and returns the mail.
 async fn mail_to_name(app: &TestApp, number: usize, name: &str) -> Mail {
     let email = format!("user{number}@example.org");
     let body = json!({"email": email, "password": PASSWORD, "name": name});
@@ -16,7 +17,7 @@ async fn mail_to_name(app: &TestApp, number: usize, name: &str) -> Mail {
     app.mail_to(&email).await
 }
 
-/// HTML with its slash references decoded.
+/// HTML text with the character references of slashes decoded.
 fn unescaped(html: &str) -> String {
     html.replace("&#x2f;", "/").replace("&#47;", "/")
 }

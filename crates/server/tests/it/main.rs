@@ -1,6 +1,8 @@
-//! The black-box suite: a whole service on a socket, HTTP and mail only. A file per subject, a fact per test, every
-//! fact on every storage engine. `../README.md` explains how to write one, and lists the tests of each contract row.
+//! Black-box suite: a whole service on a socket, used through HTTP and mail only. Each file covers a subject, each test
+//! a fact, and every fact is tested on every storage engine. `../README.md` explains how to write a test, and lists the
+//! tests of each row of the contract.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+#![allow(clippy::pedantic)]
 #![allow(clippy::unchecked_time_subtraction, reason = "`days(30) - seconds(1)` reads best")]
 #![allow(clippy::redundant_closure_for_method_calls, reason = "`with(|b| …)` reads the same everywhere")]
 
@@ -24,8 +26,14 @@ mod contested;
 mod cors;
 mod csrf;
 mod csrf_token;
+mod described;
 mod email_addresses;
 mod email_calls;
+mod email_change_calls;
+mod email_change_codes;
+mod email_change_flow;
+mod email_change_hidden;
+mod email_change_reserved;
 mod enumeration;
 mod error_fields;
 mod first_proof;
@@ -41,6 +49,7 @@ mod limits_mail;
 mod limits_sign_in;
 mod links;
 mod mails;
+mod named_sessions;
 mod oauth_accounts;
 mod oauth_browser;
 mod oauth_calls;
@@ -59,8 +68,24 @@ mod oauth_state;
 mod openapi;
 mod outbox;
 mod overload;
+mod own_events;
 mod own_password;
 mod owner_mails;
+mod passkey_admin;
+mod passkey_calls;
+mod passkey_ceremonies;
+mod passkey_challenges;
+mod passkey_copies;
+mod passkey_fuzz;
+mod passkey_lies;
+mod passkey_management;
+mod passkey_options;
+mod passkey_races;
+mod passkey_registration;
+mod passkey_required;
+mod passkey_settings;
+mod passkey_sign_in;
+mod passkey_undo;
 mod passwords;
 mod profile_etags;
 mod profile_fields;
@@ -87,10 +112,29 @@ mod search_index;
 mod search_matching;
 mod search_oracle;
 mod sessions;
+mod set_password;
 mod set_profile;
 mod sign_in;
 mod sign_out;
 mod sign_up;
 mod sign_up_pending;
 mod smtp;
+mod two_step_admin;
+mod two_step_answers;
+mod two_step_attacks;
+mod two_step_calls;
+mod two_step_enrolment;
+mod two_step_fresh;
+mod two_step_limits;
+mod two_step_races;
+mod two_step_required;
+mod two_step_reset;
+mod two_step_sign_in;
+mod two_step_switch;
+mod two_step_tape;
+mod two_step_unchanged;
+mod two_step_undo;
+mod two_step_void;
+mod undo_email;
+mod undo_page;
 mod verify_email;

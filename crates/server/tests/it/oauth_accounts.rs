@@ -1,4 +1,4 @@
-//! Account of an identity: a new one, the linked one, the one with its address, or none.
+//! Tests of the account that an identity signs in to: a new one, the linked one, the one with its address, or none.
 
 use latchkey_testkit::{PASSWORD, Session, TestApp, both_stores, json};
 
@@ -149,7 +149,7 @@ both_stores! {
         acme.person(person("bob", "bob@example.org"));
         let bob = session(&app, &acme, "acme").await;
 
-        // At the provider, Ada now has Bob's address, and Bob a new one.
+        // Ada's identity at the provider has Bob's address now.
         acme.person(person("ada", "bob@example.org"));
         let ada_again = session(&app, &acme, "acme").await;
         acme.person(person("bob", "robert@example.org"));
@@ -286,7 +286,8 @@ both_stores! {
         assert_eq!(body["user"]["providers"], json!(["email", "acme"]));
     }
 
-    // The attacker has a provider claim the victim's address unverified, and waits for the victim's click.
+    // The attacker's identity at a provider claims the victim's address without verification. Then the victim verifies
+    // the mailbox.
     async fn identity_of_an_unverified_address_is_removed_by_the_verification_of_the_mailbox(app) {
         let acme = acme(&app).await;
         let mut claims = person("mallory", ADA);
@@ -310,7 +311,8 @@ both_stores! {
     }
 }
 
-/// Addresses of every kind, none verified by the provider: same response, in the browser and with an `id_token`.
+/// Asserts the same response for every kind of address that the provider has not verified, in the browser and with an
+/// `id_token`.
 async fn unverified_addresses_are_answered_alike(app: &TestApp) {
     let acme = acme(app).await;
     let mut answers = Vec::new();

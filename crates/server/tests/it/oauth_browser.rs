@@ -1,5 +1,5 @@
-//! Binding of the state to the browser by a cookie, if the start sends `client_type=web` and the browser reports a
-//! page of our site.
+//! Tests of the cookie that binds the OAuth state to the browser. It is set if the start has `client_type=web` and the
+//! browser reports a page of the same site.
 
 use latchkey_testkit::{Answer, Client, TestApp, both_stores};
 use url::Url;
@@ -44,7 +44,7 @@ both_stores! {
         assert!(cookie.ends_with("; HttpOnly; Secure; SameSite=Lax"), "{cookie}");
     }
 
-    // Login CSRF: the attacker begins, consents, and lures a victim to the callback.
+    // Login CSRF: the attacker starts a sign-in, consents, and makes a victim open the callback.
     async fn callback_that_another_browser_opens_is_refused_before_the_provider_is_asked(app) {
         let acme = acme(&app).await;
         let other = cookie_of(&start_in_a_page(&app.anon()).await);
@@ -129,12 +129,12 @@ both_stores! {
     }
 }
 
-/// A start from a page of our site.
+/// Starts a sign-in as a page of the same site.
 async fn start_in_a_page(client: &Client) -> Answer {
     start(client, "acme").client_type("web").header("sec-fetch-site", "same-site").send().await
 }
 
-/// Opens the callback with this cookie.
+/// Opens the callback with this cookie; returns the redirect target.
 async fn opened(app: &TestApp, callback: &Url, cookie: Option<&str>) -> Url {
     let request = app.anon().get(callback.as_str());
     let request = match cookie {

@@ -1,16 +1,16 @@
-//! Calls of a sign-in through a provider, shared by their test files. No tests here.
+//! Helpers for sign-ins through a provider, shared by several test files.
 
 use latchkey_testkit::answer::parameter;
 use latchkey_testkit::{Answer, Client, LyingProvider, Request, Session, TestApp, Value, json};
 use url::Url;
 
-/// Return page of the app. Development allows it while the list is empty.
+/// Page of the app to return to. Development mode allows it while the redirect list is empty.
 pub(crate) const APP: &str = "http://localhost:3000/welcome?from=acme#top";
-/// Verifier of RFC 7636 appendix B.
+/// PKCE verifier of RFC 7636 appendix B.
 pub(crate) const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
-/// Its challenge.
+/// PKCE challenge of [`VERIFIER`].
 pub(crate) const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
-/// Verifier of another challenge.
+/// PKCE verifier that does not match [`CHALLENGE`].
 pub(crate) const OTHER_VERIFIER: &str = "another-verifier-that-has-43-characters-too";
 
 /// Provider configured under the key `acme`.
@@ -38,7 +38,7 @@ pub(crate) fn start(client: &Client, key: &str) -> Request {
         .query("code_challenge", CHALLENGE)
 }
 
-/// Authorization URL.
+/// Starts a sign-in, and returns the authorization URL.
 pub(crate) async fn auth_url(client: &Client, key: &str) -> String {
     auth_url_of(&start(client, key).send().await)
 }
@@ -56,14 +56,14 @@ pub(crate) async fn come_back(client: &Client, callback: &Url) -> Url {
     client.get(callback.as_str()).send().await.redirected()
 }
 
-/// Exchange code in a redirect; panics on an error.
+/// Exchange code in a redirect; panics if the redirect has an error.
 #[track_caller]
 pub(crate) fn code_of(target: &Url) -> String {
     assert_eq!(parameter(target, "error"), None, "{target}");
     parameter(target, "service_code").unwrap_or_else(|| panic!("no code: {target}"))
 }
 
-/// Error in a redirect, which must be the app's page without other parameters of ours.
+/// Error in a redirect to the app's page, which must have no other parameters of the service.
 #[track_caller]
 pub(crate) fn error_of(target: &Url) -> String {
     assert!(target.as_str().starts_with("http://localhost:3000/welcome?from=acme&"), "{target}");
@@ -90,18 +90,18 @@ pub(crate) async fn consent(app: &TestApp, provider: &LyingProvider, key: &str) 
     come_back(&app.anon(), &provider.consent(&auth_url)).await
 }
 
-/// Whole sign-in, to the session.
+/// Signs in through the provider, up to the exchange of the code.
 pub(crate) async fn sign_in(app: &TestApp, provider: &LyingProvider, key: &str) -> Answer {
     let code = code(app, provider, key).await;
     exchange(&app.anon(), &code, VERIFIER).send().await
 }
 
-/// Whole sign-in, to the tokens.
+/// Signs in through the provider, and returns the tokens.
 pub(crate) async fn session(app: &TestApp, provider: &LyingProvider, key: &str) -> Session {
     Session::of(&sign_in(app, provider, key).await)
 }
 
-/// Body of a link request.
+/// Request to link an identity of this provider.
 pub(crate) fn link(client: &Client, key: &str) -> Request {
     let body = json!({"redirect_uri": APP, "code_challenge": CHALLENGE});
     client.post(&format!("/api/auth/identities/{key}/link"), body)
@@ -120,7 +120,7 @@ pub(crate) async fn identities(client: &Client) -> Vec<String> {
     identities.map(|identity| identity["provider"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Claims with a verified address.
+/// Claims of a user with a verified address.
 pub(crate) fn person(sub: &str, email: &str) -> Value {
     json!({"sub": sub, "email": email, "email_verified": true, "name": "Somebody", "picture": null})
 }

@@ -1,5 +1,5 @@
-//! End-to-end test with a third-party provider: the npm package `oidc-provider`, in `../oidc`, over HTTP. In a
-//! browser: `boot oauth`.
+//! End-to-end tests over HTTP with a third-party provider: the npm package `oidc-provider` in `../oidc`.
+//! `boot/oauth.rs` does the same in a browser.
 
 use latchkey_testkit::{Session, TestApp, both_stores, json};
 use url::Url;

@@ -1,8 +1,9 @@
-//! Configuration of identity providers by an admin.
+//! Tests of the configuration of identity providers by an admin.
 
 use latchkey_testkit::{LyingProvider, TestApp, Value, both_stores, json};
 
-use crate::oauth_calls::{acme, configure, start};
+use crate::described::assert_successes_are_described;
+use crate::oauth_calls::{self, acme, configure, start};
 
 const GOOGLE: &str = "/api/auth/oauth/google/config";
 const ACME: &str = "/api/auth/oauth/custom/acme/config";
@@ -27,6 +28,38 @@ async fn is_refused(app: &TestApp, path: &str, body: Value, field: &str) {
 }
 
 both_stores! {
+    async fn responses_about_providers_match_the_document(app) {
+        let (acme, ada) = (acme(&app).await, app.user("ada").await);
+        let (anon, admin) = (app.anon(), app.admin());
+        let (one, all) = (ACME, "/api/auth/oauth/custom/configs");
+        let (google, built_in) = (GOOGLE, "/api/auth/oauth/configs");
+        let credentials = json!({"provider": "google", "clientId": "c", "clientSecret": "s"});
+        let callback = acme.consent(&oauth_calls::auth_url(&anon, "acme").await);
+        let code = oauth_calls::link_code(&ada, &acme, "acme").await;
+        let linked = oauth_calls::exchange(&ada, &code, oauth_calls::VERIFIER);
+        let code = oauth_calls::code(&app, &acme, "acme").await;
+
+        let requests = [
+            ("POST /api/auth/oauth/exchange", linked),
+            ("POST /api/auth/oauth/exchange", oauth_calls::exchange(&anon, &code, oauth_calls::VERIFIER)),
+            ("GET /api/auth/oauth/custom/{key}", start(&anon, "acme")),
+            ("GET /api/auth/oauth/custom/{key}/callback", anon.get(callback.as_str())),
+            ("GET /api/auth/identities", ada.get("/api/auth/identities")),
+            ("POST /api/auth/identities/{provider}/link", oauth_calls::link(&ada, "acme")),
+            ("GET /api/auth/oauth/custom/configs", admin.get(all)),
+            ("GET /api/auth/oauth/custom/{key}/config", admin.get(one)),
+            ("PUT /api/auth/oauth/custom/{key}/config", admin.put(one, json!({"name": "Acme 2"}))),
+            ("DELETE /api/auth/oauth/custom/{key}/config", admin.delete(one)),
+            ("POST /api/auth/oauth/configs", admin.post(built_in, credentials)),
+            ("GET /api/auth/oauth/configs", admin.get(built_in)),
+            ("GET /api/auth/oauth/{provider}/config", admin.get(google)),
+            ("PUT /api/auth/oauth/{provider}/config", admin.put(google, json!({"scopes": ["openid"]}))),
+            ("DELETE /api/auth/oauth/{provider}/config", admin.delete(google)),
+        ];
+
+        assert_successes_are_described(&app, requests).await;
+    }
+
     async fn built_in_provider_needs_credentials_alone(app) {
         let created = create_google(&app).await;
 
@@ -224,7 +257,7 @@ both_stores! {
         let beside = app.beside().await;
         let acme = acme(&app).await;
 
-        // At once when requested; in lists after the next synchronisation.
+        // The start of a sign-in sees the new provider at once; lists show it after the next synchronisation.
         start(&beside.anon(), "acme").send().await.expect(200);
         beside.run_jobs().await;
         let public = beside.anon().get("/api/auth/public-config").send().await.expect(200);
@@ -258,7 +291,8 @@ both_stores! {
         crate::oauth_calls::session(&app, &provider, "acme").await;
     }
 
-    // Otherwise an admin key would be enough to have the secret sent to another address.
+    // A change of the address must repeat the secret. Otherwise whoever has the admin key could have the stored secret
+    // sent to a server of their own.
     async fn secret_is_not_sent_to_a_new_address(app) {
         let (acme, other) = (acme(&app).await, LyingProvider::start(&app.clock).await);
         let moved = json!({"discoveryEndpoint": other.custom("acme")["discoveryEndpoint"]});

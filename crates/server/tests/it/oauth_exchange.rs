@@ -1,4 +1,4 @@
-//! The exchange code: single use, one minute, one verifier.
+//! Tests of the exchange code: it works once, for one minute, and with one PKCE verifier.
 
 use latchkey_testkit::{Value, both_stores, json, seconds};
 
@@ -39,13 +39,13 @@ both_stores! {
     async fn verifier_of_one_flow_opens_no_code_of_another(app) {
         use crate::oauth_calls::{APP, auth_url_of, code_of, come_back};
         let acme = acme(&app).await;
-        // Challenge of OTHER_VERIFIER.
+        // PKCE challenge of OTHER_VERIFIER.
         let challenge = latchkey_testkit::provider::challenge_of(OTHER_VERIFIER);
         let start = app.anon().get("/api/auth/oauth/custom/acme").query("redirect_uri", APP);
         let auth_url = auth_url_of(&start.query("code_challenge", &challenge).send().await);
         let stolen = code_of(&come_back(&app.anon(), &acme.consent(&auth_url)).await);
 
-        // Injected code: the thief has another verifier than the one bound to the code.
+        // Code injection: the thief's verifier is not the one bound to the code.
         exchange(&app.anon(), &stolen, VERIFIER).send().await.refused(400, "INVALID_OAUTH_CODE");
         exchange(&app.anon(), &stolen, OTHER_VERIFIER).send().await.refused(400, "INVALID_OAUTH_CODE");
     }

@@ -1,4 +1,4 @@
-//! signInWithOAuth: start, callback, exchange. Refusals are in the other `oauth_` files.
+//! Tests of signInWithOAuth: start, callback, exchange. Errors are in the other `oauth_` files.
 
 use latchkey_testkit::answer::parameter;
 use latchkey_testkit::{Session, both_stores, json};
@@ -159,7 +159,7 @@ both_stores! {
         let form = callback.query().unwrap().to_owned();
         callback.set_query(None);
 
-        // As a browser reports a self-submitting page of the provider.
+        // Headers that a browser sends when a page of the provider submits a form.
         let browser = app.anon().with_header("origin", &acme.issuer()).with_header("sec-fetch-site", "cross-site");
         let request = browser.request("POST", callback.as_str());
         let target = request.raw("application/x-www-form-urlencoded", form).send().await.redirected();

@@ -1,5 +1,5 @@
-//! Issuers of identities: another issuer under the same key is another provider. And providers that may not link by
-//! address.
+//! Tests of the issuers of identities. Another issuer under the same provider key is another provider. Also: providers
+//! that may not link by address.
 
 use latchkey_testkit::provider::{Document, PROVIDER_CLIENT_SECRET};
 use latchkey_testkit::{LyingProvider, PASSWORD, Session, TestApp, both_stores, json};
@@ -12,13 +12,13 @@ use crate::oauth_calls::{
 const ADA: &str = "ada@example.org";
 const CONFIG: &str = "/api/auth/oauth/custom/acme/config";
 
-/// Points the key `acme` at a provider.
+/// Changes the configuration of `acme` to this provider.
 async fn point_at(app: &TestApp, provider: &LyingProvider) {
     let change = json!({"discoveryEndpoint": provider.issuer(), "clientSecret": PROVIDER_CLIENT_SECRET});
     app.admin().put(CONFIG, change).send().await.expect(200);
 }
 
-/// Another provider, with Mallory under the subject that Ada has at the first.
+/// Starts another provider, at which Mallory has the same subject as Ada at the first one.
 async fn namesake(app: &TestApp) -> LyingProvider {
     let other = LyingProvider::start(&app.clock).await;
     other.person(person("ada-at-the-provider", "mallory@example.org"));
@@ -95,7 +95,7 @@ both_stores! {
         let slashed = format!("{}/", acme.issuer());
         acme.says(Document::Discovery, json!({"issuer": slashed}));
         acme.says(Document::IdToken, json!({"iss": slashed}));
-        // A change drops the cached documents of the provider.
+        // A change of the configuration drops the cached documents of the provider.
         app.admin().put(CONFIG, json!({"name": "Acme Inc."})).send().await.expect(200);
 
         let auth_url = auth_url(&app.anon(), "acme").await;

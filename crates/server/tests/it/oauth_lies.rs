@@ -1,4 +1,4 @@
-//! A malicious provider: in its `id_token`, keys, metadata and userinfo. On a violation the app gets an error, and no
+//! Tests with a malicious provider, in its `id_token`, keys, metadata and userinfo. The app gets an error, and no
 //! account is created.
 
 use latchkey_testkit::provider::{Document, Endpoint, PROVIDER_CLIENT_ID, Signature};
@@ -8,7 +8,7 @@ use crate::oauth_calls::{
     acme, auth_url, code_of, consent, error_of, person, provider, session, sign_in, start, user_count,
 };
 
-/// Consents with these claims; they must be refused.
+/// Asserts that a sign-in is refused while the provider misbehaves in this way.
 async fn is_not_believed(app: &TestApp, tell: impl FnOnce(&LyingProvider)) {
     let acme = acme(app).await;
     tell(&acme);
@@ -21,7 +21,7 @@ async fn is_not_believed(app: &TestApp, tell: impl FnOnce(&LyingProvider)) {
     session(app, &acme, "acme").await;
 }
 
-/// Asserts that each of these claims is refused.
+/// Asserts that a sign-in is refused with each of these changes to the claims.
 async fn claims_are_refused(app: &TestApp, patches: impl IntoIterator<Item = Value>) {
     let acme = acme(app).await;
     for patch in patches {
@@ -36,7 +36,7 @@ async fn claims_are_refused(app: &TestApp, patches: impl IntoIterator<Item = Val
     assert_eq!(user_count(app).await, 0);
 }
 
-/// Asserts that each of these claims is accepted.
+/// Asserts that a sign-in succeeds with each of these changes to the claims.
 async fn claims_are_accepted(app: &TestApp, patches: impl IntoIterator<Item = Value>) {
     let acme = acme(app).await;
     for patch in patches {
@@ -213,7 +213,7 @@ both_stores! {
 
     async fn id_token_of_another_flow_is_refused(app) {
         let acme = acme(&app).await;
-        // The nonce of another flow.
+        // Uses the nonce of another sign-in.
         let url = auth_url(&app.anon(), "acme").await;
         let url: url::Url = url.parse().unwrap();
         let stolen = acme.id_token(latchkey_testkit::answer::parameter(&url, "nonce").as_deref());
@@ -253,7 +253,8 @@ both_stores! {
         }
     }
 
-    // nOAuth: the attacker sets the victim's address in a directory of their own, without a claim of verification.
+    // nOAuth attack: the attacker enters the victim's address in a directory of their own. The token does not claim
+    // that the address is verified.
     async fn no_auth_address_of_a_foreign_directory_opens_no_account(app) {
         let acme = acme(&app).await;
         let victim = session(&app, &acme, "acme").await;

@@ -1,6 +1,6 @@
-//! A user's own identities: list, link, unlink.
+//! Tests of the user's own identities: list, link, unlink.
 
-use latchkey_testkit::{Session, both_stores, json};
+use latchkey_testkit::{EmailSignIn, Session, both_stores, json};
 
 use crate::oauth_calls::{
     APP, CHALLENGE, OTHER_VERIFIER, VERIFIER, acme, auth_url_of, come_back, error_of, exchange, identities,
@@ -86,7 +86,7 @@ both_stores! {
         assert_eq!(identities(&bob).await, NONE);
     }
 
-    // The attacker has the victim's browser finish the attacker's link, or vice versa.
+    // Two attacks: the victim's browser finishes a link that the attacker started, and the reverse.
     async fn link_by_another_user_is_refused(app) {
         let (acme, bob, mallory) = (acme(&app).await, app.user("bob").await, app.user("mallory").await);
         let code = link_code(&mallory, &acme, "acme").await;
@@ -159,6 +159,7 @@ both_stores! {
         bob.delete("/api/auth/identities/acme").send().await.refused(404, "NOT_FOUND");
     }
 
+    with(|b| b.email_sign_in(EmailSignIn::Off))
     async fn last_way_in_is_not_unlinked(app) {
         let acme = acme(&app).await;
         let ada = session(&app, &acme, "acme").await;
@@ -169,6 +170,24 @@ both_stores! {
         assert_eq!(session(&app, &acme, "acme").await.user_id, ada.user_id);
     }
 
+    async fn verified_address_is_a_way_in_while_sign_in_by_mail_is_on(app) {
+        let acme = acme(&app).await;
+        let ada = session(&app, &acme, "acme").await;
+
+        app.with_session(&ada).delete("/api/auth/identities/acme").send().await.expect(200);
+    }
+
+    with(|b| b.no_mail_transport())
+    async fn address_is_no_way_in_without_a_mail_transport(app) {
+        let acme = acme(&app).await;
+        let ada = session(&app, &acme, "acme").await;
+
+        let unlink = app.with_session(&ada).delete("/api/auth/identities/acme").send().await;
+
+        unlink.refused(409, "LAST_SIGN_IN_METHOD");
+    }
+
+    with(|b| b.email_sign_in(EmailSignIn::Off))
     async fn identity_of_a_provider_that_was_removed_is_no_way_in(app) {
         let (acme, other) = (acme(&app).await, provider(&app, "other").await);
         let ada = session(&app, &acme, "acme").await;
@@ -181,6 +200,7 @@ both_stores! {
         ada.delete("/api/auth/identities/other").send().await.expect(200);
     }
 
+    with(|b| b.email_sign_in(EmailSignIn::Off))
     async fn one_of_two_identities_of_a_provider_can_be_unlinked(app) {
         let acme = acme(&app).await;
         acme.person(person("work", "ada@work.example"));
@@ -213,7 +233,8 @@ both_stores! {
         assert!(has("unlink") && events.iter().filter(|event| event.contains("link")).count() == 2, "{events:?}");
     }
 
-    parallel async fn racing_unlinks_leave_a_way_in(app) {
+    parallel with(|b| b.email_sign_in(EmailSignIn::Off))
+    async fn racing_unlinks_leave_a_way_in(app) {
         let (acme, other) = (acme(&app).await, provider(&app, "other").await);
         let first = session(&app, &acme, "acme").await;
         let ada = app.with_session(&first);

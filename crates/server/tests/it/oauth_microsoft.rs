@@ -1,4 +1,5 @@
-//! Microsoft: anyone can own a directory, so its addresses prove nothing (nOAuth).
+//! Tests of sign-in with Microsoft. Anyone can create a directory there, so its email addresses do not prove ownership
+//! (nOAuth attack).
 
 use latchkey_testkit::provider::{Document, PROVIDER_CLIENT_ID, PROVIDER_CLIENT_SECRET};
 use latchkey_testkit::{LyingProvider, Session, TestApp, both_stores, json};
@@ -11,7 +12,7 @@ use crate::oauth_calls::{
 const HOME: &str = "11111111-2222-4333-8444-555555555555";
 const FOREIGN: &str = "99999999-2222-4333-8444-555555555555";
 
-/// Fake of Microsoft, with a user of this directory.
+/// Fake of Microsoft's endpoints, with a user of this directory.
 async fn microsoft(app: &mut TestApp) -> LyingProvider {
     let provider = LyingProvider::start(&app.clock).await;
     let base = provider.issuer().parse().unwrap();
@@ -28,7 +29,7 @@ fn issuer(provider: &LyingProvider, tenant: &str) -> String {
     format!("{}/login.microsoftonline.com/{tenant}/v2.0", provider.issuer())
 }
 
-/// Claims with this object id, directory and address.
+/// Sets the user's object id, directory and address.
 fn is_of(provider: &LyingProvider, tenant: &str, oid: &str, email: &str) {
     provider.person(json!({
         "sub": format!("{oid}-of-{tenant}"), "oid": oid, "tid": tenant, "name": "Somebody",
@@ -43,7 +44,7 @@ async fn consent(app: &TestApp, provider: &LyingProvider) -> Url {
     come_back(&app.anon(), &answered_by(&provider.consent(&auth_url), &issuer(provider, HOME))).await
 }
 
-/// Callback with this issuer.
+/// Callback URL with this issuer in its `iss` parameter.
 fn answered_by(callback: &Url, issuer: &str) -> Url {
     let mut answered = callback.clone();
     let pairs = callback.query_pairs().filter(|(name, _)| name != "iss");

@@ -1,11 +1,13 @@
-//! Sign-in of native apps with an `id_token`.
+//! Tests of the sign-in of native apps with an `id_token`.
 
 use latchkey_testkit::provider::{Document, PROVIDER_CLIENT_ID, Signature};
-use latchkey_testkit::{Client, LyingProvider, Request, Session, TestApp, Value, both_stores, json, minutes};
+use latchkey_testkit::{
+    Client, LyingProvider, Request, Session, TestApp, Value, both_stores, challenge_id, json, minutes,
+};
 
 use crate::oauth_calls::{configure, person, session, user_count};
 
-/// Client id of the app, which differs from the service's.
+/// Client id of the native app, which differs from the client id of the service.
 const NATIVE: &str = "native-app";
 
 /// Provider that accepts [`NATIVE`] and issues tokens for it.
@@ -64,6 +66,19 @@ both_stores! {
         let session = Session::of(&answer);
         assert!(session.refresh_token.is_some() && session.cookie.is_none());
         app.with_session(&session).get("/api/profiles/me").send().await.expect(200);
+    }
+
+    with(|b| b.verification_by_code())
+    async fn account_with_two_step_is_challenged_and_the_answer_keeps_the_channel(app) {
+        let ada = app.two_step_user("ada").await;
+        let acme = native(&app).await;
+
+        let challenge = challenge_id(&sign_in(&app.anon(), &acme.id_token(None)).send().await);
+
+        let answer = app.anon().answer(&challenge, "totp", &ada.authenticator.code()).send().await;
+        let session = Session::of(&answer);
+        assert_eq!(session.user_id, ada.id);
+        assert!(session.refresh_token.is_some() && session.cookie.is_none());
     }
 
     async fn browser_gets_its_cookie(app) {
@@ -260,7 +275,7 @@ both_stores! {
     }
 }
 
-/// The same provider, with tokens for the service.
+/// Changes the provider so that it issues tokens for the client id of the service.
 fn acme_for_web(provider: &LyingProvider) -> &LyingProvider {
     provider.is_honest();
     provider

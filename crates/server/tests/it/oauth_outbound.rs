@@ -1,4 +1,4 @@
-//! A provider with bad, slow or missing responses, or at a forbidden address.
+//! Tests of a provider with invalid, slow or missing responses, or at a forbidden address.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use latchkey_testkit::{LyingProvider, TestApp, both_stores, json};
 
 use crate::oauth_calls::{acme, auth_url, come_back, consent, error_of, session, start, user_count};
 
-/// Consents, while this endpoint misbehaves in each of these ways.
+/// Asserts that sign-ins fail with an error in the app while this endpoint misbehaves in each of these ways.
 async fn is_survived(app: &TestApp, endpoint: Endpoint, manners: impl IntoIterator<Item = Manner>) {
     let acme = acme(app).await;
     for manner in manners {
@@ -38,10 +38,10 @@ fn misbehaving_endpoint() -> Vec<Manner> {
     ]
 }
 
-/// Maximum duration: ten seconds by the policy, and one for a busy machine.
+/// Maximum duration of a callback: ten seconds by the policy, and one more for a busy machine.
 const WAIT_LIMIT: Duration = Duration::from_secs(11);
 
-/// Asserts that this takes no longer than a provider may.
+/// Asserts that a callback completes within the maximum duration.
 async fn in_time<T>(work: impl Future<Output = T>) -> T {
     #[expect(clippy::disallowed_methods, reason = "real time is the question")]
     let begun = Instant::now();
@@ -69,7 +69,7 @@ both_stores! {
         let acme = acme(&app).await;
         for manner in misbehaving_endpoint() {
             acme.is_honest();
-            // Userinfo is needed only then.
+            // Userinfo is requested only if the `id_token` lacks these claims.
             let left_out = json!({"email": null, "email_verified": null, "name": null, "picture": null});
             acme.says(latchkey_testkit::provider::Document::IdToken, left_out);
             acme.behaves(Endpoint::UserInfo, manner.clone());

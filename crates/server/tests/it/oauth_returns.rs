@@ -1,4 +1,5 @@
-//! Invalid callback requests, and changed hints and documents: the user gets a page or an error in the app.
+//! Tests of invalid callback requests, and of changed provider metadata. The user gets an error page, or the app gets
+//! an error.
 
 use latchkey_testkit::provider::{Document, Endpoint};
 use latchkey_testkit::{LyingProvider, TestApp, both_stores, json};

@@ -1,4 +1,4 @@
-//! The callback: valid states, the browser's response, and its redirect.
+//! Tests of the callback: the states that it accepts, its response, and its redirect.
 
 use latchkey_testkit::{both_stores, json, minutes, seconds};
 use url::Url;
@@ -8,7 +8,7 @@ use crate::oauth_calls::{
     user_count,
 };
 
-/// Callback of another provider with this one's query.
+/// Callback URL of another provider key with the same query.
 fn moved(callback: &Url, key: &str) -> Url {
     let mut moved = callback.clone();
     moved.set_path(&format!("/api/auth/oauth/custom/{key}/callback"));

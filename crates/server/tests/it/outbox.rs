@@ -1,5 +1,5 @@
-//! The outbox: mails are written in the transaction of their cause, sent by a worker, retried, and marked dead. Their
-//! content is in `mails`.
+//! Tests of the outbox. Mails are written in the transaction of their cause, sent by a worker, retried, and finally
+//! marked dead. Their content is tested in `mails`.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::email_calls::{id_of, reset_link, signed_up_link};
 
 const ADA: &str = "ada@example.org";
 
-/// One run of the worker: mails sent, postponed, dead.
+/// Runs the mail worker once. Returns the numbers of mails sent, postponed and dead.
 async fn deliver(app: &TestApp) -> (usize, usize, usize) {
     let done = app.service().outbox.deliver_due().await.unwrap();
     (done.sent, done.retried, done.dead)
@@ -139,7 +139,7 @@ both_stores! {
         app.restart_with(|b| b.mails_by_smtp(port)).await;
         app.anon().sign_up(ADA, PASSWORD).send().await.expect(200);
 
-        // The worker claimed the mail and dies while it waits for the server's greeting.
+        // The worker is aborted after it claimed the mail, while it waits for the server's greeting.
         let _connection = tokio::select! {
             _ = deliver(&app) => panic!("delivered to a server that said nothing"),
             connection = silent.accept() => connection.unwrap(),
@@ -186,7 +186,7 @@ both_stores! {
         signed_up_link(&app, ADA).await;
         reset_link(&app, ADA).await;
         let sent: Vec<String> = app.mail().all(ADA).iter().map(|mail| mail.token()).collect();
-        // One more mail in the outbox.
+        // Writes another mail into the outbox.
         app.anon()
             .post(
                 "/api/auth/email/send-reset-password",

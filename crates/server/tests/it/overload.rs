@@ -1,4 +1,5 @@
-//! Load limits: requests in flight, and health checks. Connections: `boot crowd`.
+//! Tests of the limit of requests in flight, and of health checks under load. The limits of connections are tested in
+//! `boot/crowd.rs`.
 
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ use latchkey_testkit::{Storage, TestApp, both_stores, seconds};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// Begins a request that is in flight until its body arrives, and waits for that.
+/// Starts a request that stays in flight until its body is sent.
 async fn hold(app: &TestApp) -> TcpStream {
     let mut stream = app.connect().await;
     let head = "POST /api/auth/sessions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\

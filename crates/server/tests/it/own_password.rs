@@ -1,5 +1,5 @@
-//! No account enumeration by the attacker's own password: a sign-up and a sign-in with the same password reveal
-//! nothing about the account.
+//! Tests against account enumeration with the attacker's own password: a sign-up followed by a sign-in with the same
+//! password reveals nothing about the account.
 
 use latchkey_testkit::{Answer, PASSWORD, TestApp, both_stores, days, json, minutes};
 
@@ -221,7 +221,7 @@ async fn sign_up_everywhere(app: &TestApp, password: &str) {
     }
 }
 
-/// Asserts the same bytes for the password at every address.
+/// Asserts identical responses for the password at every address.
 async fn alike(app: &TestApp, password: &str, status: u16, code: &str) {
     let free = sign_in(app, "free", password).await;
     free.refused(status, code);
@@ -251,7 +251,7 @@ async fn every_kind_of_address(app: &TestApp) {
         let path = format!("/api/auth/users/{}", id_of(app, &address(name)).await);
         app.admin().patch(&path, json!({"banned": true})).send().await.expect(200);
     }
-    // It has had two passwords, so its verification removes both.
+    // The account has had two passwords, so its verification removes both.
     let code = app.mail_to(&address("passwordless")).await.code();
     app.anon().verify(&address("passwordless"), &code).send().await.expect(200);
 }

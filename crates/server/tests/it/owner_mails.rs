@@ -1,4 +1,4 @@
-//! Security notifications to the owner, and the remains of a leaked token.
+//! Tests of security notifications to the owner, and of changes made with a leaked access token.
 
 use latchkey_testkit::{Mail, Session, TestApp, User, both_stores, json, seconds};
 
@@ -8,7 +8,7 @@ use crate::oauth_calls::{VERIFIER, acme, exchange, identities, link_code, person
 const ADA: &str = "ada@example.org";
 const FIREFOX: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
 
-/// Mails to an address except the first, which has the sign-up code.
+/// Mails to an address, without the first one, which has the sign-up code.
 async fn notifications(app: &TestApp, address: &str) -> Vec<Mail> {
     app.run_jobs().await;
     app.mail().all(address).split_off(1)
@@ -142,7 +142,7 @@ both_stores! {
         assert_eq!(subjects(&notifications(&app, ADA).await), Vec::<&str>::new());
     }
 
-    // The attacker has Ada's access token and links an identity while it is valid.
+    // The attacker has Ada's access token, and links an identity while the token is valid.
     with(|b| b.verification_by_code())
     async fn leaked_token_is_no_door_after_a_reset(app) {
         let ada = app.user("ada").await;

@@ -1,5 +1,5 @@
-//! Policy of new passwords: each rule by name, the definition of a character, and Unicode normalisation as the only
-//! change.
+//! Tests of the policy of new passwords: each rule by name, the definition of a character, and Unicode normalisation as
+//! the only change to a password.
 
 use latchkey_testkit::{Answer, PASSWORD, Request, TestApp, both_stores, json};
 

@@ -1,4 +1,4 @@
-//! Entity tags and If-Match of the own profile (RFC 9110 section 13.1.1).
+//! Tests of entity tags and If-Match of the own profile (RFC 9110 section 13.1.1).
 
 use latchkey_testkit::{Answer, User, both_stores, json, minutes};
 
@@ -13,7 +13,7 @@ fn tag_of(answer: &Answer) -> String {
     answer.header("etag").expect("an ETag").to_owned()
 }
 
-/// A change on condition of the header.
+/// Changes the profile with this `If-Match` header.
 async fn patch_if(user: &User, if_match: &str) -> Answer {
     user.patch(ME, json!({"bio": "changed"})).header("if-match", if_match).send().await
 }

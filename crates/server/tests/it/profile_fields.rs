@@ -1,5 +1,5 @@
-//! Profile fields at PATCH /api/profiles/me: null, types, lengths, usernames, avatar URLs. A refused change changes
-//! nothing. The same rules at setProfile are in `set_profile`.
+//! Tests of profile fields at PATCH /api/profiles/me: null, types, lengths, usernames, avatar URLs. A refused request
+//! changes nothing. The same rules at setProfile are in `set_profile`.
 
 use latchkey_testkit::{Answer, User, Value, both_stores, json, minutes};
 
@@ -13,7 +13,7 @@ async fn record(user: &User) -> Value {
     user.get(ME).send().await.expect(200)
 }
 
-/// Asserts that the field keeps the value as sent.
+/// Asserts that the field is stored exactly as sent.
 async fn takes(user: &User, field: &str, value: Value) {
     let changed = patch(user, field, value.clone()).await.expect(200);
 
@@ -21,7 +21,7 @@ async fn takes(user: &User, field: &str, value: Value) {
     assert_eq!(record(user).await, changed);
 }
 
-/// Asserts that the value is refused by field name and that nothing changed, valid fields included.
+/// Asserts that the value is refused with the field's name, and that valid fields of the same request are not stored.
 async fn refuses(user: &User, field: &str, value: Value) {
     let before = record(user).await;
     let beside = if field == "bio" { "name" } else { "bio" };

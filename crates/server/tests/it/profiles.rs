@@ -1,5 +1,5 @@
-//! GET and PATCH /api/profiles/me, GET /api/profiles/{userId}: forms, credentials, absence. Fields are in
-//! `profile_fields`, entity tags in `profile_etags`, the flat profile in `set_profile`.
+//! Tests of GET and PATCH /api/profiles/me and GET /api/profiles/{userId}: responses, credentials, missing profiles.
+//! Fields are in `profile_fields`, entity tags in `profile_etags`, the flat profile in `set_profile`.
 
 use latchkey_testkit::{ADMIN_KEY, ANON_KEY, both_stores, json, minutes};
 

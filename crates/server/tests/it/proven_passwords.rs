@@ -1,4 +1,5 @@
-//! Passwords proven to be the mailbox owner's, and the sign-up cookie that proves it.
+//! Tests of proven passwords, which are known to come from the mailbox's owner, and of the sign-up cookie that proves
+//! it.
 
 use latchkey_testkit::{Answer, PASSWORD, Session, TestApp, both_stores, hours, json, seconds};
 
@@ -8,7 +9,7 @@ use crate::oauth_calls::{VERIFIER, acme, exchange, identities, link_code, person
 const ADA: &str = "ada@example.org";
 
 both_stores! {
-    // The attacker signs up with the victim's address; the victim's mail scanner opens the link.
+    // The attacker signs up with the victim's address, and the victim's mail scanner opens the link.
     with(|b| b.verification_by_link().redirects(REDIRECTS))
     async fn squatter_with_a_scanned_link_is_removed_when_the_owner_signs_in_through_a_provider(app) {
         let squatter = squat(&app).await;
@@ -141,7 +142,8 @@ both_stores! {
 
 const REDIRECTS: &[&str] = &["https://app.example/**", "http://localhost:3000/**"];
 
-/// A squatter signs up with Ada's address, a scanner opens the link, the squatter signs in and links an identity.
+/// Signs up a squatter with Ada's address, opens the link as a mail scanner would, signs the squatter in, and links an
+/// identity.
 async fn squat(app: &TestApp) -> Session {
     sign_up_to(&app.anon(), ADA, TARGET).send().await.expect(200);
     let link = app.mail_to(ADA).await.link();
@@ -160,7 +162,7 @@ async fn assert_out(app: &TestApp, squatter: &Session) {
     app.anon().sign_in(ADA, PASSWORD).send().await.refused(401, "INVALID_CREDENTIALS");
 }
 
-/// Whether the owner's provider only links.
+/// True if the owner's identity is linked without removing the password.
 async fn is_proven(app: &TestApp) -> bool {
     let acme = acme(app).await;
     acme.person(person("ada at home", ADA));

@@ -1,10 +1,11 @@
-//! Rules of a query: known parameters at most once, decodable, not empty if required; unknown ones are ignored.
+//! Tests of the rules of a query string: known parameters at most once, decodable, and not empty if required; unknown
+//! ones are ignored.
 
 use latchkey_testkit::{Client, TestApp, both_stores};
 
 use crate::routes::{ROUTES, Route, Who};
 
-/// Every known parameter with a valid value, and the rest of the query that its route needs.
+/// Known query parameters, each with a valid value and the rest of the query that its route requires.
 const PARAMETERS: &[(&str, &str, &str, &str, &str)] = &[
     ("GET", "/api/profiles/search", "q", "ada", ""),
     ("GET", "/api/profiles/search", "limit", "5", "&q=ada"),
@@ -142,7 +143,7 @@ both_stores! {
 
     async fn parameter_of_a_path_that_is_no_text_is_not_found(app) {
         let ada = app.user("ada").await;
-        // For sign-in the provider name is tested in `oauth_flow`.
+        // The parameter with the provider's name is tested in `oauth_flow`.
         let is_sign_in = |route: &&Route| route.path.starts_with("/api/auth/oauth") && route.who == Who::Anybody;
         for route in ROUTES
             .iter()
@@ -161,7 +162,7 @@ both_stores! {
     }
 }
 
-/// Client with the credentials of this path.
+/// Client with the credentials that this path requires.
 async fn caller(app: &TestApp, path: &str) -> Client {
     if path.starts_with("/api/auth/sessions") {
         return app.bearing(&token(app).await);

@@ -1,4 +1,4 @@
-//! Twenty concurrent requests: one winner, one lineage, no 5xx.
+//! Tests of twenty concurrent requests: exactly one succeeds, and none gets a 5xx.
 
 use latchkey_testkit::{Answer, PASSWORD, Request, Session, TestApp, TestAppBuilder, both_stores, json};
 
@@ -174,7 +174,7 @@ both_stores! {
     }
 }
 
-/// Service that allows as many attempts at a code as there are racers.
+/// Allows as many attempts at a code as a race has requests.
 fn patient(builder: TestAppBuilder) -> TestAppBuilder {
     builder.config(|config| {
         let limits = &mut config.limits.mailbox;
@@ -183,7 +183,7 @@ fn patient(builder: TestAppBuilder) -> TestAppBuilder {
 }
 
 /// Sends twenty requests at once.
-async fn race(request: impl Fn(usize) -> Request) -> Vec<Answer> {
+pub(crate) async fn race(request: impl Fn(usize) -> Request) -> Vec<Answer> {
     let running: Vec<_> = (0..RACERS).map(|number| tokio::spawn(request(number).send())).collect();
     let mut answers = Vec::new();
     for answer in running {
@@ -192,13 +192,13 @@ async fn race(request: impl Fn(usize) -> Request) -> Vec<Answer> {
     answers
 }
 
-fn count(answers: &[Answer], status: u16) -> usize {
+pub(crate) fn count(answers: &[Answer], status: u16) -> usize {
     answers.iter().filter(|answer| answer.status == status).count()
 }
 
-/// Asserts one 200 and equal refusals.
+/// Asserts one 200, and identical errors for all other requests.
 #[track_caller]
-fn one_wins(answers: &[Answer], status: u16, code: &str) {
+pub(crate) fn one_wins(answers: &[Answer], status: u16, code: &str) {
     assert_eq!(count(answers, 200), 1, "{answers:?}");
     for loser in answers.iter().filter(|answer| answer.status != 200) {
         loser.refused(status, code);
@@ -211,7 +211,7 @@ async fn users(app: &TestApp) -> usize {
     listed["data"].as_array().unwrap().len()
 }
 
-/// Number of mailed codes that verify. Each is tried once, within the attempt budget.
+/// Number of mailed codes that verify the address. Each is tried once, within the attempt budget.
 async fn good_codes(app: &TestApp) -> usize {
     app.run_jobs().await;
     let mails = app.mail().all("ada@example.org");

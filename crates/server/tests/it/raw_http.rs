@@ -1,4 +1,4 @@
-//! Requests over a raw socket: invalid ones, and unusual versions and framings.
+//! Tests over a raw socket: malformed requests, and unusual HTTP versions and framings.
 
 use latchkey_testkit::{PASSWORD, Value, both_stores};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -123,7 +123,8 @@ both_stores! {
 
         let answers = app.raw(request.as_bytes()).await;
 
-        // RFC 9112 section 6.1: only the chunks count, and the connection is closed (request smuggling).
+        // If both Content-Length and Transfer-Encoding are sent, only the chunks count, and the connection is closed
+        // (RFC 9112 section 6.1, request smuggling).
         assert_eq!(answers.matches("HTTP/1.1 ").count(), 1, "{answers}");
         assert!(answers.starts_with("HTTP/1.1 200 ") && answers.contains("connection: close"), "{answers}");
     }
@@ -173,7 +174,7 @@ fn chunked(path: &str, chunks: &str) -> String {
     )
 }
 
-/// Raw response.
+/// Response as read from the socket.
 struct Raw {
     head: String,
     body: String,
@@ -196,7 +197,7 @@ impl Raw {
         serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("no JSON: {}\n{}", self.head, self.body))
     }
 
-    /// The parser's own answer: a status without a body and without a version banner.
+    /// Asserts the response of the HTTP parser itself: a status without a body, and without the name of the server.
     #[track_caller]
     fn assert_bare(&self, status: u16) {
         assert!(

@@ -1,4 +1,4 @@
-//! The redirect allow list at sendResetPasswordEmail: hard cases. Unit tests of the list cover the rest.
+//! Tests of hard cases of the redirect allow list at sendResetPasswordEmail. Unit tests of the list cover the rest.
 
 use latchkey_testkit::answer::parameter;
 use latchkey_testkit::{TestApp, both_stores, json};
@@ -9,7 +9,7 @@ use crate::redirects::off_list;
 
 const ADA: &str = "ada@example.org";
 
-/// Targets that a list with only a page on `app.example` refuses.
+/// Targets that are refused if the list has only a page on `app.example`.
 const HARD: &[&str] = &[
     "",
     "/done",

@@ -1,5 +1,5 @@
-//! Redirect targets: `redirectTo`, the default, `options.emailRedirectTo`, and the list, in the calls that mail links.
-//! Matching is in `redirect_list`.
+//! Tests of redirect targets in the calls that mail links: `redirectTo`, the default target, `options.emailRedirectTo`,
+//! and the allow list. Matching is in `redirect_list`.
 
 use latchkey_testkit::{Answer, PASSWORD, TestApp, both_stores, json};
 
@@ -9,7 +9,7 @@ use crate::email_calls::{
 
 const ADA: &str = "ada@example.org";
 
-/// Asserts that the target is not on the list, with the message.
+/// Asserts the error of a target that is not on the list, and returns its message.
 #[track_caller]
 pub(crate) fn off_list(answer: &Answer) -> String {
     answer.refused(400, "REDIRECT_NOT_ALLOWED")["message"].as_str().unwrap().to_owned()

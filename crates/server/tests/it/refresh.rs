@@ -1,5 +1,5 @@
-//! refreshSession: POST /api/auth/refresh. Rotation, grace period, reuse, lifetimes. Transport is in
-//! `refresh_channels.rs` and `csrf.rs`, random sequences in `refresh_model.rs`.
+//! Tests of refreshSession (POST /api/auth/refresh): rotation, grace period, reuse, lifetimes. Cookies and bodies are
+//! in `refresh_channels.rs` and `csrf.rs`, random sequences in `refresh_model.rs`.
 
 use std::time::Duration;
 

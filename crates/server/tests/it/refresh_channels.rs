@@ -1,4 +1,4 @@
-//! refreshSession by cookie and by body: a client type uses one and ignores the other.
+//! Tests of refreshSession by cookie and by body: each client type uses one of them and ignores the other.
 
 use latchkey_testkit::{Session, Value, both_stores, json};
 

@@ -1,5 +1,5 @@
-//! refreshSession as a state machine: many short random sessions with tabs, lost responses, duplicates, theft and
-//! clock steps, against a model of the policy.
+//! Model-based test of refreshSession: many short random sessions with browser tabs, lost responses, duplicate
+//! requests, theft and clock steps, compared with a model of the policy.
 
 use std::time::Duration;
 
@@ -11,13 +11,13 @@ const LIVES: u64 = 60;
 const STEPS: usize = 25;
 const GRACE: Duration = seconds(30);
 
-/// Next step. Tokens are counted from the newest: 0 is the current one, 1 its predecessor.
+/// Step of a random session. Tokens are counted from the newest: 0 is the current one, 1 its predecessor.
 #[derive(Debug, Clone, Copy)]
 enum Step {
-    /// Presents a token: the current one by its owner, an older one by another tab, a client with a lost response, or
-    /// a thief.
+    /// Presents a token. The current one comes from its owner; an older one from another tab, from a client with a lost
+    /// response, or from a thief.
     Refresh(usize),
-    /// Sends two requests with one token at the same time.
+    /// Sends two requests with the same token at the same time.
     Twice(usize),
     /// Advances the clock.
     Wait(Duration),
@@ -33,10 +33,10 @@ enum Expected {
     Refused,
 }
 
-/// Model of the session by the policy. Times are durations since its start.
+/// Model of a session according to the policy. Times are durations since the start of the session.
 struct Model {
     now: Duration,
-    /// Last replacement of each token; none for the current one and for an unused dead one.
+    /// Time at which each token was last replaced; `None` for the current token, and for one that was never used.
     replaced_at: Vec<Option<Duration>>,
     /// Predecessor of the current token.
     predecessor: Option<usize>,
@@ -85,14 +85,14 @@ impl Model {
         Expected::Refused
     }
 
-    /// Second of two requests with the token that was current or just replaced before the first.
+    /// Outcome of the second of two simultaneous requests. Their token was current, or had just been replaced.
     fn refresh_duplicate(&mut self) -> Expected {
         let age = self.predecessor.map_or(0, |predecessor| self.replaced_at.len() - 1 - predecessor);
         self.refresh(age)
     }
 }
 
-/// Session under test, with all its tokens, oldest first.
+/// Session under test with all its tokens, oldest first.
 struct SessionRun {
     model: Model,
     tokens: Vec<Session>,
@@ -131,7 +131,7 @@ impl SessionRun {
         self.keep(Session::of(&answer), expected);
     }
 
-    /// The first one decides; the second is a duplicate.
+    /// Sends two requests with the same token at the same time. The first one decides; the second is a duplicate.
     async fn refresh_twice(&mut self, app: &TestApp, age: usize) {
         let age = age.min(self.tokens.len() - 1);
         let request = || app.anon().refresh(self.token(age)).send();
@@ -165,7 +165,7 @@ impl SessionRun {
         }
     }
 
-    /// The newest access token is valid while the session is active and until it expires.
+    /// Asserts that the newest access token is valid exactly while the session is active and the token has not expired.
     async fn assert_access(&self, app: &TestApp) {
         let answer = app.with_session(&self.newest_access).get("/api/auth/sessions/current").send().await;
         let is_good = self.model.is_alive() && self.model.now < self.model.access_until;
@@ -247,7 +247,7 @@ fn any_time(random: &mut StdRng) -> Duration {
         days(30) - Duration::from_millis(1),
         days(30),
     ];
-    // Mostly within the grace period, where most decisions are.
+    // Most waits end within the grace period, where most decisions are made.
     let count = if random.random_bool(0.7) { 3 } else { exactly.len() };
     exactly[random.random_range(0..count)]
 }

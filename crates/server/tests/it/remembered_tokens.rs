@@ -1,5 +1,5 @@
-//! The cache of verified tokens is invisible: the end of a session takes effect on the next call with a cached token,
-//! on every instance; so do its expiry and a changed character.
+//! Tests of the cache of verified access tokens, which must not be noticeable: the end of a session takes effect on the
+//! next call with a cached token, on every instance. So do the token's expiry and a changed character.
 
 use latchkey_testkit::{TestApp, User, both_stores, days, json, minutes, seconds};
 
@@ -90,7 +90,7 @@ both_stores! {
     }
 }
 
-/// Uses the token on two instances, so that both cache it.
+/// Sends the token to two instances, so that both cache it.
 async fn use_it(one: &TestApp, other: &TestApp, user: &User) {
     for app in [one, other] {
         for path in [ME, CURRENT, ME] {

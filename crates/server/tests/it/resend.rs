@@ -1,4 +1,4 @@
-//! resendVerificationEmail: POST /api/auth/email/send-verification.
+//! Tests of resendVerificationEmail: POST /api/auth/email/send-verification.
 
 use latchkey_testkit::{Answer, TestApp, both_stores, json};
 
@@ -6,7 +6,7 @@ use crate::email_calls::{change_user, resend, resend_to, signed_up_code, verify_
 
 const ADA: &str = "ada@example.org";
 
-/// An account of each kind, and an address without one.
+/// Creates an account of each kind. Returns their addresses and one without an account.
 async fn addresses(app: &TestApp) -> [&'static str; 4] {
     for address in ["pending@example.org", "verified@example.org", "banned@example.org"] {
         signed_up_code(app, address).await;
@@ -17,7 +17,7 @@ async fn addresses(app: &TestApp) -> [&'static str; 4] {
     ["pending@example.org", "verified@example.org", "banned@example.org", "unknown@example.org"]
 }
 
-/// Status, body and headers without the varying ones.
+/// Status, body and headers of a response, without the headers that always differ.
 fn seen(answer: &Answer) -> (u16, Vec<u8>, Vec<(String, String)>) {
     let is_common = |name: &str| !matches!(name, "x-request-id" | "date");
     let headers = answer.headers.iter().filter(|(name, _)| is_common(name.as_str()));

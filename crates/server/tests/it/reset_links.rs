@@ -1,4 +1,4 @@
-//! Reset links opened in a browser: GET /api/auth/email/reset-password-link, its redirects and its page.
+//! Tests of reset links in a browser: GET /api/auth/email/reset-password-link, its redirects and its page.
 
 use latchkey_testkit::answer::parameter;
 use latchkey_testkit::{PASSWORD, TestApp, both_stores, days, json, minutes, seconds};
@@ -13,7 +13,7 @@ async fn open(app: &TestApp, link: &str) -> Url {
     app.anon().get(link).send().await.redirected()
 }
 
-/// Token of a redirect with the status `ready`.
+/// Token in a redirect whose status is `ready`.
 #[track_caller]
 fn ready(landed: &Url) -> String {
     assert_eq!(parameter(landed, "service_status").as_deref(), Some("ready"), "{landed}");

@@ -1,5 +1,5 @@
-//! sendResetPasswordEmail, exchangeResetPasswordToken, resetPassword. Codes are in `codes`, reset links in a browser
-//! in `reset_links`.
+//! Tests of sendResetPasswordEmail, exchangeResetPasswordToken and resetPassword. Codes are in `codes`, reset links in
+//! a browser in `reset_links`.
 
 use latchkey_testkit::{PASSWORD, TestApp, both_stores, json, minutes, seconds};
 
@@ -8,7 +8,7 @@ use crate::email_calls::{
     send_reset, signed_up_code, verify_token,
 };
 
-/// Response to resetPassword with this token.
+/// Asserts that resetPassword refuses this token.
 async fn is_refused(app: &TestApp, token: &str) {
     reset(&app.anon(), token, NEW_PASSWORD).send().await.refused(400, "INVALID_CODE");
 }

@@ -1,4 +1,4 @@
-//! List of all routes, for facts about every route: the endpoints that the router is made of.
+//! List of all routes, for tests that apply to every route. It comes from the endpoints of the router.
 #![allow(unreachable_pub, reason = "one crate; `pub` reads easier")]
 
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ use latchkey_testkit::{Request, TestApp, User};
 /// Credentials of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Who {
-    /// None.
+    /// No credentials.
     Anybody,
     /// A user's access token.
     User,
@@ -32,17 +32,20 @@ pub enum Takes {
 #[derive(Debug)]
 pub struct Route {
     pub method: &'static str,
-    /// With `{…}` for parameters, as in the OpenAPI document.
+    /// Path with `{…}` for its parameters, as in the OpenAPI document.
     pub path: &'static str,
     pub who: Who,
     pub takes: Takes,
+    /// True if the route reads a form besides JSON.
+    pub takes_form: bool,
+    accepts_user: bool,
     is_of_the_document: bool,
 }
 
-/// Unused id.
+/// User id that no account has.
 pub const NOBODY: &str = "00000000-0000-7000-8000-000000000000";
 
-/// Spellings of fields that are read beside those of the document.
+/// Spellings of fields that are accepted besides those in the OpenAPI document.
 const OTHER_SPELLINGS: [(&str, &str); 4] = [
     ("redirectUri", "redirect_uri"),
     ("redirectTo", "redirect_uri"),
@@ -50,7 +53,8 @@ const OTHER_SPELLINGS: [(&str, &str); 4] = [
     ("codeVerifier", "code_verifier"),
 ];
 
-/// Every route of every mode. Sign-up is public here; an admin credential selects another operation.
+/// All routes, including those of development mode. Sign-up counts as public; with an admin key the same path creates a
+/// user.
 pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| endpoints().map(Route::of).collect());
 
 impl Route {
@@ -66,10 +70,18 @@ impl Route {
             Body::Json(request) => Takes::Profile(fields(&request)),
         };
         let is_of_the_document = endpoint.access != Access::Development;
-        Self { method: endpoint.method.as_str(), path: endpoint.path, who, takes, is_of_the_document }
+        Self {
+            method: endpoint.method.as_str(),
+            path: endpoint.path,
+            who,
+            takes,
+            takes_form: matches!(endpoint.body, Body::Json(request) if request.or_form),
+            accepts_user: endpoint.access == Access::PublicOrUser,
+            is_of_the_document,
+        }
     }
 
-    /// Path with an unused id.
+    /// Path of the route with an unused id in it.
     pub fn path_of_an_unknown_id(&self) -> String {
         let path = self.path.replace("{id}", NOBODY).replace("{userId}", NOBODY);
         path.replace("{provider}", "nobody").replace("{key}", "nobody")
@@ -83,8 +95,8 @@ impl Route {
     /// Request with credentials to another path.
     pub fn request_to(&self, path: &str, app: &TestApp, user: &User) -> Request {
         match self.who {
-            Who::Anybody => app.anon().request(self.method, path),
-            Who::User => user.request(self.method, path),
+            Who::Anybody if !self.accepts_user => app.anon().request(self.method, path),
+            Who::Anybody | Who::User => user.request(self.method, path),
             Who::Admin => app.admin().request(self.method, path),
         }
     }
@@ -97,7 +109,7 @@ impl Route {
         }
     }
 
-    /// Whether the route exists in production.
+    /// True if the route exists in production mode, and so in the OpenAPI document.
     pub fn is_of_the_document(&self) -> bool {
         self.is_of_the_document
     }
@@ -107,7 +119,7 @@ impl Route {
     }
 }
 
-/// Fields that a request reads, each by its name in the document. A flat profile has a custom field too.
+/// Fields that a request reads, by their names in the OpenAPI document. A flat profile gets a custom field besides.
 fn fields(request: &JsonRequest) -> Vec<&'static str> {
     let keys: BTreeSet<_> = (request.keys)().into_iter().collect();
     let has_another = |key| OTHER_SPELLINGS.iter().any(|(other, name)| *other == key && keys.contains(name));

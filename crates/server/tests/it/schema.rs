@@ -1,8 +1,8 @@
-//! Validation against the subset of JSON Schema 2020-12 that the OpenAPI document uses, without formats and patterns.
+//! Validator for the subset of JSON Schema 2020-12 that the OpenAPI document uses, without formats and patterns.
 
 use latchkey_testkit::Value;
 
-/// Violations of `schema` by `value`, with their places. References are resolved in `document`.
+/// Violations of `schema` by `value`, with their locations. References are resolved within `document`.
 pub(crate) fn misfits(document: &Value, schema: &Value, value: &Value) -> Vec<String> {
     let check = Check { document };
     let mut found = Vec::new();

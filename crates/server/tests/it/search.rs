@@ -1,11 +1,11 @@
-//! GET /api/profiles/search: parameters, headers and pages. Matching and order are in `search_matching`, a comparison
-//! with a plain scan in `search_oracle`.
+//! Tests of GET /api/profiles/search: parameters, headers and pages. Matching and order are in `search_matching`, a
+//! comparison with a full scan in `search_oracle`.
 
 use latchkey_testkit::{Answer, PASSWORD, TestApp, both_stores, json};
 
 const SEARCH: &str = "/api/profiles/search";
 
-/// This many users of one moment, all found by `lin`.
+/// Creates this many users at the same time, all found by the query `lin`.
 async fn lins(app: &TestApp, count: usize) {
     for n in 0..count {
         let body =
@@ -23,7 +23,7 @@ fn ids(answer: &Answer) -> Vec<String> {
     found.as_array().unwrap().iter().map(|profile| profile["id"].as_str().unwrap().to_owned()).collect()
 }
 
-/// `X-Total-Count`, `X-Page`, `X-Page-Size`.
+/// Values of `X-Total-Count`, `X-Page` and `X-Page-Size`.
 fn counts(answer: &Answer) -> [u64; 3] {
     ["x-total-count", "x-page", "x-page-size"].map(|name| answer.number(name))
 }

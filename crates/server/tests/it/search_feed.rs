@@ -1,4 +1,4 @@
-//! Fallback to the storage engine if the change feed is unreadable or wrong.
+//! Tests of the fallback to the storage engine when the search's change feed is unreadable or wrong.
 
 use latchkey_testkit::{TestApp, both_stores, json};
 

@@ -1,12 +1,12 @@
-//! The in-memory index: every write is found at once, on this and another instance, and both search engines return the
-//! same.
+//! Tests of the in-memory search index: every write is found at once, on this and on another instance, and both search
+//! engines return the same.
 
 use latchkey_service::search::SearchEngine;
 use latchkey_testkit::{TestApp, both_stores, json, seconds};
 
 const ME: &str = "/api/profiles/me";
 
-/// Names found by a search, best first; equal on each instance.
+/// Names that a search finds, best first. Asserts that both instances return the same.
 async fn found(apps: [&TestApp; 2], q: &str) -> Vec<String> {
     let mut answers = Vec::new();
     for app in apps {

@@ -1,10 +1,10 @@
-//! Search matching and order: folding, words, special characters, ranks, and freshness.
+//! Tests of search matching and order: folding, words, special characters, ranks, and freshness.
 
 use latchkey_testkit::{TestApp, User, Value, both_stores, json, seconds};
 
 const ME: &str = "/api/profiles/me";
 
-/// User whose profile has these fields; the address is `user{n}@example.org`.
+/// Creates a user whose profile has these fields. The address is `user{n}@example.org`.
 async fn profile(app: &TestApp, n: usize, fields: Value) -> User {
     let user = app.user(&format!("user{n}")).await;
     user.patch(ME, fields).send().await.expect(200);
@@ -18,7 +18,7 @@ async fn named(app: &TestApp, names: &[&str]) {
     }
 }
 
-/// Names found, in order; asserts that the header has their number.
+/// Names that a search finds, in order. Asserts that the header has the same number.
 async fn found(app: &TestApp, q: &str) -> Vec<String> {
     let answer = app.anon().search(q).query("limit", "100").send().await;
     let hits = answer.expect(200);
@@ -36,7 +36,7 @@ async fn finds(app: &TestApp, q: &str, names: &[&str]) {
     assert_eq!(hits, names, "{q:?}");
 }
 
-/// Names with characters special to engines, and a query that finds only that name.
+/// Names with characters that are special in a search engine, each with a query that finds only that name.
 const PLAIN: &[(&str, &str)] = &[
     ("100%", "00%"),
     ("under_score", "r_s"),
@@ -58,7 +58,7 @@ const PLAIN: &[(&str, &str)] = &[
     ("-- drop", "--"),
     ("plain words", "plain"),
 ];
-/// Queries that would match if any of their characters were special.
+/// Queries that would match something if one of their characters were special.
 const NOT_THERE: &[&str] = &[
     "%",
     "___",
@@ -84,7 +84,7 @@ const NOT_THERE: &[&str] = &[
     "(plain)",
 ];
 
-/// Texts that fold to the same text.
+/// Groups of texts that fold to the same text.
 const ALIKE: &[&[&str]] = &[
     &["Éva", "eva", "EVA", "E\u{301}va", "ＥＶＡ", "e\u{200b}v\u{ad}a", "𝔈𝔳𝔞", "\u{feff}Eva\u{202e}"],
     &["Straße", "STRASSE", "strasse", "STRAẞE", "ſtraße"],

@@ -1,5 +1,5 @@
-//! The search compared with a plain scan: generated profiles and queries in many scripts over HTTP. The scan
-//! implements the contract without the service's folding or matching: each piece of text states its own folded form.
+//! Test of the search against a reference: random profiles and queries in many scripts over HTTP, compared with a full
+//! scan. The scan uses none of the service's folding or matching: each piece of text is listed with its folded form.
 
 use std::cmp::Reverse;
 
@@ -7,11 +7,11 @@ use latchkey_testkit::{TestApp, User, Value, both_stores, json, seconds};
 
 const ME: &str = "/api/profiles/me";
 
-/// Piece of text and its folded form.
+/// Piece of text with its folded form.
 type Piece = (&'static str, &'static str);
 
-/// Few enough to repeat often, and of every kind that is hard for folding or an index. No two folded pieces compose at
-/// their boundary.
+/// Pieces of text. They are few, so that they often match, and of every kind that is difficult for folding or an index.
+/// No two folded pieces compose at their boundary.
 const PIECES: &[Piece] = &[
     ("a", "a"),
     ("A", "a"),
@@ -104,10 +104,10 @@ const PIECES: &[Piece] = &[
 ];
 const SPACES: &[Piece] =
     &[(" ", " "), ("  ", " "), ("\u{a0}", " "), ("\u{3000}", " "), ("\u{2003}", " "), ("\u{1680}", " ")];
-/// Pieces of usernames, which fold to themselves.
+/// Pieces of usernames, which are not changed by folding.
 const HANDLES: &[&str] = &["a", "b", "ab", "e", "fi", "ss", "1", "-", "_", "."];
 
-/// Repeatable random numbers (xorshift).
+/// Reproducible random numbers (xorshift).
 struct Dice(u64);
 
 impl Dice {
@@ -122,7 +122,7 @@ impl Dice {
         choices[self.below(choices.len())]
     }
 
-    /// Up to this many words of up to this many pieces.
+    /// Random text of at most this many words, each of at most this many pieces.
     fn text(&mut self, words: usize, pieces: usize) -> Text {
         let mut text = Text::default();
         for _ in 0..self.below(words + 1) {
@@ -134,7 +134,7 @@ impl Dice {
         text
     }
 
-    /// Neighbouring pieces of a text, each perhaps in another spelling with the same folded form.
+    /// Random neighbouring pieces of a text, some in another spelling with the same folded form.
     fn cut(&mut self, text: &Text) -> Text {
         let start = self.below(text.0.len() + 1);
         let end = (start + 1 + self.below(7)).min(text.0.len());
@@ -147,7 +147,7 @@ impl Dice {
     }
 }
 
-/// Text in pieces.
+/// Text as a list of pieces.
 #[derive(Clone, Default)]
 struct Text(Vec<Piece>);
 
@@ -163,7 +163,7 @@ impl Text {
     }
 }
 
-/// Profile of the scan.
+/// Profile as the scan knows it.
 struct Known {
     user: User,
     id: String,
@@ -174,14 +174,14 @@ struct Known {
 }
 
 impl Known {
-    /// Whether a folded word of the query occurs in it.
+    /// True if a folded word of the query occurs in the profile.
     fn has(&self, word: &str) -> bool {
         let is_short = word.chars().count() <= 2;
         let fields = [self.name.words(), vec![self.username.clone()], self.bio.words()];
         fields.iter().flatten().any(|w| if is_short { w.starts_with(word) } else { w.contains(word) })
     }
 
-    /// Rank. 0: name or username equals the query; 1: begins with it; 2: the rest.
+    /// Rank of a match: 0 if name or username equals the query, 1 if one begins with it, 2 otherwise.
     fn tier(&self, query: &[String]) -> u8 {
         let whole = query.join(" ");
         let heads = [self.name.words().join(" "), self.username.clone()];
@@ -192,7 +192,7 @@ impl Known {
     }
 }
 
-/// Expected matches in order: best rank, newest, greatest id.
+/// Expected matches in order: by rank, then newest first, then by descending id.
 fn scan<'a>(known: &'a [Known], query: &[String]) -> Vec<&'a str> {
     let mut hits: Vec<_> =
         known.iter().filter(|profile| query.iter().all(|word| profile.has(word))).collect();
@@ -200,7 +200,7 @@ fn scan<'a>(known: &'a [Known], query: &[String]) -> Vec<&'a str> {
     hits.into_iter().map(|hit| hit.id.as_str()).collect()
 }
 
-/// Writes new texts into a profile. The number keeps usernames unique.
+/// Writes random texts into a profile. The number keeps usernames unique.
 async fn rewritten(dice: &mut Dice, user: User, number: usize) -> Known {
     let (name, bio) = (dice.text(3, 4), dice.text(6, 4));
     let handle: String = (0..dice.below(4)).map(|_| dice.pick(HANDLES)).collect();
@@ -213,7 +213,7 @@ async fn rewritten(dice: &mut Dice, user: User, number: usize) -> Known {
     Known { id: text(&record["id"]), created_at: text(&record["created_at"]), user, name, username, bio }
 }
 
-/// Query as sent, and its folded words.
+/// Query as it is sent, with its folded words.
 struct Query {
     raw: String,
     words: Vec<String>,
@@ -225,7 +225,7 @@ impl From<Text> for Query {
     }
 }
 
-/// Query of random pieces, or taken from a profile.
+/// Random query, made of pieces or taken from a profile.
 fn query(dice: &mut Dice, known: &[Known]) -> Query {
     let profile = &known[dice.below(known.len())];
     match dice.below(6) {
@@ -242,7 +242,7 @@ fn query(dice: &mut Dice, known: &[Known]) -> Query {
     }
 }
 
-/// Requests one page and compares it and its headers with the scan.
+/// Requests one page, and compares the page and its headers with the scan.
 async fn compare(app: &TestApp, dice: &mut Dice, known: &[Known], query: &Query) -> usize {
     let (limit, offset) = (1 + dice.below(30), if dice.below(2) == 0 { 0 } else { dice.below(12) });
     let words = &query.words;
@@ -263,7 +263,7 @@ async fn compare(app: &TestApp, dice: &mut Dice, known: &[Known], query: &Query)
     expected.len()
 }
 
-/// Users with the same creation time as two others.
+/// Creates users, always three with the same creation time.
 async fn population(app: &TestApp, dice: &mut Dice, count: usize) -> Vec<Known> {
     let mut known = Vec::new();
     for number in 0..count {

@@ -1,5 +1,5 @@
-//! getCurrentUser and getCurrentSession, the list of the user's own sessions, and their end. Sign-out is in
-//! `sign_out.rs`.
+//! Tests of getCurrentUser and getCurrentSession, of the list of the user's own sessions, and of ending them. Sign-out
+//! is in `sign_out.rs`.
 
 use latchkey_testkit::{Session, Value, both_stores, days, json, minutes, seconds};
 
@@ -228,7 +228,7 @@ both_stores! {
     }
 }
 
-/// Id of the session that requested the list.
+/// Id of the session marked as current in a list.
 fn current_of(listed: &Value) -> String {
     let sessions = listed["sessions"].as_array().unwrap();
     let current = sessions.iter().find(|session| session["current"] == true).unwrap();

@@ -1,4 +1,4 @@
-//! The flat profile: getProfile and setProfile, custom fields, and the row shared with /api/profiles/me.
+//! Tests of the flat profile: getProfile and setProfile, custom fields, and the data shared with /api/profiles/me.
 
 use latchkey_testkit::{Answer, TestApp, User, Value, both_stores, json, minutes};
 
@@ -11,12 +11,12 @@ async fn set(user: &User, body: Value) -> Answer {
     user.patch(CURRENT, body).send().await
 }
 
-/// getProfile without credentials.
+/// Calls getProfile without credentials.
 async fn get(app: &TestApp, user: &User) -> Value {
     app.anon().get(&format!("/api/auth/profiles/{}", user.id)).send().await.expect(200)
 }
 
-/// Asserts that setProfile is refused without a change, in both forms of the body.
+/// Asserts that setProfile refuses the fields in both forms of the body, and changes nothing.
 async fn refuses(app: &TestApp, user: &User, fields: Value) {
     let before = get(app, user).await;
     for body in [fields.clone(), json!({"profile": fields})] {

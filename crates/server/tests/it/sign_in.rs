@@ -1,4 +1,4 @@
-//! signInWithPassword: POST /api/auth/sessions.
+//! Tests of signInWithPassword: POST /api/auth/sessions.
 
 use latchkey_testkit::{EmailMethod, PASSWORD, both_stores, json};
 

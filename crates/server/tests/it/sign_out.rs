@@ -1,4 +1,4 @@
-//! signOut: POST /api/auth/logout. The session ends on the server, by any of its tokens.
+//! Tests of signOut (POST /api/auth/logout): any token of the session ends it on the server.
 
 use latchkey_testkit::{Session, TestApp, both_stores, days, json, minutes};
 
@@ -142,7 +142,7 @@ both_stores! {
     }
 }
 
-/// Asserts that both tokens of the session are refused.
+/// Asserts that access token and refresh token of the session are refused.
 async fn assert_over(app: &TestApp, session: &Session) {
     app.with_session(session)
         .get("/api/auth/sessions/current")

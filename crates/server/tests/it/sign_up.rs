@@ -1,5 +1,5 @@
-//! signUp: POST /api/auth/users, without verification. With verification it is in `sign_up_pending.rs`, later events
-//! in `contested.rs`.
+//! Tests of signUp (POST /api/auth/users) without required verification. With it, they are in `sign_up_pending.rs`, and
+//! later events in `contested.rs`.
 
 use latchkey_testkit::{PASSWORD, Value, both_stores, json};
 

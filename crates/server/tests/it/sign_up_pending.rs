@@ -1,4 +1,4 @@
-//! signUp with required verification: it only sends a mail and reveals no account.
+//! Tests of signUp with required verification: it only sends a mail, and reveals no account.
 
 use latchkey_testkit::answer::parameter;
 use latchkey_testkit::{PASSWORD, TestApp, Value, both_stores, json};
@@ -161,7 +161,7 @@ both_stores! {
     }
 }
 
-/// Creates accounts `taken`, `pending`, `contested`, `banned`; `free` has none.
+/// Creates accounts named `taken`, `pending`, `contested` and `banned`. The address `free` has none.
 async fn every_kind_of_address(app: &TestApp, target: Value) {
     app.user("taken").await;
     let banned = app.user("banned").await;
@@ -176,7 +176,7 @@ async fn every_kind_of_address(app: &TestApp, target: Value) {
     }
 }
 
-/// Path of the link of a sign-up.
+/// Path of the link that a sign-up mails.
 async fn landing(app: &TestApp, email: &str, target: &Value) -> String {
     let body = with(json!({"email": email, "password": PASSWORD}), target);
     app.anon().post("/api/auth/users", body).send().await.expect(200);

@@ -1,4 +1,4 @@
-//! Mails as received by a real mail server: the npm package `smtp-server`, in `../smtp`.
+//! Tests of mails as a real mail server receives them: the npm package `smtp-server`, in `../smtp`.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -11,14 +11,14 @@ use tokio::process::{Child, ChildStdout, Command};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/smtp");
 
-/// A running mail server. It stops when its input closes, at the latest with the test.
+/// Running mail server. It stops when its standard input closes, at the latest at the end of the test.
 struct MailServer {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
     port: u16,
 }
 
-/// A mail offered to it.
+/// Mail that the service offered to the server.
 struct Offered {
     code: u64,
     from: String,
@@ -27,7 +27,7 @@ struct Offered {
 }
 
 impl MailServer {
-    /// Starts on this port; 0 for any.
+    /// Starts the server on this port; 0 for any free port.
     async fn start(port: u16) -> Self {
         let is_installed = Path::new(FOLDER).join("node_modules/smtp-server").is_dir();
         assert!(is_installed, "the mail server is missing: run `cargo xtask prepare node`");
@@ -45,7 +45,7 @@ impl MailServer {
         Self { child, lines, port }
     }
 
-    /// Stops the server; returns the offered mails.
+    /// Stops the server, and returns the mails that were offered.
     async fn stop(mut self) -> Vec<Offered> {
         drop(self.child.stdin.take());
         let mut offered = Vec::new();
@@ -61,7 +61,7 @@ impl Offered {
     fn read(line: &str) -> Self {
         let line: Value = serde_json::from_str(line).unwrap();
         let text = |key: &str| line[key].as_str().unwrap().to_owned();
-        // Each character of the line is one byte of the mail.
+        // The server encodes each byte of the mail as one character of the line.
         let data =
             text("data").chars().map(|character| u8::try_from(u32::from(character)).unwrap()).collect();
         Self { code: line["code"].as_u64().unwrap(), from: text("from"), to: text("to"), data }
@@ -72,7 +72,7 @@ async fn sign_up(app: &TestApp, email: &str) {
     app.anon().sign_up(email, PASSWORD).send().await.expect(200);
 }
 
-/// One run of the worker: mails sent, postponed, dead.
+/// Runs the mail worker once. Returns the numbers of mails sent, postponed and dead.
 async fn deliver(app: &TestApp) -> (usize, usize, usize) {
     let done = app.service().outbox.deliver_due().await.unwrap();
     (done.sent, done.retried, done.dead)

@@ -1,5 +1,5 @@
-//! verifyEmail, by code and (older variant) by the token of a link: POST /api/auth/email/verify. Codes are in `codes`,
-//! requested mails in `resend`, links in a browser in `links`.
+//! Tests of verifyEmail (POST /api/auth/email/verify) with a code, and with the token of a link, an older variant.
+//! Codes are in `codes`, requested mails in `resend`, links in a browser in `links`.
 
 use latchkey_testkit::{PASSWORD, Session, both_stores, hours, json};
 

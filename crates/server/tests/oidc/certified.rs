@@ -1,5 +1,5 @@
-//! The identity provider of the npm package `oidc-provider`, a certified implementation: started by a test, with a
-//! visitor who goes through its pages over HTTP.
+//! Certified identity provider of the npm package `oidc-provider`, started by a test, with a visitor that goes through
+//! its pages over HTTP.
 #![allow(dead_code, unreachable_pub, reason = "each suite takes what it needs")]
 
 use std::path::{Path, PathBuf};
@@ -14,13 +14,13 @@ const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/oidc");
 const CLIENT_ID: &str = "latchkey";
 const CLIENT_SECRET: &str = "secret-of-the-client-at-the-provider-of-the-tests";
 
-/// Running provider. Stopped on drop.
+/// Running identity provider. Stopped on drop.
 pub struct CertifiedProvider {
     _child: Child,
     issuer: String,
 }
 
-/// Node.js command for a script of this folder.
+/// Command that runs a script of this folder with Node.js.
 pub fn node(script: &str) -> Command {
     let is_installed = Path::new(FOLDER).join("node_modules/oidc-provider").is_dir();
     assert!(is_installed, "the identity provider is missing: run `cargo xtask prepare node`");
@@ -34,8 +34,8 @@ pub fn node(script: &str) -> Command {
 }
 
 impl CertifiedProvider {
-    /// Starts on a free port, at this time of the test's clock (milliseconds since 1970) or by the system clock. Its only
-    /// client redirects to `callback`.
+    /// Starts the provider on a free port. `now` is the time of the test's clock in milliseconds since 1970; without
+    /// it, the system clock applies. The provider's only client redirects to `callback`.
     pub async fn start(callback: &str, now: Option<i64>) -> Self {
         let mut child = node("server.js")
             .args(["0", callback])
@@ -49,12 +49,12 @@ impl CertifiedProvider {
         Self { _child: child, issuer: first["issuer"].as_str().unwrap().to_owned() }
     }
 
-    /// URL of its discovery document.
+    /// URL of the provider's discovery document.
     pub fn discovery(&self) -> String {
         format!("{}/.well-known/openid-configuration", self.issuer)
     }
 
-    /// Body of the admin call that configures it.
+    /// Request body that configures this provider as a custom one.
     pub fn custom(&self, key: &str) -> Value {
         json!({
             "key": key,
@@ -65,7 +65,7 @@ impl CertifiedProvider {
         })
     }
 
-    /// Client id and secret.
+    /// Client id and client secret of the provider's only client.
     pub const CLIENT: (&str, &str) = (CLIENT_ID, CLIENT_SECRET);
 
     /// Opens `auth_url`, logs in and consents; returns the final redirect.

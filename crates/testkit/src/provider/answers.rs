@@ -1,4 +1,4 @@
-//! Endpoints of the provider.
+//! HTTP endpoints of the fake provider.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -20,12 +20,12 @@ use serde_json::{Value, json};
 use super::lies::{Document, Endpoint, Manner};
 use super::{PROVIDER_CLIENT_ID, PROVIDER_CLIENT_SECRET, ProviderState, challenge_of};
 
-/// Access token for userinfo.
+/// Access token that the userinfo endpoint accepts.
 const ACCESS_TOKEN: &str = "access-token-of-the-provider";
-/// Body size above any sane limit.
+/// Size of a body in bytes that is above any reasonable limit.
 const TOO_MUCH: usize = 2 * 1024 * 1024;
 
-/// Path of Microsoft's metadata on the fake provider.
+/// Path of Microsoft's metadata at the fake provider.
 const MICROSOFT: &str = "/login.microsoftonline.com/{tenant}/v2.0/.well-known/openid-configuration";
 
 type SharedState = Arc<Mutex<ProviderState>>;
@@ -101,7 +101,8 @@ async fn userinfo(Shared(state): Shared<SharedState>, headers: HeaderMap) -> Res
     answer(state, Endpoint::UserInfo, &document)
 }
 
-/// `client_secret_basic` (both parts form-encoded first, RFC 6749 section 2.3.1) or `client_secret_post`.
+/// True if the request authenticates the client, by `client_secret_basic` (both parts form-encoded first, RFC 6749
+/// section 2.3.1) or `client_secret_post`.
 fn is_the_client(headers: &HeaderMap, id: &str, secret: &str) -> bool {
     let basic = STANDARD.encode(format!("{PROVIDER_CLIENT_ID}:{PROVIDER_CLIENT_SECRET}"));
     let header = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
@@ -130,7 +131,7 @@ fn answer(state: &mut ProviderState, endpoint: Endpoint, document: &Value) -> Re
     }
 }
 
-/// Endless whitespace, which JSON allows before a value.
+/// Endless body of white space, which JSON allows before a value.
 fn forever(pause: Duration, size: usize) -> Body {
     Body::from_stream(stream::unfold((), move |()| async move {
         tokio::time::sleep(pause).await;

@@ -1,4 +1,4 @@
-//! Signing key of the provider, with valid and invalid signatures.
+//! Signing key of the fake provider, and its valid and invalid signatures.
 
 use aws_lc_rs::encoding::{AsDer, PublicKeyX509Der};
 use aws_lc_rs::hmac;
@@ -36,14 +36,14 @@ impl SigningKey {
         })
     }
 
-    /// Public key as PEM, which a careless verifier would accept as an HMAC secret.
+    /// Public key as PEM. A verifier that takes the algorithm from the token would use it as an HMAC secret.
     fn pem(&self) -> String {
         let der: PublicKeyX509Der<'_> = self.pair.public_key().as_der().expect("a public key");
         format!("-----BEGIN PUBLIC KEY-----\n{}\n-----END PUBLIC KEY-----\n", STANDARD.encode(der.as_ref()))
     }
 }
 
-/// JWS in compact serialization.
+/// Makes a JWS in compact serialization with this kind of signature.
 pub(super) fn jws(key: &SigningKey, signature: Signature, header: &Value, claims: &Value) -> String {
     let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
     let signed = format!("{}.{}", part(header), part(claims));

@@ -1,15 +1,15 @@
-//! Misbehaviour of the provider.
+//! Ways in which the fake provider can misbehave.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// A document of the provider.
+/// Document of the provider whose content a test can change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Document {
-    /// Metadata (`OpenID` Connect Discovery).
+    /// Provider metadata (`OpenID` Connect Discovery).
     Discovery,
-    /// Keys (RFC 7517).
+    /// JSON Web Key Set (RFC 7517).
     Jwks,
     /// Response of the token endpoint.
     TokenAnswer,
@@ -17,11 +17,11 @@ pub enum Document {
     IdToken,
     /// Header of the id token.
     IdTokenHeader,
-    /// Claims of userinfo.
+    /// Claims in the response of the userinfo endpoint.
     UserInfo,
 }
 
-/// An endpoint of the provider.
+/// Endpoint of the provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Endpoint {
     /// `/.well-known/openid-configuration`
@@ -37,35 +37,35 @@ pub enum Endpoint {
 /// Failure mode of an endpoint.
 #[derive(Debug, Clone)]
 pub enum Manner {
-    /// This status, with a valid document.
+    /// Responds with this status, and a valid document.
     Status(u16),
-    /// Redirect (307) to this URL.
+    /// Redirects (307) to this URL.
     Redirect(String),
-    /// Body of more than a megabyte.
+    /// Sends a body of more than a megabyte.
     Huge,
-    /// Endless body.
+    /// Sends a body that never ends.
     Endless,
-    /// One byte from time to time.
+    /// Sends one byte from time to time.
     Slow,
-    /// No response.
+    /// Accepts the request and never responds.
     Silent,
-    /// Not JSON.
+    /// Sends a body that is not JSON.
     Garbage,
-    /// Truncated body.
+    /// Closes the connection in the middle of the body.
     CutOff,
 }
 
-/// Signature of id tokens.
+/// Signature of the id tokens that the provider issues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Signature {
-    /// ES256 with the published key.
+    /// ES256 with the published key, as it should be.
     #[default]
     Honest,
-    /// Another key under the same key id.
+    /// ES256 with another key under the published key id.
     AnotherKey,
-    /// The right key over other bytes.
+    /// Signature of the published key over other bytes.
     Broken,
-    /// None: `alg` is `none`.
+    /// No signature: `alg` is `none`.
     Missing,
     /// HS256 with the public key as the secret.
     PublicKeyAsSecret,
@@ -104,7 +104,7 @@ impl Lies {
         self.manners.get(&endpoint).cloned()
     }
 
-    /// Document with the configured changes.
+    /// Document with the changes that a test configured.
     pub(super) fn told(&self, document: Document, mut value: Value) -> Value {
         for patch in self.patches.get(&document).into_iter().flatten() {
             merge(&mut value, patch);
@@ -113,7 +113,7 @@ impl Lies {
     }
 }
 
-/// Merge patch (RFC 7396).
+/// Applies a JSON merge patch (RFC 7396).
 fn merge(target: &mut Value, patch: &Value) {
     let Value::Object(patch) = patch else {
         *target = patch.clone();

@@ -1,15 +1,15 @@
-//! The progress of a copy: a bar on a terminal, otherwise lines.
+//! Progress display of a copy: a progress bar on a terminal, otherwise lines.
 
 use std::io::IsTerminal;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// The most lines of a phase where there is no terminal.
+/// Maximum number of lines per phase if standard error is not a terminal.
 const LINES: u64 = 20;
-/// Rows between two lines where the end is not known.
+/// Rows between two lines if the total number of rows is unknown.
 const ROWS_PER_LINE: u64 = 100_000;
 
-/// One phase of a copy, which prints as it goes on.
+/// Progress of one phase of a copy. Prints while the phase runs.
 pub(super) struct Progress {
     phase: &'static str,
     total: u64,
@@ -19,13 +19,13 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// Begins a phase of so many rows, 0 if unknown.
+    /// Starts a phase that handles `total` rows; 0 if the number is unknown.
     pub(super) fn new(phase: &'static str, total: u64) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| bar(phase, total));
         Self { phase, total, done: 0, printed: 0, bar }
     }
 
-    /// So many more rows of a table are done.
+    /// Adds `rows` rows of a table to the rows that are already handled.
     pub(super) fn advance(&mut self, table: &'static str, rows: usize) {
         let rows = rows as u64;
         self.done += rows;
@@ -38,7 +38,7 @@ impl Progress {
         }
     }
 
-    /// Ends the phase.
+    /// Removes the bar, or prints the final count.
     pub(super) fn end(self) {
         match &self.bar {
             Some(bar) => bar.finish_and_clear(),
@@ -66,7 +66,7 @@ fn bar(phase: &'static str, total: u64) -> ProgressBar {
             "{prefix:>10} [{bar:30}] {human_pos} of {human_len} rows, {eta} left  {msg}",
         ),
     };
-    // A template that cannot be read would leave the bar as the crate draws it.
+    // An invalid template falls back to the default style of `indicatif`.
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
     bar.with_style(style).with_prefix(phase)
 }

@@ -1,4 +1,4 @@
-//! The embedded default documents every key, and holds what the policy says.
+//! Tests of the default settings file: it documents every key, and its values match the policy.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -6,15 +6,16 @@ use std::time::Duration;
 use latchkey_domain::limits::Rate;
 use latchkey_domain::password::PasswordPolicy;
 
-use latchkey_service::config::{Lifetimes, LimitsConfig, SigningAlgorithm};
 use latchkey_service::settings::{EditableSettings, EmailMethod};
+use latchkey_service::tokens::SigningAlgorithm;
+use latchkey_service::{Lifetimes, LimitsConfig};
 use latchkey_settings::{Fallback, defaults};
 
 use super::super::keys::ITEMS;
 use super::super::{DEFAULT_TOML, Settings, Sources};
 use super::load;
 
-/// The keys of the default file in order, with the comment above each and whether it is set.
+/// Keys of the default file in order, each with a flag that is true if the file sets a value.
 fn documented() -> Vec<(String, bool)> {
     let mut section = String::new();
     let mut keys = Vec::new();

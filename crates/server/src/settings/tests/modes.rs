@@ -1,4 +1,4 @@
-//! What development takes for granted, and what production demands.
+//! Tests of the defaults of development mode and the requirements of production mode.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! `config print`: what it shows can be read back, and hides secrets.
+//! Tests of `config print`: its output can be read back, and hides secrets.
 
 use super::super::{Settings, Sources};
 use super::{OTHER_SECRET, SECRET, assert_says, development, load, production};

@@ -1,4 +1,4 @@
-//! Sections of identity providers, whose names the operator chooses.
+//! Tests of the sections of identity providers, whose names the operator chooses.
 
 use super::super::Sources;
 use super::{assert_says, development, load, problem};

@@ -1,4 +1,4 @@
-//! Rules between keys: each names the key and the remedy.
+//! Tests of the rules between keys: each message names the key and the remedy.
 
 use super::{OTHER_SECRET, SECRET, assert_says, development, load, problem, production};
 
@@ -77,6 +77,22 @@ fn a_key_signs_for_longer_than_its_tokens_live() {
     let said = super::problems(development(&["auth.key_rotation_interval=5m"]));
     assert_says(&said[0], &["auth.key_rotation_interval", "auth.access_token_ttl"]);
     load(development(&["auth.refresh_grace=0s", "auth.key_rotation_interval=0s"]));
+}
+
+#[test]
+fn a_token_stays_fresh_for_half_a_minute_at_least() {
+    let said = super::problems(development(&["auth.reauthentication_window=29s"]));
+    assert_says(&said[0], &["auth.reauthentication_window", "30s"]);
+    load(development(&["auth.reauthentication_window=30s"]));
+}
+
+#[test]
+fn required_second_factors_need_required_verification() {
+    let required = "auth.second_factor=required";
+    let text = problem(development(&[required, "auth.require_email_verification=false"]));
+    assert_says(&text, &["auth.second_factor", "auth.require_email_verification to true"]);
+    load(development(&[required, "auth.require_email_verification=true"]));
+    load(development(&["auth.second_factor=off", "auth.require_email_verification=false"]));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Which source wins, what is pinned, and what an unknown key or a wrong type is told.
+//! Tests of the sources: their precedence, pinned keys, and the messages about unknown keys and wrong types.
 
 use std::ffi::OsString;
 use std::io;

@@ -1,4 +1,4 @@
-//! What single values must be.
+//! Tests of the bounds and formats of single values.
 
 use super::{assert_says, development, load, problem, production};
 

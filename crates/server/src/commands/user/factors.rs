@@ -1,0 +1,58 @@
+//! Command `latchkey user factors remove`.
+
+use std::io::Write;
+
+use latchkey_domain::audit::Actor;
+use latchkey_service::factors::AccountFactors;
+
+use super::{find, refused};
+use crate::cli::UserRef;
+use crate::commands::CommandError;
+use crate::terminal;
+use crate::wiring::Assembly;
+
+pub(super) async fn remove(
+    assembly: &Assembly,
+    user: &UserRef,
+    with_passkeys: bool,
+    is_sure: bool,
+) -> Result<(), CommandError> {
+    if !is_sure && !terminal::is_there() {
+        let text = "`user factors remove` asks first, and standard input is no terminal; nothing was removed. Add --yes \
+                    to remove without a question";
+        return Err(refused(text.to_owned()));
+    }
+    let user = find(assembly, user).await?;
+    if !is_sure {
+        describe(&assembly.service.factors.of_user(user.id).await?, with_passkeys)?;
+        if !terminal::ask_yes("Remove these factors? Be sure that the owner asks for it. [y/N] ").await? {
+            return Err(refused("nothing was removed".to_owned()));
+        }
+    }
+    assembly.service.factors.reset(user.id, with_passkeys, Actor::System, None).await?;
+    println!("removed the second factors of {}", user.id);
+    Ok(())
+}
+
+/// Prints the account and its second factors to standard error.
+fn describe(
+    AccountFactors { user, factors }: &AccountFactors,
+    with_passkeys: bool,
+) -> Result<(), CommandError> {
+    let mut err = std::io::stderr();
+    let two_step = if user.has_two_step() { "on" } else { "off" };
+    writeln!(err, "  Email     {}", user.email.as_typed())?;
+    writeln!(err, "  Id        {}", user.id)?;
+    writeln!(err, "  Two-step  {two_step}")?;
+    for totp in &factors.totp {
+        writeln!(err, "  App       {}, added {}", totp.name.as_str(), totp.created_at.to_minute_text())?;
+    }
+    for passkey in &factors.passkeys {
+        let kept = if with_passkeys { "" } else { "; kept, --passkeys removes it" };
+        let (name, added) = (passkey.name.as_str(), passkey.created_at.to_minute_text());
+        writeln!(err, "  Passkey   {name}, added {added}{kept}")?;
+    }
+    writeln!(err, "  Recovery  {} unused codes", factors.recovery_codes_left)?;
+    writeln!(err, "  Ended     all sessions; the owner signs in again and gets a mail")?;
+    Ok(())
+}

@@ -1,0 +1,110 @@
+//! Command `latchkey user show`.
+
+use latchkey_domain::audit::AuditEvent;
+use latchkey_domain::session::{Level, Session};
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::user::User;
+use latchkey_service::factors::AccountFactors;
+use serde_json::Value;
+
+use super::{find, ways_in};
+use crate::cli::UserRef;
+use crate::commands::CommandError;
+use crate::wiring::Assembly;
+
+/// Number of the last sign-ins that are listed.
+const SIGN_INS: u32 = 10;
+
+pub(super) async fn run(assembly: &Assembly, user: &UserRef) -> Result<(), CommandError> {
+    let id = find(assembly, user).await?.id;
+    let AccountFactors { user, factors } = assembly.service.factors.of_user(id).await?;
+    let sessions = assembly.storage.store.list_sessions(user.id, assembly.service.now()).await?;
+    let sign_ins = assembly.service.own_data.last_sign_ins(user.id, SIGN_INS).await?;
+
+    println!("{}", sentence(&user));
+    println!();
+    println!("Id         {id}");
+    println!("Created    {}", user.created_at.to_minute_text());
+    println!("Sign-in    {}", ways_in(&user));
+    println!("Two-step   {}", two_step(user.two_step_at));
+    for totp in &factors.totp {
+        let (name, added) = (totp.name.as_str(), totp.created_at.to_minute_text());
+        println!("App        {name}, added {added}, {} ({})", last_use(totp.last_used_at), totp.id);
+    }
+    for passkey in &factors.passkeys {
+        let (name, added) = (passkey.name.as_str(), passkey.created_at.to_minute_text());
+        print!("Passkey    {name}, added {added}, {} ({})", last_use(passkey.last_used_at), passkey.id);
+        if assembly.service.passkeys.is_usable(passkey) {
+            println!();
+        } else {
+            println!("; unusable, its domain is {}", passkey.rp_id.as_str());
+        }
+    }
+    if user.has_two_step() {
+        println!("Recovery   {} unused codes", factors.recovery_codes_left);
+    }
+    list_sign_ins(&sign_ins);
+    list(sessions);
+    Ok(())
+}
+
+/// Describes the state of the account in one sentence: what the owner can do, or what prevents it.
+fn sentence(user: &User) -> String {
+    let email = user.email.as_typed();
+    if let Some(since) = user.banned_at {
+        return format!("{email} is banned since {} and cannot sign in.", since.to_minute_text());
+    }
+    if user.is_pending {
+        return format!("{email} signed up and has not verified the address yet.");
+    }
+    let verified = if user.email_verified { "" } else { "; the address is not verified" };
+    if user.providers().is_empty() {
+        return format!("{email} has no way to sign in but a password reset by mail{verified}.");
+    }
+    let steps = if user.has_two_step() { "two steps" } else { "one step" };
+    format!("{email} can sign in, in {steps}{verified}.")
+}
+
+fn two_step(since: Option<Timestamp>) -> String {
+    since.map_or_else(|| "off".to_owned(), |since| format!("on since {}", since.to_minute_text()))
+}
+
+fn last_use(at: Option<Timestamp>) -> String {
+    at.map_or_else(|| "never used".to_owned(), |at| format!("last used {}", at.to_minute_text()))
+}
+
+/// Lists the last sign-ins, newest first, those of ended sessions too.
+fn list_sign_ins(sign_ins: &[AuditEvent]) {
+    println!();
+    if sign_ins.is_empty() {
+        println!("No sign-ins in the last 90 days");
+        return;
+    }
+    println!("{:<22}{:<14}{:<26}ADDRESS", "LAST SIGN-INS", "BY", "DEVICE");
+    for event in sign_ins {
+        let by = event.details.get("amr").and_then(Value::as_array).into_iter().flatten();
+        let by: Vec<_> = by.filter_map(Value::as_str).collect();
+        let (at, by) = (event.at.to_minute_text(), by.join(" "));
+        match &event.client {
+            Some(client) => println!("{at:<22}{by:<14}{:<26}{}", client.device(), client.address),
+            None => println!("{at:<22}{by}"),
+        }
+    }
+}
+
+/// Lists the open sessions with the sign-ins that opened them, newest sign-in first.
+fn list(mut sessions: Vec<Session>) {
+    println!();
+    if sessions.is_empty() {
+        println!("No open sessions");
+        return;
+    }
+    sessions.sort_by_key(|session| std::cmp::Reverse((session.created_at, session.id)));
+    println!("{:<22}{:<22}{:<7}{:<14}{:<26}ADDRESS", "SESSION SINCE", "LAST SEEN", "STEPS", "BY", "DEVICE");
+    for session in sessions {
+        let (opened, seen) = (session.created_at.to_minute_text(), session.last_seen_at.to_minute_text());
+        let steps = if session.level == Level::Two { 2 } else { 1 };
+        let (by, device) = (session.methods.to_claim().join(" "), session.client.device());
+        println!("{opened:<22}{seen:<22}{steps:<7}{by:<14}{device:<26}{}", session.client.address);
+    }
+}
