@@ -1,4 +1,5 @@
 // HTML views. `html` escapes all external text.
+import { qrOf } from "./qr.mjs";
 
 /** Markup that needs no escaping. */
 class Markup {
@@ -70,10 +71,58 @@ export const newPassword = ({ error, email: address, otp }) => ({
       ${password("newPassword", "new-password")}<button>Save</button></form>`,
 });
 
-export const account = ({ error, user, profile, sessions }) => ({
+/** Label of each kind of answer that is typed. */
+const KINDS = { totp: "Code of your app", recovery_code: "Recovery code", password: "Password", email_code: "Code from your mail" };
+
+/** Question for a second factor. The challenge is in the form alone: whoever reloads starts over. */
+export const challenge = ({ error, asked, kind = asked.kinds[0] }) => ({
+  title: "One more step",
+  body: html`${complaint(error)}
+    <form method="post" action="/challenge">
+      ${hidden({ challenge: asked.id, kinds: asked.kinds.join(" "), expiresAt: asked.expiresAt, kind })}
+      <label>${KINDS[kind]} <input name="answer" type="${kind === "password" ? "password" : "text"}" autocomplete="off" required autofocus></label>
+      <button>Continue</button>
+      ${asked.kinds.filter((one) => one !== kind && KINDS[one]).map((one) => html`<button class="quiet" name="other" value="${one}" formnovalidate>${KINDS[one]} instead</button>`)}
+    </form><p class="soft"><a href="/">Back</a></p>`,
+});
+
+const hidden = (fields) =>
+  Object.entries(fields).map(([name, value]) => value && html`<input type="hidden" name="${name}" value="${value}">`);
+
+/** Authenticator app to scan; `asked` is the challenge of a sign-in that requires one. */
+export const enrolment = ({ error, begun, asked }) => {
+  const { size, path } = qrOf(begun.uri);
+  return {
+    title: "Scan this code",
+    body: html`<p class="soft">Open an authenticator app, scan the code, and type the six digits that it shows.</p>
+      <svg viewBox="0 0 ${size} ${size}" width="224" role="img" aria-label="QR code" style="background:#fff;fill:#000"><path d="${path}"/></svg>
+      <p class="soft">Or type this secret: <code>${begun.secret}</code></p>${complaint(error)}
+      <form method="post" action="/totp/confirm">${hidden({ factorId: begun.factorId, uri: begun.uri, secret: begun.secret, challenge: asked?.id })}<label>Code of your app <input name="code" inputmode="numeric" autocomplete="one-time-code" required></label><button>Confirm</button></form>
+      <p class="soft"><a href="/security">Cancel</a></p>`,
+  };
+};
+
+export const recoveryCodes = ({ codes }) => ({
+  title: "Your recovery codes",
+  body: html`<p class="soft">Each signs you in once without your app. Keep them in a safe place: they are not shown again.</p>
+    <ul>${codes.map((code) => html`<li><code>${code}</code></li>`)}</ul><p><a href="/security">I have stored them</a></p>`,
+});
+
+export const security = ({ error, account: { twoStep, totp, recoveryCodesLeft }, sessions }) => ({
+  title: `Two-step sign-in is ${twoStep ? "on" : "off"}`,
+  body: html`${complaint(error)}
+    <ul>${totp.map((one) => html`<li>${one.name}, since ${new Date(one.createdAt).toUTCString()}</li>`)}</ul>
+    ${twoStep ? html`<p class="soft">${recoveryCodesLeft} recovery codes are left.</p>` : ""}
+    <form method="post" action="/totp"><button>Add an authenticator app</button></form>
+    ${twoStep ? html`<form method="post" action="/recovery-codes"><button class="quiet">New recovery codes</button></form><form method="post" action="/two-step/off"><button class="quiet">Turn off</button></form>` : ""}
+    <h2>Your sessions</h2><ul>${sessions.map((one) => html`<li>${one.ip}, ${new Date(one.lastSeenAt).toUTCString()}${one.current ? ", this one" : ""}</li>`)}</ul>
+    <p class="soft"><a href="/">Back to your account</a></p>`,
+});
+
+export const account = ({ error, user, profile }) => ({
   title: `Hello ${user.profile.name || user.email}`,
   body: html`<p class="soft">${user.email}, ${user.emailVerified ? "verified" : "not verified"}</p>${complaint(error)}
     <form method="post" action="/profile"><label>Name <input name="name" value="${profile?.name}"></label><label>About you <textarea name="bio" rows="3">${profile?.bio}</textarea></label><button>Save profile</button></form>
     <form method="post" action="/sign-out"><button class="quiet">Sign out</button></form>
-    <h2>Your sessions</h2><ul>${sessions.map((one) => html`<li>${one.ip}, ${new Date(one.lastSeenAt).toUTCString()}${one.current ? ", this one" : ""}</li>`)}</ul>`,
+    <p class="soft"><a href="/security">Security and sessions</a></p>`,
 });

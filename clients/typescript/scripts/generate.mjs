@@ -1,42 +1,32 @@
 // Generates src/generated.ts from docs/openapi.json: the schemas that the client uses, and with `ErrorResponse` all error
 // codes. Prints to standard output with --print.
-import { readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import openapiTS, { astToString } from "openapi-typescript";
 
-/** Schemas that src/ uses by name; referenced ones are included. */
-const USED = [
-  "CurrentSession",
-  "EndedSessions",
-  "ErrorResponse",
-  "FlatProfile",
-  "JwkSet",
-  "MailSent",
-  "Message",
-  "OwnSessions",
-  "ProfileRecord",
-  "PublicConfig",
-  "PublicProfile",
-  "ResetToken",
-  "Session",
-  "SignUpRequest",
-  "UpdateProfileRequest",
-  "User",
-];
+const SOURCE = new URL("../src/", import.meta.url);
+const TARGET = new URL("generated.ts", SOURCE);
+
+/** Schemas that src/ names: `Schemas["User"]`, `components["schemas"]["User"]`. Referenced ones are included. */
+async function used() {
+  const files = (await readdir(SOURCE, { recursive: true })).filter((file) => /\.tsx?$/.test(file) && file !== "generated.ts");
+  const texts = await Promise.all(files.map((file) => readFile(new URL(file, SOURCE), "utf8")));
+  return texts.flatMap((text) => [...text.matchAll(/\b(?:Schemas|components\["schemas"\])\["(\w+)"\]/g)].map(([, name]) => name));
+}
 
 const HEAD = `// Generated from docs/openapi.json by scripts/generate.mjs; do not edit.
 
 `;
 
-/** Schemas reachable from the used ones. */
-function reachable(schemas) {
+/** Schemas reachable from the named ones. */
+function reachable(schemas, names) {
   const found = new Set();
   const visit = (name) => {
     if (found.has(name)) return;
-    if (!schemas[name]) throw new Error(`docs/openapi.json has no schema ${name}; fix USED in scripts/generate.mjs`);
+    if (!schemas[name]) throw new Error(`docs/openapi.json has no schema ${name}; which src/ names`);
     found.add(name);
     for (const [, next] of JSON.stringify(schemas[name]).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) visit(next);
   };
-  USED.forEach(visit);
+  names.forEach(visit);
   return Object.fromEntries([...found].sort().map((name) => [name, schemas[name]]));
 }
 
@@ -45,7 +35,7 @@ const small = {
   openapi: document.openapi,
   info: document.info,
   paths: {},
-  components: { schemas: reachable(document.components.schemas) },
+  components: { schemas: reachable(document.components.schemas, await used()) },
 };
 const types = astToString(await openapiTS(small, { exportType: true }));
 const schemas = types.slice(types.indexOf("export type components"), types.indexOf("export type $defs"));
@@ -55,5 +45,5 @@ const text = HEAD + schemas.replace(/\n {4}(responses|parameters|requestBodies|h
 if (process.argv.includes("--print")) {
   process.stdout.write(text);
 } else {
-  await writeFile(new URL("../src/generated.ts", import.meta.url), text);
+  await writeFile(TARGET, text);
 }

@@ -1,12 +1,12 @@
 // Verification of access tokens in any backend: signature, times, issuer, audience and type (RFC 8725, RFC 9068). Only
 // the service knows about revocation: a token is valid here until it expires.
 import type { AccessTokenClaims, bytesOf, partOf } from "./claims.js";
-import type { LatchkeyError, Result } from "./errors.js";
+import type { ErrorCode, LatchkeyError, Result } from "./errors.js";
 import { keyOf, type Key } from "./key-set.js";
 
 /** Verified token with its claims. */
 export interface VerifiedToken {
-  claims: AccessTokenClaims;
+  claims: AccessTokenClaims & { aal: number };
 }
 
 /** Options of `verifyAccessToken`. */
@@ -17,6 +17,10 @@ export interface VerifyOptions {
   issuer?: string;
   /** Expected audience. Default: the issuer. */
   audience?: string;
+  /** Lowest accepted level: 2 demands two factors; a token below it is `LEVEL_TOO_LOW`. */
+  minLevel?: 1 | 2;
+  /** Seconds since the user's authentication, at most; an older one is `TOO_OLD`. */
+  maxAge?: number;
   /** Allowed clock skew in seconds. Default 5. */
   clockTolerance?: number;
   /** Custom `fetch`. */
@@ -54,7 +58,10 @@ export async function check(token: string, options: VerifyOptions, tools: Tools)
     if (!name || name !== alg) return refused(INVALID_TOKEN);
     if (!(await isSigned(key, ALGORITHMS[name], `${head}.${body}`, bytesOf(signature)))) return refused(INVALID_TOKEN);
     const claims = partOf(body) as AccessTokenClaims;
-    return areValid(claims, baseUrl, options) ? { data: { claims }, error: null } : refused(INVALID_TOKEN);
+    if (!areValid(claims, baseUrl, options)) return refused(INVALID_TOKEN);
+    claims.aal ??= 1;
+    const shortfall = shortfallOf(claims, options);
+    return shortfall ? refused(shortfall) : { data: { claims: claims as VerifiedToken["claims"] }, error: null };
   } catch (error) {
     return (error as Error).name === "NotSupportedError" ? refused(CRYPTO_UNAVAILABLE) : refused(INVALID_TOKEN);
   }
@@ -99,7 +106,17 @@ function areValid(claims: AccessTokenClaims, baseUrl: string, options: VerifyOpt
   );
 }
 
-type Refusal = readonly [number, "AUTH_UNAUTHORIZED" | "NETWORK_ERROR" | "CRYPTO_UNAVAILABLE", string, object?];
+/** Refusal of a valid token that is too weak or too old for this call. Anything but a number meets no demand. */
+function shortfallOf(
+  { aal, auth_time }: AccessTokenClaims,
+  { minLevel, maxAge, clockTolerance = 5 }: VerifyOptions,
+): Refusal | undefined {
+  if (minLevel !== undefined && !(Number(aal) >= minLevel)) return LEVEL_TOO_LOW;
+  const isTooOld = maxAge !== undefined && !(auth_time + maxAge + clockTolerance >= Date.now() / 1000);
+  return isTooOld ? TOO_OLD : undefined;
+}
+
+type Refusal = readonly [number, ErrorCode, string, object?];
 
 /** Error of a runtime without WebCrypto, or without Ed25519. */
 const CRYPTO_UNAVAILABLE: Refusal = [
@@ -114,6 +131,20 @@ const INVALID_TOKEN: Refusal = [
   "AUTH_UNAUTHORIZED",
   "The access token is not valid.",
   { nextActions: "Refresh the session, and send the request with the new access token." },
+];
+
+const LEVEL_TOO_LOW: Refusal = [
+  403,
+  "LEVEL_TOO_LOW",
+  "This call needs a sign-in with two factors.",
+  { nextActions: "Turn on two-step sign-in, or reauthenticate, and send the request with the new access token." },
+];
+
+const TOO_OLD: Refusal = [
+  403,
+  "TOO_OLD",
+  "The authentication of this session is too long ago.",
+  { nextActions: "Reauthenticate, and send the request with the new access token." },
 ];
 
 const UNREACHABLE: Refusal = [0, "NETWORK_ERROR", "The keys of the service could not be fetched."];

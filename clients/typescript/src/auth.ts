@@ -1,15 +1,15 @@
 // `client.auth`: the account operations of spec 4.2 as requests. Documented in contract.ts; sessions are in sessions.ts,
-// the OAuth flow in oauth-flow.ts. Closures instead of methods: they need no `this`.
+// the OAuth flow in oauth-flow.ts, the own account and its factors in account.ts. Closures instead of methods: they need no `this`.
 import type { Auth } from "./contract.js";
-import { bytesOf, partOf } from "./claims.js";
-import { failure, LatchkeyError, type Result, success } from "./errors.js";
+import type { AccountOperations, AccountParts } from "./account.js";
+import { bytesOf, claimsOf, partOf } from "./claims.js";
+import { failure, LatchkeyError, type Result, success, unexpected, unreachable } from "./errors.js";
 import type { OAuth } from "./oauth.js";
 import type { Settings } from "./options.js";
-import type { HeldSession } from "./session-store.js";
+import { type HeldSession, hold } from "./session-store.js";
 import type { Sessions } from "./sessions.js";
-import { END_OTHERS } from "./sign-out.js";
-import type { Request, Transport } from "./transport.js";
-import type { EndedSessions, FlatProfile, Refreshed, Session, Unlinked, User, WireProfile } from "./types.js";
+import type { Transport } from "./transport.js";
+import type { Challenge, PublicConfig, Reauthenticated, Refreshed, Session, User } from "./types.js";
 
 /** Parts of a client that the operations use. */
 interface Parts {
@@ -17,29 +17,20 @@ interface Parts {
   transport: Transport;
   sessions: Sessions;
   oauth: OAuth;
+  ask?: ((challenge: Challenge<Reauthenticated>) => Promise<unknown>) | undefined;
 }
 
 type Operations<Names extends keyof Auth> = Pick<Auth, Names>;
-
-/** Path of an account operation; an id is one segment of it. */
-const at = (path: string, id?: string): string => `/api/auth/${path}${id === undefined ? "" : encodeURIComponent(id)}`;
-
-/** Result without the response headers. */
-const plain = <T>({ data, error }: Result<T>): Result<T> => (error ? failure(error) : success(data));
-
-/** Result without the nested copy for older clients. */
-function flat(result: Result<WireProfile>): Result<FlatProfile> {
-  if (result.error) return failure(result.error);
-  const { profile: _, ...fields } = result.data;
-  return success(fields);
-}
 
 /** Creates the account operations of one client. */
 export const createAuth = (parts: Parts): Auth => ({
   ...signingIn(parts),
   ...ofSession(parts),
-  ...ofUser(parts),
-  ...publicly(parts),
+  ...onDemand(parts),
+  getPublicConfig: async () => {
+    const { data, error } = await parts.transport.send<PublicConfig>({ method: "GET", path: "/api/auth/public-config" });
+    return error ? failure(error) : success(data);
+  },
   async verifyAccessToken(token, options) {
     const { check } = await import("./access-token.js");
     const { baseUrl, fetch } = parts.settings;
@@ -62,7 +53,7 @@ function signingIn({
 > {
   /** Opens a session and clears the redirect result. */
   const open = async <T extends object>(path: string, body: object): Promise<Result<T>> => {
-    const result = await sessions.open<T>({ method: "POST", path: at(path), body });
+    const result = await sessions.open<T>({ method: "POST", path: `/api/auth/${path}`, body });
     if (!result.error) oauth.forgetResult();
     return result;
   };
@@ -117,79 +108,32 @@ function ofSession({
     },
     // With a token passed by the app, the user is requested first.
     onAuthStateChange: (callback) =>
-      sessions.listen(getCurrentSession(), (event, held, error = null) =>
-        callback(event, held?.user ? sessionOf(held) : null, error),
+      sessions.listen(getCurrentSession(), (event, held, error = null, challenge) =>
+        callback(event, held?.user ? sessionOf(held) : null, error, challenge),
       ),
   };
 }
 
-function ofUser({
-  sessions,
-}: Parts): Operations<
-  | "listIdentities"
-  | "unlinkIdentity"
-  | "setProfile"
-  | "changePassword"
-  | "listSessions"
-  | "endSession"
-  | "endOtherSessions"
-> {
-  const send = async <T>(method: Request["method"], path: string, more?: Partial<Request>): Promise<Result<T>> =>
-    plain(await sessions.send<T>({ method, path, ...more }));
-  return {
-    listIdentities: () => send("GET", at("identities")),
-    async unlinkIdentity({ provider, subject }) {
-      const result = await send<Unlinked>("DELETE", at("identities/", provider), { query: { subject } });
-      if (result.data) sessions.store.updateUser(result.data.user);
-      return result;
-    },
-    async setProfile(input) {
-      const profile = typeof input.profile === "object" ? input.profile : input;
-      const result = flat(await send<WireProfile>("PATCH", at("profiles/current"), { body: { profile } }));
-      if (result.data) sessions.store.updateProfile(result.data.id, result.data);
-      return result;
-    },
-    changePassword: ({ currentPassword, newPassword }) =>
-      send("POST", at("password"), { body: { currentPassword, newPassword } }),
-    listSessions: () => send("GET", at("sessions")),
-    async endSession(id) {
-      const result = await send<EndedSessions>("DELETE", at("sessions/", id));
-      if (result.data) sessions.store.endIfOwn(id);
-      return result;
-    },
-    endOtherSessions: async () => plain(await sessions.send<EndedSessions>(END_OTHERS)),
-  };
-}
+/** Names of the operations that account.ts has. */
+const ON_DEMAND =
+  "listIdentities unlinkIdentity changePassword listSessions endSession endOtherSessions getAccount setTwoStep " +
+  "replaceRecoveryCodes answerChallenge sendChallengeCode reauthenticate beginTotp confirmTotp renameTotp removeTotp " +
+  "getProfile setProfile resendVerificationEmail sendResetPasswordEmail exchangeResetPasswordToken resetPassword";
 
-function publicly({
-  transport,
-  sessions,
-  oauth,
-}: Parts): Operations<
-  | "getProfile"
-  | "getPublicConfig"
-  | "resendVerificationEmail"
-  | "sendResetPasswordEmail"
-  | "exchangeResetPasswordToken"
-  | "resetPassword"
-> {
-  const send = async <T>(method: Request["method"], path: string, body?: object): Promise<Result<T>> =>
-    plain(await transport.send<T>({ method, path, ...(body && { body }) }));
-  const post = <T>(path: string, body: object): Promise<Result<T>> => send("POST", at(`email/${path}`), body);
-  return {
-    getProfile: async (userId) => flat(await send("GET", at("profiles/", userId))),
-    getPublicConfig: () => send("GET", at("public-config")),
-    resendVerificationEmail: ({ email, redirectTo, options }) =>
-      post("send-verification", { email, redirectTo, options }),
-    sendResetPasswordEmail: ({ email, redirectTo }) => post("send-reset-password", { email, redirectTo }),
-    exchangeResetPasswordToken: ({ email, code }) => post("exchange-reset-password-token", { email, code }),
-    async resetPassword({ newPassword, otp }) {
-      const result = await post<{ message: string }>("reset-password", { newPassword, otp });
-      if (!result.error) {
-        oauth.forgetResult();
-        sessions.store.end();
-      }
-      return result;
-    },
+/** Operations of account.ts, each of which loads it. */
+function onDemand(core: Parts): Omit<AccountOperations, `${string}Totp`> & Operations<"totp"> {
+  const parts: AccountParts = { ...core, claimsOf, hold, unexpected };
+  if (core.ask) core.sessions.stepUp = () => import("./account.js").then((account) => account.stepUp(parts), () => false);
+  const load = (name: string) => async (...input: never[]) => {
+    let made: AccountOperations;
+    try {
+      made = (await import("./account.js")).createAccount(parts);
+    } catch (cause) {
+      return failure(unreachable(cause));
+    }
+    return (made[name as keyof AccountOperations] as (...input: never[]) => Promise<unknown>)(...input);
   };
+  const loading = ON_DEMAND.split(" ").map((name) => [name, load(name)]);
+  const { beginTotp, confirmTotp, renameTotp, removeTotp, ...operations } = Object.fromEntries(loading) as AccountOperations;
+  return { ...operations, totp: { begin: beginTotp, confirm: confirmTotp, rename: renameTotp, remove: removeTotp } };
 }

@@ -16,6 +16,8 @@ export interface AccessTokenClaims {
   auth_time: number;
   /** Authentication methods (RFC 8176). */
   amr: string[];
+  /** Level of the authentication: 2 if two factors were shown. Tokens have it only then; `verifyAccessToken` fills in 1. */
+  aal?: number;
   iat: number;
   exp: number;
   nbf?: number;

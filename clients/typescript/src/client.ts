@@ -21,7 +21,7 @@ export function assemble(options: ClientOptions, storage?: Storage): { client: L
   sessions.refreshesOnce = storage !== undefined;
   sessions.beginning = oauth.readAddress().catch(() => undefined);
   const client: LatchkeyClient = {
-    auth: createAuth({ settings, transport, sessions, oauth }),
+    auth: createAuth({ settings, transport, sessions, oauth, ask: options.onReauthenticationRequired }),
     profiles: createProfiles(transport, sessions),
     hydrate: (session) => session && sessions.hydrate(session),
     close: () => sessions.close(),

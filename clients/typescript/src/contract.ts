@@ -8,7 +8,13 @@ import type { AuthEvent } from "./session-store.js";
 import type { SignOutInput } from "./sessions.js";
 import type { SignedOut } from "./sign-out.js";
 import type {
+  Account,
+  BegunTotp,
+  Challenge,
+  ChallengeKind,
+  ConfirmedTotp,
   EndedSessions,
+  Entrance,
   FlatProfile,
   Identity,
   MailSent,
@@ -19,11 +25,13 @@ import type {
   ProfileUpdate,
   PublicConfig,
   PublicProfile,
+  Reauthenticated,
   Refreshed,
   ResetToken,
   Session,
-  SignedIn,
   SignedUp,
+  TotpFactor,
+  TwoStepSet,
   Unlinked,
   User,
 } from "./types.js";
@@ -97,23 +105,56 @@ export interface IdTokenInput {
   name?: string;
 }
 
-/** Listener of `onAuthStateChange`. */
-export type AuthListener<M = Metadata> = (event: AuthEvent, session: Session<M> | null, error: LatchkeyError | null) => void;
+/** Listener of `onAuthStateChange`; `challenge` with `CHALLENGED`. */
+export type AuthListener<M = Metadata> = (
+  event: AuthEvent,
+  session: Session<M> | null,
+  error: LatchkeyError | null,
+  challenge?: Challenge<unknown>,
+) => void;
+
+/** Input of `answerChallenge`. */
+export interface ChallengeAnswer<Outcome = unknown> {
+  challenge: Challenge<Outcome>;
+  /** One of `challenge.kinds`. */
+  kind: ChallengeKind;
+  /** Six digits of an app or a mail, or a recovery code; for all kinds but `password`. */
+  code?: string;
+  password?: string;
+}
+
+/** Operations on authenticator apps: time-based one-time passwords (RFC 6238). */
+export interface Totp<M = Metadata> {
+  /**
+   * Begins an enrolment: show `uri` as a QR code and `secret` as text. With the `challenge` of a sign-in that has kind
+   * `enroll`, it needs no session.
+   */
+  begin(input?: { name?: string; challenge?: Challenge<unknown> }): Promise<Result<BegunTotp>>;
+  /**
+   * Finishes an enrolment with a code of the app. The first one turns two-step sign-in on: every session ends, this client
+   * gets a new one, and `recoveryCodes` are shown this once.
+   */
+  confirm(input: { factorId: string; code: string; challenge?: Challenge<unknown> }): Promise<Result<ConfirmedTotp<M>>>;
+  /** Renames an authenticator app. */
+  rename(id: string, name: string): Promise<Result<{ factor: TotpFactor }>>;
+  /** Removes an authenticator app, not the last factor while two-step sign-in is on. */
+  remove(id: string): Promise<Result<Message>>;
+}
 
 /** Account operations. Expected failures are returned as `error`; nothing is thrown. */
 export interface Auth<M = Metadata> {
   /** Creates an account. The session opens at once, unless the address must be verified first. */
   signUp(input: SignUpInput): Promise<Result<SignedUp<M>>>;
-  /** Opens a session by email and password. */
-  signInWithPassword(input: Credentials): Promise<Result<SignedIn<M>>>;
+  /** Opens a session by email and password, or returns the challenge to which an account with two-step sign-in must answer. */
+  signInWithPassword(input: Credentials): Promise<Result<Entrance<M>>>;
   /** Redirects to an identity provider; with `skipBrowserRedirect` it only returns the URL. */
   signInWithOAuth(input: OAuthInput): Promise<Result<OAuthStart>>;
   /** The same with the provider as the first argument. */
   signInWithOAuth(provider: string, input?: Omit<OAuthInput, "provider">): Promise<Result<OAuthStart>>;
   /** Opens a session with the code of a provider sign-in. Pages do this automatically. */
-  exchangeOAuthCode(code: string, codeVerifier?: string): Promise<Result<SignedIn<M>>>;
+  exchangeOAuthCode(code: string, codeVerifier?: string): Promise<Result<Entrance<M>>>;
   /** Opens a session with the `id_token` that a provider issued to a native app. */
-  signInWithIdToken(input: IdTokenInput): Promise<Result<SignedIn<M>>>;
+  signInWithIdToken(input: IdTokenInput): Promise<Result<Entrance<M>>>;
   /** Redirects to an identity provider and links the identity to the signed-in user. */
   linkIdentity(input: OAuthInput): Promise<Result<OAuthStart>>;
   /** Lists the identities that the user can sign in with. */
@@ -138,12 +179,15 @@ export interface Auth<M = Metadata> {
   /** Sends the verification mail again. The result is the same for every address. */
   resendVerificationEmail(input: SendMailInput): Promise<Result<MailSent>>;
   /** Verifies an address by code, or (older variant) by the token of a link, and signs in. */
-  verifyEmail(input: { email?: string; otp: string }): Promise<Result<SignedIn<M>>>;
+  verifyEmail(input: { email?: string; otp: string }): Promise<Result<Entrance<M>>>;
   /** Sends a password reset code or link. The result is the same for every address. */
   sendResetPasswordEmail(input: Omit<SendMailInput, "options">): Promise<Result<MailSent>>;
   /** Exchanges a reset code for a reset token, if passwords are reset by code. */
   exchangeResetPasswordToken(input: { email: string; code: string }): Promise<Result<ResetToken>>;
-  /** Sets a new password; `otp` is the token of the exchange or of the link. All sessions end, this browser's too. */
+  /**
+   * Sets a new password; `otp` is the token of the exchange or of the link. All sessions end, this browser's too. With
+   * two-step sign-in the error is `SECOND_FACTOR_REQUIRED` and has a `challenge`; its answer is the token to use instead.
+   */
   resetPassword(input: { newPassword: string; otp: string }): Promise<Result<Message>>;
   /** Sets a new password for the signed-in user. The other sessions end. */
   changePassword(input: { currentPassword: string; newPassword: string }): Promise<Result<Message>>;
@@ -153,6 +197,26 @@ export interface Auth<M = Metadata> {
   endSession(id: string): Promise<Result<EndedSessions>>;
   /** Ends all sessions of the signed-in user except this one. */
   endOtherSessions(): Promise<Result<EndedSessions>>;
+  /** Returns the own account: factors, and whether the current token is fresh. */
+  getAccount(): Promise<Result<Account<M>>>;
+  /** Authenticator apps. */
+  readonly totp: Totp<M>;
+  /**
+   * Turns two-step sign-in on or off. On needs a factor, ends every session, opens a new one here, and shows recovery codes
+   * this once. Off removes the factors.
+   */
+  setTwoStep(enabled: boolean): Promise<Result<TwoStepSet<M>>>;
+  /** Makes ten new recovery codes, shown this once; the old ones no longer work. */
+  replaceRecoveryCodes(): Promise<Result<{ recoveryCodes: string[] }>>;
+  /**
+   * Answers a challenge. The right answer opens the session of the sign-in, freshens that of `reauthenticate`, or is the
+   * token of a password reset. `INVALID_SECOND_FACTOR`: try again. `INVALID_CHALLENGE`: start over.
+   */
+  answerChallenge<Outcome = Entrance<M>>(input: ChallengeAnswer<Outcome>): Promise<Result<Outcome>>;
+  /** Mails the code of a challenge with kind `email_code`. */
+  sendChallengeCode(input: { challenge: Challenge<unknown> }): Promise<Result<MailSent>>;
+  /** Requests a challenge; its answer makes the session fresh for calls that need it (`REAUTHENTICATION_REQUIRED`). */
+  reauthenticate(): Promise<Result<{ challenge: Challenge<Reauthenticated<M>> }>>;
   /** Returns the public settings: providers, verification method, password rules. */
   getPublicConfig(): Promise<Result<PublicConfig>>;
   /**

@@ -1,5 +1,6 @@
 // Errors as values. Retries are in sessions.ts, parsing of responses in transport.ts.
 import type { components } from "./generated.js";
+import type { Challenge, ResetToken } from "./types.js";
 
 /** Error codes of the service; see docs/errors.md. */
 export type ServerErrorCode = components["schemas"]["ErrorResponse"]["error"];
@@ -8,13 +9,20 @@ export type ServerErrorCode = components["schemas"]["ErrorResponse"]["error"];
 export type ErrorReason = NonNullable<components["schemas"]["ErrorResponse"]["reasons"]>[number];
 
 /**
- * Error codes of this library, with `statusCode` 0 except for `UNEXPECTED_RESPONSE`:
+ * Error codes of this library, with `statusCode` 0 except for `UNEXPECTED_RESPONSE` and the last two:
  * `NETWORK_ERROR`: the service was unreachable. `UNEXPECTED_RESPONSE`: something else responded, such as a proxy.
  * `STORAGE_BLOCKED`: the browser stores no data for this site, so a sign-in that leaves the page could not finish.
  * `CRYPTO_UNAVAILABLE`: the runtime has no secure random numbers (sign-in with a provider), or no WebCrypto with Ed25519
- * (token verification).
+ * (token verification). `LEVEL_TOO_LOW`, `TOO_OLD`: a valid token does not meet `minLevel` or `maxAge` of
+ * `verifyAccessToken`; 403.
  */
-export type ClientErrorCode = "NETWORK_ERROR" | "UNEXPECTED_RESPONSE" | "STORAGE_BLOCKED" | "CRYPTO_UNAVAILABLE";
+export type ClientErrorCode =
+  | "NETWORK_ERROR"
+  | "UNEXPECTED_RESPONSE"
+  | "STORAGE_BLOCKED"
+  | "CRYPTO_UNAVAILABLE"
+  | "LEVEL_TOO_LOW"
+  | "TOO_OLD";
 
 /** Codes of `error.error`. A newer service may add some. */
 export type ErrorCode = ServerErrorCode | ClientErrorCode;
@@ -33,6 +41,12 @@ export interface ErrorDetails {
   retryAfter?: number;
 }
 
+/** Parts of an error that are not enumerable, so that logs and `toJSON` lack them. */
+export interface HiddenDetails {
+  cause?: unknown;
+  challenge?: Challenge<ResetToken>;
+}
+
 type Loose<T> = { [Key in keyof T]?: T[Key] | undefined };
 
 /** Error of a result. It extends `Error`, so it can be thrown and logged. It never contains a secret. */
@@ -46,14 +60,17 @@ export class LatchkeyError extends Error implements ErrorDetails {
   declare readonly reasons?: ErrorReason[];
   declare readonly requestId?: string;
   declare readonly retryAfter?: number;
+  /** Second factor that `resetPassword` needs, with `SECOND_FACTOR_REQUIRED`. Its answer is a new token. Not enumerable. */
+  declare readonly challenge?: Challenge<ResetToken>;
 
   constructor(
     statusCode: number,
     error: ErrorCode,
     message: string,
-    { cause, ...details }: Loose<ErrorDetails> & { cause?: unknown } = {},
+    { cause, challenge, ...details }: Loose<ErrorDetails & HiddenDetails> = {},
   ) {
     super(message, cause === undefined ? undefined : { cause });
+    if (challenge) Object.defineProperty(this, "challenge", { value: challenge });
     // Drops undefined details.
     Object.assign(this, JSON.parse(JSON.stringify({ name: "LatchkeyError", statusCode, error, ...details })));
   }

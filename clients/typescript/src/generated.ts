@@ -2,17 +2,114 @@
 
 export type components = {
     schemas: {
-        /** @description The current session. */
-        CurrentSession: {
+        /** @description The signed-in user's account, with its second factors and the time and level of the sign-in. */
+        Account: {
             user: components["schemas"]["User"];
+            /** @description True if the account has a password. */
+            hasPassword: boolean;
+            /** @description True if two-step sign-in is on. */
+            twoStep: boolean;
+            /** @description The confirmed authenticator apps, oldest first. */
+            totp: components["schemas"]["TotpFactor"][];
+            /** @description How many. */
+            passkeyCount: number;
+            /** @description How many. */
+            recoveryCodesLeft: number;
+            /** @description Level of the access token: 2 after a first and a second factor. */
+            level: number;
             /**
              * Format: date-time
-             * @description When the token stops being good, in UTC.
+             * @description When the user last signed in or reauthenticated for this access token, in UTC.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            authTime: string;
+            /**
+             * Format: date-time
+             * @description Until when calls that need a recent sign-in accept this access token, in UTC; `null` if it lacks the second factor.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            freshUntil: string | null;
+            /**
+             * @description The kinds of answers that a reauthentication accepts, strongest first; empty if one has to sign in again.
+             * @example [
+             *       "totp",
+             *       "recovery_code"
+             *     ]
+             */
+            reauthenticateWith: ("passkey" | "totp" | "recovery_code" | "password" | "email_code" | "enroll")[];
+            emailChange?: components["schemas"]["EmailChange"] | null;
+        };
+        /** @description The secret of an authenticator app that is not confirmed yet. */
+        BegunTotp: {
+            /**
+             * Format: uuid
+             * @description The id of the factor.
+             * @example 0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b
+             */
+            factorId: string;
+            /**
+             * @description The secret in Base32, to type into the app.
+             * @example JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP
+             */
+            secret: string;
+            /**
+             * @description The secret as URI, to show as QR code.
+             * @example otpauth://totp/Latchkey:ada%40example.org?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Latchkey&algorithm=SHA1&digits=6&period=30
+             */
+            uri: string;
+            /**
+             * Format: date-time
+             * @description When the app is forgotten unless it is confirmed, in UTC.
              * @example 2026-03-01T12:00:00.000Z
              */
             expiresAt: string;
         };
-        /** @description The answer to ended sessions. */
+        /** @description A challenge, which asks for a second factor or another proof of identity. */
+        Challenge: {
+            /**
+             * @description The id of the challenge.
+             * @example Y2hhbGxlbmdlIG9mIDI1NiByYW5kb20gYml0cy4uLi4
+             */
+            id: string;
+            /**
+             * @description The kinds of answers that it accepts, strongest first.
+             * @example [
+             *       "totp",
+             *       "recovery_code"
+             *     ]
+             */
+            kinds: ("passkey" | "totp" | "recovery_code" | "password" | "email_code" | "enroll")[];
+            /**
+             * Format: date-time
+             * @description When the challenge expires, in UTC.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            expiresAt: string;
+        };
+        /** @description A change of the email address that is not completed. */
+        EmailChange: {
+            /**
+             * Format: idn-email
+             * @description The address as its owner typed it.
+             * @example ada@example.org
+             */
+            newEmail: string;
+            /**
+             * @description The addresses that are proven.
+             * @example [
+             *       "new",
+             *       "current"
+             *     ]
+             */
+            proven: ("new" | "current")[];
+            /**
+             * Format: date-time
+             * @description When the change and its codes expire, in UTC.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            expiresAt: string;
+        };
+        /** @description The response after sessions were ended, with their number. */
         EndedSessions: {
             /**
              * @description It was done.
@@ -30,7 +127,7 @@ export type components = {
              * @description The code, for programs. Stable.
              * @enum {string}
              */
-            error: "VALIDATION_ERROR" | "MISSING_QUERY" | "WEAK_PASSWORD" | "REDIRECT_NOT_ALLOWED" | "INVALID_CODE" | "INVALID_OAUTH_CODE" | "UNSUPPORTED_PROVIDER" | "PROVIDER_NOT_CONFIGURED" | "EMAIL_PROVIDER_NOT_CONFIGURED" | "INVALID_CREDENTIALS" | "AUTH_UNAUTHORIZED" | "ADMIN_UNAUTHORIZED" | "INVALID_ID_TOKEN" | "EMAIL_NOT_VERIFIED" | "INVALID_CSRF_TOKEN" | "SIGNUP_DISABLED" | "USER_BANNED" | "FORBIDDEN" | "PROFILE_NOT_FOUND" | "USER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "EMAIL_EXISTS" | "USERNAME_TAKEN" | "SETTING_PINNED" | "PROVIDER_EXISTS" | "LAST_SIGN_IN_METHOD" | "IDENTITY_TAKEN" | "PRECONDITION_FAILED" | "PAYLOAD_TOO_LARGE" | "URI_TOO_LONG" | "UNSUPPORTED_MEDIA_TYPE" | "TOO_MANY_REQUESTS" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "SERVICE_BUSY" | "STORAGE_UNAVAILABLE";
+            error: "VALIDATION_ERROR" | "MISSING_QUERY" | "WEAK_PASSWORD" | "REDIRECT_NOT_ALLOWED" | "INVALID_CODE" | "INVALID_OAUTH_CODE" | "UNSUPPORTED_PROVIDER" | "PROVIDER_NOT_CONFIGURED" | "EMAIL_PROVIDER_NOT_CONFIGURED" | "INVALID_CREDENTIALS" | "AUTH_UNAUTHORIZED" | "INVALID_CHALLENGE" | "INVALID_SECOND_FACTOR" | "INVALID_PASSKEY" | "UNKNOWN_PASSKEY" | "ADMIN_UNAUTHORIZED" | "INVALID_ID_TOKEN" | "EMAIL_NOT_VERIFIED" | "INVALID_CSRF_TOKEN" | "REAUTHENTICATION_REQUIRED" | "SECOND_FACTOR_REQUIRED" | "FEATURE_DISABLED" | "SIGNUP_DISABLED" | "USER_BANNED" | "FORBIDDEN" | "PROFILE_NOT_FOUND" | "USER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "TOO_MANY_FACTORS" | "LAST_SECOND_FACTOR" | "PASSKEY_EXISTS" | "EMAIL_EXISTS" | "USERNAME_TAKEN" | "SETTING_PINNED" | "PROVIDER_EXISTS" | "LAST_SIGN_IN_METHOD" | "IDENTITY_TAKEN" | "PRECONDITION_FAILED" | "PAYLOAD_TOO_LARGE" | "URI_TOO_LONG" | "UNSUPPORTED_MEDIA_TYPE" | "TOO_MANY_REQUESTS" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "SERVICE_BUSY" | "STORAGE_UNAVAILABLE";
             /** @description What went wrong, for people. May change. */
             message: string;
             /** @description The HTTP status of the answer. */
@@ -43,6 +140,7 @@ export type components = {
             field?: string;
             /** @description Why a value is refused, for programs. Stable. `docs/errors.md` says when each is given. */
             reasons?: ("required" | "wrong_type" | "duplicate" | "unknown" | "malformed" | "invalid_format" | "invalid_characters" | "too_short" | "too_long" | "too_large" | "out_of_range" | "not_allowed" | "conflicting" | "reserved" | "missing_number" | "missing_lowercase" | "missing_uppercase" | "missing_special_char" | "too_common" | "contains_email" | "contains_service_name")[];
+            challenge?: components["schemas"]["Challenge"];
             /** @description The id of this request, as in `X-Request-Id`: the service's log knows more under it. */
             requestId?: string;
         };
@@ -143,7 +241,7 @@ export type components = {
                 y?: string;
             }[];
         };
-        /** @description The answer: the same for known and unknown addresses. */
+        /** @description The response to a request for a mail. It is the same for known and unknown addresses. */
         MailSent: {
             /**
              * @description It was done.
@@ -153,21 +251,12 @@ export type components = {
             /** @description A sentence for people. */
             message: string;
         };
-        /** @description A sentence. */
+        /** @description A response that contains only a message for people. */
         Message: {
             /** @description A sentence for people. */
             message: string;
         };
-        /** @description `options` of the older variant. */
-        OlderOptions: {
-            /**
-             * Format: uri
-             * @description Redirect target of the older variant: used where neither `redirectTo` nor a default is there.
-             * @example https://app.example.org/welcome
-             */
-            emailRedirectTo?: string | null;
-        };
-        /** @description One of one's own sessions. */
+        /** @description An open session of the user. Device, name and sign-in are shown where `details` were asked for. */
         OwnSession: {
             /**
              * Format: uuid
@@ -193,18 +282,43 @@ export type components = {
              */
             userAgent: string | null;
             /**
-             * @description The address it came from, IPv4 or IPv6.
+             * @description IP address of the client at the sign-in or the last refresh.
              * @example 192.0.2.7
              */
             ip: string;
-            /** @description Is true for the session of the request. */
+            /** @description True for the session of this request. */
             current: boolean;
+            /**
+             * @description Browser or app, and operating system; `Unknown device` if neither is known.
+             * @example Firefox on Linux
+             */
+            device?: string;
+            /**
+             * @description Name of the session, as its user calls it.
+             * @example Laptop at home
+             */
+            name?: string | null;
+            /**
+             * @description How the user signed in (RFC 8176).
+             * @example [
+             *       "pwd"
+             *     ]
+             */
+            amr?: ("pwd" | "otp" | "fed" | "swk" | "hwk" | "rcv" | "mfa")[];
+            /** @description Level of the sign-in: 2 after a first and a second factor. */
+            level?: number;
+            /**
+             * Format: date-time
+             * @description When the user signed in, in UTC.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            authTime?: string;
         };
-        /** @description One's own sessions. */
+        /** @description The open sessions of the user. */
         OwnSessions: {
             sessions: components["schemas"]["OwnSession"][];
         };
-        /** @description `ProfileRecord` (spec 2.1), shown to its owner. */
+        /** @description A profile, as shown to its owner. */
         ProfileRecord: {
             /**
              * Format: uuid
@@ -260,23 +374,23 @@ export type components = {
              */
             updated_at: string;
         };
-        /** @description The public settings. */
+        /** @description The settings that a sign-in page needs. */
         PublicConfig: {
             /** @description Keys of the built-in identity providers that are configured. */
             oAuthProviders: string[];
             /** @description Keys of the custom identity providers. */
             customOAuthProviders: string[];
-            /** @description An address must be verified before the first sign-in. */
+            /** @description True if an address must be verified before the first sign-in. */
             requireEmailVerification: boolean;
             /** @description Least number of characters of a new password. */
             passwordMinLength: number;
-            /** @description A new password needs a digit. */
+            /** @description True if a new password must contain a digit. */
             requireNumber: boolean;
-            /** @description A new password needs a lower-case letter. */
+            /** @description True if a new password must contain a lower-case letter. */
             requireLowercase: boolean;
-            /** @description A new password needs an upper-case letter. */
+            /** @description True if a new password must contain an upper-case letter. */
             requireUppercase: boolean;
-            /** @description A new password needs a character that is neither letter nor digit. */
+            /** @description True if a new password must contain a character that is neither letter nor digit. */
             requireSpecialChar: boolean;
             /**
              * @description How a mailbox is proven: six digits to type in, or a link to open.
@@ -288,10 +402,22 @@ export type components = {
              * @enum {string}
              */
             resetPasswordMethod: "code" | "link";
-            /** @description Sign-up is switched off. */
+            /** @description True if sign-up is disabled. */
             disableSignup: boolean;
+            /**
+             * @description Sign-in by mail: not at all, by a mailed code, or by code and link.
+             * @enum {string}
+             */
+            emailSignIn: "off" | "code" | "code_and_link";
+            /**
+             * @description Two-step sign-in: users may turn it on, must set it up, or cannot.
+             * @enum {string}
+             */
+            secondFactor: "off" | "optional" | "required";
+            /** @description True if users can sign in by passkey. False also where `server.public_url` has no domain. */
+            passkeys: boolean;
         };
-        /** @description `PublicProfile` (spec 2.2), shown to others and in search. */
+        /** @description A public profile, as shown to other users and in search results. */
         PublicProfile: {
             /**
              * Format: uuid
@@ -332,7 +458,7 @@ export type components = {
              */
             created_at: string;
         };
-        /** @description A reset token. */
+        /** @description A token that allows one password reset. */
         ResetToken: {
             /**
              * @description Goes into `otp` of resetPassword.
@@ -346,64 +472,33 @@ export type components = {
              */
             expiresAt: string;
         };
-        /** @description A session with its tokens. */
-        Session: {
-            user: components["schemas"]["User"];
+        /** @description An authenticator app of the account. */
+        TotpFactor: {
             /**
-             * @description A signed JWT (RFC 7519, RFC 9068): goes into `Authorization: Bearer`.
-             * @example eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiIuLi4ifQ.c2lnbmF0dXJl
+             * Format: uuid
+             * @description The id of the factor.
+             * @example 0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b
              */
-            accessToken: string;
+            id: string;
             /**
-             * @description Given at sign-up alone: the session is open.
-             * @enum {boolean}
+             * @description Name of the factor, as its owner calls it.
+             * @example My phone
              */
-            requireEmailVerification?: false;
-            /**
-             * @description Goes into `X-CSRF-Token` beside the cookie; the same for the life of the session. Clients of type `web` alone.
-             * @example cx1Zy0m2V4k8T6bJ3nQwRsUdEfGhIjKlMnOpQrStUvW
-             */
-            csrfToken?: string;
-            /**
-             * @description Opaque, good for one refresh. Clients of other types than `web` alone.
-             * @example c2Vzc2lvbiBmYW1pbHkgb2YgMzIgcmFuZG9tIGJ5dGVzLi5zZWNyZXQgb2YgMzIgcmFuZG9tIGJ5dGVzLi4uLg
-             */
-            refreshToken?: string;
+            name: string;
             /**
              * Format: date-time
-             * @description When the token stops being good, in UTC.
+             * @description When it was enrolled, in UTC.
              * @example 2026-03-01T12:00:00.000Z
              */
-            expiresAt?: string;
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When one of its codes was last accepted, in UTC; `null` if never.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            lastUsedAt: string | null;
         };
-        /** @description The body of signUp. */
-        SignUpRequest: {
-            /**
-             * Format: email
-             * @description An email address: an ASCII local part of at most 64 characters and a domain with a dot. Compared without case.
-             * @example ada@example.org
-             */
-            email: string;
-            /**
-             * Format: password
-             * @description The new password. `passwordMinLength` and the `require…` settings may ask for more; common passwords and those that contain the address are refused.
-             * @example correct horse battery
-             */
-            password: string;
-            /**
-             * @description Display name of the profile, without control characters; empty without one.
-             * @example Ada Lovelace
-             */
-            name?: string | null;
-            /**
-             * Format: uri
-             * @description Where the browser goes after the mailed link; must be on the list of allowed redirect URLs. Required where the method is `link` and no default redirect URL is set.
-             * @example https://app.example.org/welcome
-             */
-            redirectTo?: string | null;
-            options?: components["schemas"]["OlderOptions"] | null;
-        };
-        /** @description The body of a change; only the keys present change. */
+        /** @description Request to change the user's own profile. Absent keys stay unchanged. */
         UpdateProfileRequest: {
             /**
              * @description Display name, without control characters.
@@ -435,7 +530,7 @@ export type components = {
                 [key: string]: unknown;
             };
         };
-        /** @description A user. */
+        /** @description A user account. */
         User: {
             /**
              * Format: uuid
@@ -449,9 +544,9 @@ export type components = {
              * @example ada@example.org
              */
             email: string;
-            /** @description Is true for a verified address. */
+            /** @description True if the address is verified. */
             emailVerified: boolean;
-            /** @description `email` where a password is set, then the keys of linked identity providers. */
+            /** @description `email` if a password is set, then the keys of linked identity providers. */
             providers: string[];
             /**
              * Format: date-time
@@ -476,7 +571,7 @@ export type components = {
                 [key: string]: unknown;
             };
         };
-        /** @description Name and picture of the user's profile; an empty name where there is no profile. */
+        /** @description Name and picture in the user's profile. The name is empty if the user has no profile. */
         UserProfile: {
             /**
              * @description Display name; empty if not set.

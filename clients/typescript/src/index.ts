@@ -5,6 +5,7 @@ export { createClient } from "./client.js";
 export type {
   AppTypes,
   Auth,
+  ChallengeAnswer,
   Credentials,
   IdTokenInput,
   LatchkeyClient,
@@ -15,6 +16,7 @@ export type {
   SearchPage,
   SendMailInput,
   SignUpInput,
+  Totp,
 } from "./contract.js";
 export {
   type ClientErrorCode,
@@ -31,25 +33,5 @@ export { readRedirectResult, type RedirectResult, withoutRedirectParameters } fr
 export type { AuthEvent } from "./session-store.js";
 export type { SignOutInput } from "./sessions.js";
 export type { SignedOut } from "./sign-out.js";
-export type {
-  EndedSessions,
-  FlatProfile,
-  Identity,
-  JwkSet,
-  MailSent,
-  Message,
-  Metadata,
-  OwnSession,
-  ProfileRecord,
-  ProfileUpdate,
-  PublicConfig,
-  PublicProfile,
-  Refreshed,
-  ResetToken,
-  Session,
-  SignedIn,
-  SignedUp,
-  Unlinked,
-  User,
-} from "./types.js";
+export type * from "./types.js";
 export { verifyAccessToken } from "./verify.js";

@@ -7,7 +7,7 @@ import type { OAuthInput, OAuthStart } from "./oauth.js";
 import type { Sessions } from "./sessions.js";
 import type { Storage } from "./storage.js";
 import type { Transport } from "./transport.js";
-import type { SignedIn } from "./types.js";
+import type { Entrance } from "./types.js";
 
 /** Response with the provider's authorization URL. */
 interface AuthUrl {
@@ -34,7 +34,7 @@ export interface Flow {
   /** Like `begin`, to link the identity to the signed-in user. */
   beginLink(input: OAuthInput): Promise<Result<OAuthStart>>;
   /** Exchanges a code for a session. */
-  exchange(code: string, codeVerifier: string | undefined): Promise<Result<SignedIn>>;
+  exchange(code: string, codeVerifier: string | undefined): Promise<Result<Entrance>>;
 }
 
 /** Milliseconds before an exchange without a response is retried. */
@@ -125,14 +125,14 @@ async function exchange(
   { sessions, storage, key, LatchkeyError }: FlowParts,
   code: string,
   codeVerifier: string | undefined,
-): Promise<Result<SignedIn>> {
+): Promise<Result<Entrance>> {
   if (!codeVerifier) return { data: null, error: new LatchkeyError(...NOT_BEGUN_HERE) };
   // Linking requires the session that began it; a sign-in ignores the bearer.
   const { data: session } = await sessions.fresh();
   const body = { code, code_verifier: codeVerifier };
   const bearer = session?.accessToken;
-  const send = (): Promise<Result<SignedIn>> =>
-    sessions.open<SignedIn>({ method: "POST", path: "/api/auth/oauth/exchange", body, bearer });
+  const send = (): Promise<Result<Entrance>> =>
+    sessions.open<Entrance>({ method: "POST", path: "/api/auth/oauth/exchange", body, bearer });
   let answer = await send();
   if ([0, 503].includes(answer.error?.statusCode as number)) {
     await new Promise((resolve) => setTimeout(resolve, PAUSE));

@@ -1,4 +1,5 @@
 // Options of a client and their defaults.
+import type { Challenge, Reauthenticated } from "./types.js";
 
 /** Client type: determines the storage of the refresh token. `web`: an httpOnly cookie; all others: the app. */
 export type ClientType = "web" | "mobile" | "desktop" | "server";
@@ -31,6 +32,12 @@ export interface ClientOptions {
    * true; false for apps that call `readRedirectResult` and `exchangeOAuthCode` themselves.
    */
   detectRedirect?: boolean;
+  /**
+   * Called once when a call is refused with `REAUTHENTICATION_REQUIRED`: answer the challenge with `auth.answerChallenge`.
+   * When the promise resolves after a right answer, the call is repeated once; otherwise it returns its error. Calls that
+   * are refused meanwhile wait for the same promise.
+   */
+  onReauthenticationRequired?: (challenge: Challenge<Reauthenticated>) => Promise<unknown>;
   /** Prefix of the redirect parameters (`auth.redirect_param_prefix`). */
   redirectParamPrefix?: string;
   /** Additional headers of every request, for example `X-Forwarded-For` of a trusted backend. */

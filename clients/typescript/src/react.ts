@@ -12,11 +12,11 @@ import {
   useRef,
   useState,
 } from "react";
-import type { AppTypes, LatchkeyClient, SignUpInput } from "./contract.js";
+import type { AppTypes, ChallengeAnswer, LatchkeyClient, SignUpInput } from "./contract.js";
 import type { LatchkeyError, Result } from "./errors.js";
 import type { OAuthInput, OAuthStart } from "./oauth.js";
 import type { SignedOut } from "./sign-out.js";
-import type { Metadata, Session, SignedIn, SignedUp, User } from "./types.js";
+import type { Challenge, Entrance, MailSent, Metadata, Session, SignedUp, User } from "./types.js";
 
 interface Known<M = Metadata> {
   session: Session<M> | null;
@@ -28,7 +28,14 @@ interface Known<M = Metadata> {
 
 const UNKNOWN: Known = { session: null, isLoading: true, error: null };
 
-const Context = createContext<(Known & { client: LatchkeyClient }) | null>(null);
+interface Provided extends Known {
+  client: LatchkeyClient;
+  /** Challenge to answer. It is not stored: after a reload the user starts over. */
+  challenge: Challenge | undefined;
+  dismiss: () => void;
+}
+
+const Context = createContext<Provided | null>(null);
 
 /** Properties of `LatchkeyProvider`. */
 export interface LatchkeyProviderProps {
@@ -52,20 +59,23 @@ export function LatchkeyProvider({ client, initialSession, children }: LatchkeyP
   });
   // Stored with its client: the state of another client does not apply.
   const [state, setState] = useState(initial);
+  const [challenge, setChallenge] = useState<Challenge>();
   useEffect(() => {
-    // An unknown session comes with an error, and a later event resolves it.
-    return client.auth.onAuthStateChange((_, session, error) =>
-      setState({ session: session as Session | null, isLoading: error !== null, error, of: client }),
-    );
+    return client.auth.onAuthStateChange((event, session, error, asked) => {
+      // An unknown session comes with an error, and a later event resolves it.
+      setState({ session: session as Session | null, isLoading: error !== null, error, of: client });
+      // A refresh meanwhile changes nothing about the question.
+      if (!["TOKEN_REFRESHED", "USER_UPDATED"].includes(event)) setChallenge(asked);
+    });
   }, [client]);
   const value = useMemo(() => {
     const { session, isLoading, error } = state.of === client ? state : UNKNOWN;
-    return { session, isLoading, error, client };
-  }, [state, client]);
+    return { session, isLoading, error, client, challenge, dismiss: () => setChallenge(undefined) };
+  }, [state, client, challenge]);
   return createElement(Context.Provider, { value }, children);
 }
 
-function useKnown(): Known & { client: LatchkeyClient } {
+function useKnown(): Provided {
   const known = useContext(Context);
   if (!known) throw new Error("This component needs a <LatchkeyProvider> around it.");
   return known;
@@ -123,7 +133,7 @@ function useAction<Input extends unknown[], Output extends { error: LatchkeyErro
 }
 
 const signUp = (client: LatchkeyClient, input: SignUpInput): Promise<Result<SignedUp>> => client.auth.signUp(input);
-const signIn = (client: LatchkeyClient, input: { email: string; password: string }): Promise<Result<SignedIn>> =>
+const signIn = (client: LatchkeyClient, input: { email: string; password: string }): Promise<Result<Entrance>> =>
   client.auth.signInWithPassword(input);
 const oauth = (client: LatchkeyClient, input: OAuthInput): Promise<Result<OAuthStart>> =>
   client.auth.signInWithOAuth(input);
@@ -132,9 +142,32 @@ const signOut = (client: LatchkeyClient): Promise<SignedOut> => client.auth.sign
 /** `auth.signUp`. */
 export const useSignUp = (): Action<[SignUpInput], Result<SignedUp>> => useAction(signUp);
 /** `auth.signInWithPassword`. */
-export const useSignInWithPassword = (): Action<[{ email: string; password: string }], Result<SignedIn>> =>
+export const useSignInWithPassword = (): Action<[{ email: string; password: string }], Result<Entrance>> =>
   useAction(signIn);
 /** `auth.signInWithOAuth`. */
 export const useSignInWithOAuth = (): Action<[OAuthInput], Result<OAuthStart>> => useAction(oauth);
 /** `auth.signOut`. */
 export const useSignOut = (): Action<[], SignedOut> => useAction(signOut);
+
+const answer = (client: LatchkeyClient, input: ChallengeAnswer): Promise<Result<unknown>> =>
+  client.auth.answerChallenge(input);
+const sendCode = (client: LatchkeyClient, challenge: Challenge): Promise<Result<MailSent>> =>
+  client.auth.sendChallengeCode({ challenge });
+
+/** Challenge of a sign-in or of `auth.reauthenticate`, and its answer. */
+export interface ChallengeState {
+  /** Challenge to answer; undefined if there is none. It disappears with the right answer. */
+  challenge: Challenge | undefined;
+  /** `auth.answerChallenge`. */
+  answer: Action<[ChallengeAnswer], Result<unknown>>;
+  /** `auth.sendChallengeCode`. */
+  sendCode: Action<[Challenge], Result<MailSent>>;
+  /** Drops the challenge, to start over. */
+  dismiss: () => void;
+}
+
+/** Challenge to which the user must answer. */
+export function useChallenge(): ChallengeState {
+  const { challenge, dismiss } = useKnown();
+  return { challenge, answer: useAction(answer), sendCode: useAction(sendCode), dismiss };
+}

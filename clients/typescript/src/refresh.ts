@@ -5,7 +5,7 @@ import { exclusively } from "./locks.js";
 import type { Settings } from "./options.js";
 import { type HeldSession, hold, isAlive, type SessionStore } from "./session-store.js";
 import type { Transport } from "./transport.js";
-import type { SessionAnswer } from "./types.js";
+import type { SessionAnswer } from "./wire.js";
 
 /** Milliseconds to wait for the message of the tab that held the lock. */
 const MESSAGE_TIMEOUT = 500;

@@ -1,10 +1,12 @@
 // In-memory session of this client, with change events here and in other tabs. Only the CSRF token is persisted, so that a
 // reload can use the cookie: it is useless without the cookie, which no script can read.
+import type { LatchkeyError } from "./errors.js";
 import { type Settings, isPage } from "./options.js";
 import { memoryStorage, siteStorage, type Storage } from "./storage.js";
 import { type TabMessage, openTabs } from "./tabs.js";
 import { claimsOf } from "./claims.js";
-import type { SessionAnswer, User } from "./types.js";
+import type { Challenge, User } from "./types.js";
+import type { SessionAnswer } from "./wire.js";
 
 /** Session in memory; times are milliseconds by the local clock, unless noted. */
 export interface HeldSession {
@@ -22,12 +24,25 @@ export interface HeldSession {
 
 /**
  * Session event. `INITIAL_SESSION` is every listener's first event and comes once. If another user turns out to be signed
- * in, `SIGNED_OUT` comes before `SIGNED_IN`.
+ * in, `SIGNED_OUT` comes before `SIGNED_IN`. `CHALLENGED`: a sign-in or `reauthenticate` needs the answer to a challenge;
+ * the session is the one before. `REAUTHENTICATED`: the same session with a fresh access token.
  */
-export type AuthEvent = "INITIAL_SESSION" | "SIGNED_IN" | "SIGNED_OUT" | "TOKEN_REFRESHED" | "USER_UPDATED";
+export type AuthEvent =
+  | "INITIAL_SESSION"
+  | "SIGNED_IN"
+  | "SIGNED_OUT"
+  | "TOKEN_REFRESHED"
+  | "USER_UPDATED"
+  | "CHALLENGED"
+  | "REAUTHENTICATED";
 
-/** Listener of session changes. */
-export type Listener = (event: AuthEvent, session: HeldSession | null) => void;
+/** Listener of session changes, and of the challenge of a `CHALLENGED`. */
+export type Listener = (
+  event: AuthEvent,
+  session: HeldSession | null,
+  error?: LatchkeyError | null,
+  challenge?: Challenge,
+) => void;
 
 /** Milliseconds for which a page reached from within the site assumes no session after the service reported none. */
 const NO_SESSION_TIME = 300_000;
@@ -41,6 +56,8 @@ export class SessionStore {
    * is asked once.
    */
   version = 0;
+  /** Challenge to answer; in memory only. */
+  challenge: Challenge | undefined;
   /** Whether the service recently reported no session. */
   readonly hasNoSession: boolean;
   /** Whether the client lives as long as a page or an app, not for one request. */
@@ -83,6 +100,12 @@ export class SessionStore {
     this.#tell(event, held);
   }
 
+  /** Keeps the challenge of a response, if it has one, and notifies the listeners of this client alone. */
+  face(challenge: Challenge | undefined): void {
+    this.challenge = challenge;
+    if (challenge) this.#emit("CHALLENGED", challenge);
+  }
+
   /** Starts with given tokens, at least one. */
   seed(accessToken: string | undefined, refreshToken?: string, user: User | null = null): void {
     this.#held = { ...hold({ accessToken, refreshToken }), user };
@@ -101,11 +124,6 @@ export class SessionStore {
     this.storage.remove(this.#csrfKey);
     this.version += 1;
     if (wasThere) this.#tell("SIGNED_OUT", null);
-  }
-
-  /** Signs out if the session with this id, ended at the service, is the own one. */
-  endIfOwn(id: string): void {
-    if (this.#held && claimsOf(this.#held.accessToken).sid === id.toLowerCase()) this.end();
   }
 
   /**
@@ -168,7 +186,7 @@ export class SessionStore {
       if (held && Date.now() < held.staleAt) this.#say({ event: "TOKEN_REFRESHED", session: held });
     } else if (event === "TOKEN_REFRESHED") {
       // A response to any tab; after a sign-out also the result of a concurrent refresh.
-      if (session && (held ? held.deadAt < session.deadAt : !this.version)) this.#change(event, session);
+      if (session && (held ? held.deadAt < session.deadAt && !isYoung(held, session) : !this.version)) this.#change(event, session);
     } else if (!isRefusal || !isAlive(held)) {
       this.#change(event, session);
     }
@@ -191,7 +209,11 @@ export class SessionStore {
       this.version += 1;
     }
     this.#held = session;
-    for (const listener of [...this.#listeners]) safely(() => listener(event, session));
+    this.#emit(event);
+  }
+
+  #emit(event: AuthEvent, challenge?: Challenge): void {
+    for (const listener of [...this.#listeners]) safely(() => listener(event, this.#held, null, challenge));
   }
 }
 
@@ -218,6 +240,10 @@ const isOf = (held: HeldSession, id: string | undefined): boolean => (ownerOf(he
 
 /** Whether the access token has not expired. */
 export const isAlive = (held: HeldSession | null): held is HeldSession => held !== null && Date.now() < held.deadAt;
+
+/** Whether the first token is fresher by a later authentication than the second, and not due for refresh. */
+const isYoung = (held: HeldSession, other: HeldSession): boolean =>
+  Date.now() < held.staleAt && (claimsOf(held.accessToken).auth_time ?? 0) > (claimsOf(other.accessToken).auth_time ?? 0);
 
 /** Assumed life of a token that cannot be decoded. */
 const UNKNOWN_LIFE = 300_000;

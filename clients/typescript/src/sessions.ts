@@ -5,14 +5,12 @@ import { isPermanent, isOver, Refresher } from "./refresh.js";
 import { Schedule } from "./schedule.js";
 import { type HeldSession, hold, isAlive, type Listener, ownerOf, safely, SessionStore } from "./session-store.js";
 import { createSignOuts, END_OTHERS, type SignedOut, type SignOuts } from "./sign-out.js";
-import type { Request, Transport } from "./transport.js";
-import type { SessionAnswer, User } from "./types.js";
+import type { Answer, Request, Transport } from "./transport.js";
+import type { Challenge, User } from "./types.js";
+import type { SessionAnswer } from "./wire.js";
 
 /** Milliseconds after which `INITIAL_SESSION` reports an unknown session. */
 const INITIAL_TIMEOUT = 3_000;
-
-/** Listener that also gets the error of an unknown initial session. */
-type InitialListener = (...message: [...Parameters<Listener>, error?: LatchkeyError | null]) => void;
 
 /** Options of `signOut`. */
 export interface SignOutInput {
@@ -28,7 +26,7 @@ export interface SignOutInput {
 /** Response without a session. */
 interface NoSession {
   requireEmailVerification?: boolean;
-  challenge?: object;
+  challenge?: Challenge;
 }
 
 /** Session of one client. */
@@ -37,6 +35,8 @@ export class Sessions {
   readonly refresher: Refresher;
   /** Work before the session is known: the exchange of a code in the URL. */
   beginning: Promise<unknown> = Promise.resolve();
+  /** Asks the app for a fresh authentication; true if there was one. */
+  stepUp: (() => Promise<boolean>) | undefined;
   /** Limits the client to one refresh until the session changes; for clients of one request. */
   refreshesOnce = false;
   readonly #schedule: Schedule | undefined;
@@ -96,11 +96,18 @@ export class Sessions {
     return isOver(result.error) ? success(null) : result;
   }
 
+  /** Sends a call that needs a user, and once more if it required a fresh authentication and now there is one. */
+  async send<T>(request: Request): Promise<Answer<T>> {
+    const answer = await this.sendOnce<T>(request);
+    if (answer.error?.error !== "REAUTHENTICATION_REQUIRED" || !(await this.stepUp?.())) return answer;
+    return this.sendOnce(request);
+  }
+
   /**
    * Sends a call that needs a user. On 401 `AUTH_UNAUTHORIZED` it is repeated once with a fresh token of the same user:
    * another user may have signed in in another tab.
    */
-  async send<T>(request: Request): Promise<Result<T> & { headers: Headers }> {
+  async sendOnce<T>(request: Request): Promise<Answer<T>> {
     const session = await this.current();
     if (session.error) return { ...session, headers: new Headers() };
     const bearer = session.data?.accessToken;
@@ -122,6 +129,7 @@ export class Sessions {
     return this.refresher.exclusively(async () => {
       const { data, error } = await this.#transport.send<T & SessionAnswer & NoSession>({ ...request, query });
       if (error) return failure(error);
+      this.store.face(data.challenge);
       if (!(data.accessToken && data.user) && !data.requireEmailVerification && !data.challenge) {
         return failure(unexpected(200));
       }
@@ -173,10 +181,10 @@ export class Sessions {
   }
 
   /**
-   * Emits `INITIAL_SESSION` when `known` resolves, then every change. After a timeout or an error the session is reported
-   * as unknown.
+   * Emits `INITIAL_SESSION` when `known` resolves, then the challenge of this page's own sign-in, if there is one, then every
+   * change. After a timeout or an error the session is reported as unknown.
    */
-  listen(known: Promise<{ error: LatchkeyError | null }>, tell: InitialListener): () => void {
+  listen(known: Promise<{ error: LatchkeyError | null }>, tell: Listener): () => void {
     let stop = (): void => clearTimeout(timer);
     let isOver = false;
     const begin = (error: LatchkeyError | null): void => {
@@ -184,7 +192,9 @@ export class Sessions {
       isOver = true;
       stop();
       stop = this.store.listen(tell);
-      safely(() => tell("INITIAL_SESSION", this.store.current, error));
+      const { challenge, current } = this.store;
+      safely(() => tell("INITIAL_SESSION", current, error));
+      if (challenge) safely(() => tell("CHALLENGED", current, null, challenge));
     };
     const timer = setTimeout(() => begin(unreachable()), INITIAL_TIMEOUT);
     void known.then(({ error }) => begin(error));

@@ -48,7 +48,7 @@ export function createServerClient<Types extends AppTypes = AppTypes>(options: S
     storage,
   );
   sessions.store.listen((event, session) => {
-    if (event !== "USER_UPDATED") kept.write(session);
+    if (event !== "USER_UPDATED" && event !== "CHALLENGED") kept.write(session);
   });
   return (isReadOnly ? readOnly(client) : client) as LatchkeyClient<Types>;
 }

@@ -1,14 +1,15 @@
 // @latchkey/client/testing: a fake client for tests of apps, with accounts in memory, no network, a controllable clock and
 // fault injection. Rate limits, mails beyond their codes, and fields and texts of errors are not simulated; pass them to
 // `fail` if needed.
-import type { AppTypes, Auth, LatchkeyClient, Profiles } from "./contract.js";
+import type { AppTypes, Auth, LatchkeyClient, Profiles, Totp } from "./contract.js";
 import type { ErrorCode, ErrorDetails } from "./errors.js";
 import { fakeAuth, fakeProfiles } from "./fake/operations.js";
 import { createState } from "./fake/state.js";
+import type { ClientOptions } from "./options.js";
 import type { Metadata, User } from "./types.js";
 
 /** Options of `createFakeClient`. */
-export interface FakeOptions {
+export interface FakeOptions extends Pick<ClientOptions, "onReauthenticationRequired"> {
   /** Initial time. Default 2026-01-01, so that snapshots stay the same. */
   now?: Date;
   /** Requires verification by code at sign-up. Default false. */
@@ -25,10 +26,12 @@ export interface FakeUser<M = Metadata> {
   metadata?: M;
   /** Default true. */
   emailVerified?: boolean;
+  /** Gives the account two-step sign-in, with an authenticator app and recovery codes. Default false. */
+  twoStep?: boolean;
 }
 
 /** Operation of a fault; `*` is every one. */
-export type FakeOperation = keyof Auth | `profiles.${keyof Profiles}` | "*";
+export type FakeOperation = Exclude<keyof Auth, "totp"> | `totp.${keyof Totp}` | `profiles.${keyof Profiles}` | "*";
 
 /** Injected error. */
 export interface FakeFault extends ErrorDetails {
@@ -53,6 +56,10 @@ export interface FakeControls<M = Metadata> {
   fail(operation: FakeOperation, fault: FakeFault, times?: number): void;
   /** Code last mailed to an address. */
   codeFor(email: string): string | undefined;
+  /** Code that every authenticator app shows now; `advance` by 30 seconds for the next. */
+  totp(): string;
+  /** Recovery codes of an account that are left. */
+  recoveryCodesOf(email: string): string[];
   /** Ends the session at the service; the client detects it at its next refresh or call. */
   endSessions(): void;
   /** Sets the result of `getRedirectResult`. */

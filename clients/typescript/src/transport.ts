@@ -2,6 +2,7 @@
 import type { components } from "./generated.js";
 import { failure, LatchkeyError, type Result, success, unexpected, unreachable } from "./errors.js";
 import type { Settings } from "./options.js";
+import type { Challenge, ResetToken } from "./types.js";
 
 /** Request of an operation. */
 export interface Request {
@@ -83,14 +84,17 @@ function parsed(text: string): unknown {
   }
 }
 
+/** Error response, with the challenge of a password reset. */
+type ErrorBody = Partial<components["schemas"]["ErrorResponse"]> & { challenge?: Challenge<ResetToken> };
+
 /** Error of a response: the service's own, or `UNEXPECTED_RESPONSE` for any other. */
 function refusal(
   { status, headers }: Response,
-  { error, message, nextAction, nextActions = nextAction, field, reasons, requestId }: Partial<components["schemas"]["ErrorResponse"]>,
+  { error, message, nextAction, nextActions = nextAction, field, reasons, requestId, challenge }: ErrorBody,
 ): LatchkeyError {
   const seconds = Number.parseInt(headers.get("retry-after") ?? "", 10);
   const retryAfter = seconds >= 0 ? seconds : undefined;
   const more = { retryAfter, requestId: requestId ?? headers.get("x-request-id") ?? undefined };
   if (typeof error !== "string" || typeof message !== "string") return unexpected(status, more);
-  return new LatchkeyError(status, error, message, { nextActions, field, reasons, ...more });
+  return new LatchkeyError(status, error, message, { nextActions, field, reasons, challenge, ...more });
 }

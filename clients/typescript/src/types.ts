@@ -1,4 +1,4 @@
-// Objects of the service under the names of the spec; their fields are generated from docs/openapi.json.
+// Objects of the service under the names of the spec; their fields are generated from docs/openapi.json. All are public.
 import type { components } from "./generated.js";
 
 type Schemas = components["schemas"];
@@ -22,8 +22,6 @@ export type FlatProfile = Pick<
   Schemas["FlatProfile"],
   "id" | "name" | "username" | "avatar_url" | "bio" | "createdAt" | "updatedAt"
 > & { [custom: string]: unknown };
-/** Flat profile on the wire, with a nested copy for older clients. */
-export type WireProfile = FlatProfile & { profile?: unknown };
 /** Public settings of the service. */
 export type PublicConfig = Schemas["PublicConfig"];
 /** Session in the list of own sessions. */
@@ -71,27 +69,75 @@ export interface Session<M = Metadata> {
   refreshToken?: string;
 }
 
+/** Kind of an answer to a challenge. A newer service may add some. */
+export type ChallengeKind = Schemas["Challenge"]["kinds"][number];
+
+/**
+ * Question for a second factor, or for the first one again. Its id is a secret: keep it in memory, do not log it.
+ * `Outcome` is the type of `data` of the right answer.
+ */
+export interface Challenge<Outcome = unknown> extends Omit<Schemas["Challenge"], "kinds"> {
+  /** Accepted kinds of answers, strongest first. */
+  kinds: ChallengeKind[];
+  /** Exists only in types. */
+  readonly "~outcome"?: Outcome;
+}
+
+/** Response of a sign-in that needs a second factor: no session yet. */
+export interface Challenged<M = Metadata> {
+  challenge: Challenge<Entrance<M>>;
+  user?: undefined;
+  accessToken?: undefined;
+  csrfToken?: undefined;
+  refreshToken?: undefined;
+  requireEmailVerification?: undefined;
+}
+
+/** Response of every sign-in: a session, or a challenge. */
+export type Entrance<M = Metadata> = SignedIn<M> | Challenged<M>;
+
 /** Response with a new session; `refreshToken` for clients other than `web`, which get `csrfToken`. */
 export interface SignedIn<M = Metadata> {
   user: User<M>;
   accessToken: string;
   csrfToken?: string | null;
   refreshToken?: string;
+  challenge?: undefined;
 }
 
-/** Response of a sign-up: a session, or required verification. */
+/** Response of a sign-up: a session, required verification, or (where two-step sign-in is required) a challenge. */
 export type SignedUp<M = Metadata> =
   | (SignedIn<M> & { requireEmailVerification?: false })
-  | { user?: User<M>; accessToken: null; requireEmailVerification: true; csrfToken?: null };
+  | { user?: User<M>; accessToken: null; requireEmailVerification: true; csrfToken?: null; challenge?: undefined }
+  | Challenged<M>;
+
+/** Response to the right answer of a `reauthenticate` challenge: the same session with a fresh access token. */
+export interface Reauthenticated<M = Metadata> {
+  user: User<M>;
+  accessToken: string;
+  expiresAt: string;
+}
+
+/** Own account: its factors, and whether the current token is fresh. */
+export interface Account<M = Metadata> extends Omit<Schemas["Account"], "user"> {
+  user: User<M>;
+}
+
+/** Authenticator app of the user. */
+export type TotpFactor = Schemas["TotpFactor"];
+
+/** Authenticator app in enrolment. The secret is shown here and never again. */
+export type BegunTotp = Schemas["BegunTotp"];
+
+/** Response of `totp.confirm`. If two-step sign-in was off, it is on now, in a new session. */
+export type ConfirmedTotp<M = Metadata> =
+  | { factor: TotpFactor; recoveryCodes?: undefined; user?: undefined; accessToken?: undefined }
+  | (SignedIn<M> & { factor: TotpFactor; recoveryCodes: string[] });
+
+/** Response of `setTwoStep`. If it was turned on: recovery codes, and a new session. */
+export type TwoStepSet<M = Metadata> =
+  | { message: string; recoveryCodes?: undefined; user?: undefined; accessToken?: undefined }
+  | (SignedIn<M> & { recoveryCodes: string[] });
 
 /** Response of a refresh. */
 export type Refreshed<M = Metadata> = SignedIn<M> & { expiresAt: Date };
-
-/** Response of the service that opens or renews a session. */
-export interface SessionAnswer {
-  user?: User;
-  accessToken?: string | null;
-  csrfToken?: string | null;
-  refreshToken?: string;
-  expiresAt?: string;
-}

@@ -5,7 +5,8 @@ import { createRoot, hydrateRoot, type Root } from "react-dom/client";
 import { renderToString } from "react-dom/server";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createClient, type LatchkeyClient } from "../src/index.js";
-import { LatchkeyProvider, useSession, useSignInWithPassword, useSignOut, useUser } from "../src/react.js";
+import { LatchkeyProvider, useChallenge, useSession, useSignInWithPassword, useSignOut, useUser } from "../src/react.js";
+import { createFakeClient } from "../src/testing.js";
 import { accessToken, fakeService, refusal, session, USER } from "./support/fake-service.js";
 
 const CREDENTIALS = { email: USER.email, password: "correct horse battery" };
@@ -156,4 +157,36 @@ test("initialSession null is rendered as signed out at once", () => {
 
 test("a hook without a provider names the missing provider", () => {
   expect(() => renderToString(createElement(Account))).toThrow("needs a <LatchkeyProvider>");
+});
+
+test("useChallenge shows the challenge of a sign-in until it is answered or dropped", async () => {
+  const fake = createFakeClient();
+  fake.fake.addUser({ ...CREDENTIALS, twoStep: true });
+  function Challenge(): ReactElement {
+    const { challenge, answer, dismiss } = useChallenge();
+    const give = (code: string) => challenge && answer.run({ challenge, kind: "totp", code });
+    const text = `${challenge ? challenge.kinds[0] : "none"}${answer.error ? ` ${answer.error.error}` : ""}`;
+    return createElement(
+      "main",
+      null,
+      createElement("p", null, text),
+      createElement("button", { id: "wrong", onClick: () => void give("no") }),
+      createElement("button", { id: "right", onClick: () => void give(fake.fake.totp()) }),
+      createElement("button", { id: "drop", onClick: dismiss }),
+    );
+  }
+  root.render(createElement(LatchkeyProvider, { client: fake }, createElement(Challenge)));
+  await expect.poll(shown).toBe("none");
+
+  await fake.auth.signInWithPassword(CREDENTIALS);
+  await expect.poll(shown).toBe("totp");
+  click("drop");
+  await expect.poll(shown).toBe("none");
+
+  await fake.auth.signInWithPassword(CREDENTIALS);
+  await expect.poll(shown).toBe("totp");
+  click("wrong");
+  await expect.poll(shown).toBe("totp INVALID_SECOND_FACTOR");
+  click("right");
+  await expect.poll(shown).toBe("none");
 });

@@ -189,3 +189,90 @@ describe("the fake", () => {
     expect(plan).toBe("pro");
   });
 });
+
+describe("two-step sign-in of the fake", () => {
+  const signIn = async (client: FakeClient) => {
+    const { data } = await client.auth.signInWithPassword(ADA);
+    if (!data?.challenge) throw new Error("there is no challenge");
+    return data.challenge;
+  };
+
+  test("asks for a code of the app or a recovery code, each good once", async () => {
+    const client = createFakeClient();
+    client.fake.addUser({ ...ADA, twoStep: true });
+    const events: string[] = [];
+    client.auth.onAuthStateChange((event) => events.push(event));
+    const challenge = await signIn(client);
+    const answer = (kind: "totp" | "recovery_code", code: string, to = challenge) =>
+      client.auth.answerChallenge({ challenge: to, kind, code });
+
+    expect((await answer("totp", "nothing")).error).toMatchObject({ statusCode: 401, error: "INVALID_SECOND_FACTOR" });
+    expect((await answer("totp", client.fake.totp())).data?.user?.email).toBe(ADA.email);
+    expect((await answer("totp", client.fake.totp())).error?.error).toBe("INVALID_CHALLENGE");
+    expect(must(await client.auth.getAccount())).toMatchObject({ twoStep: true, level: 2, recoveryCodesLeft: 10 });
+    expect(events).toEqual(["INITIAL_SESSION", "CHALLENGED", "SIGNED_IN"]);
+
+    await client.auth.signOut();
+    const [code = ""] = client.fake.recoveryCodesOf(ADA.email);
+    const again = await signIn(client);
+    expect((await answer("totp", client.fake.totp(), again)).error?.error).toBe("INVALID_SECOND_FACTOR");
+    expect((await answer("recovery_code", code.toUpperCase(), again)).error).toBeNull();
+    expect(client.fake.recoveryCodesOf(ADA.email)).toHaveLength(9);
+  });
+
+  test("five wrong answers, and ten minutes, end a challenge", async () => {
+    const client = createFakeClient();
+    client.fake.addUser({ ...ADA, twoStep: true });
+    const challenge = await signIn(client);
+    for (let wrong = 0; wrong < 5; wrong++) await client.auth.answerChallenge({ challenge, kind: "totp", code: "000000" });
+    const right = (to: typeof challenge) => client.auth.answerChallenge({ challenge: to, kind: "totp", code: client.fake.totp() });
+
+    expect((await right(challenge)).error?.error).toBe("INVALID_CHALLENGE");
+    const second = await signIn(client);
+    client.fake.advance(10 * MINUTE);
+    expect((await right(second)).error?.error).toBe("INVALID_CHALLENGE");
+  });
+
+  test("is turned on by an app, asks again after ten minutes, and is turned off", async () => {
+    let client: FakeClient;
+    const asked: string[][] = [];
+    client = createFakeClient({
+      onReauthenticationRequired: async (challenge) => {
+        asked.push(challenge.kinds);
+        await client.auth.answerChallenge({ challenge, kind: "totp", code: client.fake.totp() });
+      },
+    });
+    const { auth, fake } = client;
+    fake.addUser(ADA);
+    must(await auth.signInWithPassword(ADA));
+    expect((await auth.setTwoStep(true)).error?.error).toBe("LAST_SECOND_FACTOR");
+
+    const { factorId } = must(await auth.totp.begin({ name: "Phone" }));
+    expect((await auth.totp.confirm({ factorId, code: "no" })).error?.error).toBe("INVALID_SECOND_FACTOR");
+    const on = must(await auth.totp.confirm({ factorId, code: fake.totp() }));
+    expect(on.recoveryCodes).toHaveLength(10);
+    expect(on.recoveryCodes?.[0]).toMatch(/^\w{4}(-\w{4}){3}$/);
+    expect((await auth.totp.remove(on.factor.id)).error?.error).toBe("LAST_SECOND_FACTOR");
+
+    fake.advance(11 * MINUTE);
+    expect(Date.parse(must(await auth.getAccount()).freshUntil ?? "")).toBeLessThan(fake.now());
+    expect(must(await auth.replaceRecoveryCodes()).recoveryCodes).toHaveLength(10);
+    expect(asked).toEqual([["totp", "recovery_code"]]);
+    expect(must(await auth.setTwoStep(false))).toHaveProperty("message");
+    expect((await auth.signInWithPassword(ADA)).data?.challenge).toBeUndefined();
+  });
+
+  test("guards the reset of a password", async () => {
+    const { auth, fake } = createFakeClient();
+    fake.addUser({ ...ADA, twoStep: true });
+    await auth.sendResetPasswordEmail(ADA);
+    const { token } = must(await auth.exchangeResetPasswordToken({ email: ADA.email, code: fake.codeFor(ADA.email) ?? "" }));
+
+    const { error } = await auth.resetPassword({ newPassword: "a new password", otp: token });
+    expect(error?.error).toBe("SECOND_FACTOR_REQUIRED");
+    if (!error?.challenge) throw new Error("there is no challenge");
+    const given = must(await auth.answerChallenge({ challenge: error.challenge, kind: "totp", code: fake.totp() }));
+
+    expect((await auth.resetPassword({ newPassword: "a new password", otp: given.token })).error).toBeNull();
+  });
+});

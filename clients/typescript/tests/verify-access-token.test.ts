@@ -65,6 +65,26 @@ describe("a token", () => {
     expect(data?.claims.sub).toBe(USER.id);
   });
 
+  const now = Math.floor(Date.now() / 1000);
+  test.each<[string, object, object, string | undefined]>([
+    ["level 2 meets level 2", { aal: 2 }, { minLevel: 2 }, undefined],
+    ["no level is level 1", {}, { minLevel: 1 }, undefined],
+    ["no level does not meet level 2", {}, { minLevel: 2 }, "LEVEL_TOO_LOW"],
+    ["a level that is no number meets none", { aal: "two" }, { minLevel: 1 }, "LEVEL_TOO_LOW"],
+    ["a young authentication", { auth_time: now - 60 }, { maxAge: 120 }, undefined],
+    ["an old authentication", { auth_time: now - 180 }, { maxAge: 120 }, "TOO_OLD"],
+    ["an authentication within the clock skew", { auth_time: now - 123 }, { maxAge: 120 }, undefined],
+    ["no time of authentication", {}, { maxAge: 120 }, "TOO_OLD"],
+    ["an old one where no age is asked", { auth_time: 0 }, {}, undefined],
+  ])("of %s", async (_, more, options, refused) => {
+    const { fetch } = keys(FIRST.jwk);
+    const { data, error } = await verifyAccessToken(FIRST.sign(claims(more)), { ...options, baseUrl, fetch });
+
+    expect(error?.error).toBe(refused);
+    if (refused) expect(error?.statusCode).toBe(403);
+    else expect(data?.claims.aal).toBe("aal" in more ? more.aal : 1);
+  });
+
   const expired = { exp: Math.floor(Date.now() / 1000) - 60 };
   test.each<[string, () => string]>([
     ["no token at all", () => "nothing"],

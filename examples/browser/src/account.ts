@@ -1,7 +1,7 @@
-// View of a signed-in user: profile, search, sessions.
+// View of a signed-in user: profile and search.
 import type { User } from "@latchkey/client";
 import { auth, profiles } from "./latchkey";
-import { complain, fill, onSubmit, part, show } from "./view";
+import { complain, fill, item, onSubmit, part, show, small } from "./view";
 
 /** Session events of this tab, newest last. */
 const events: string[] = [];
@@ -22,13 +22,8 @@ export function showAccount(user: User): void {
   showUser(user);
   showEvents();
   void showProfile(view);
-  void showSessions(view);
   searchPeople(view);
   part(view, "[data-sign-out]").addEventListener("click", () => void auth.signOut());
-  part(view, "[data-end-others]").addEventListener("click", async () => {
-    await auth.endOtherSessions();
-    await showSessions(view);
-  });
 }
 
 /** Shows the signed-in user. */
@@ -65,25 +60,6 @@ async function showProfile(view: HTMLElement): Promise<void> {
   });
 }
 
-async function showSessions(view: HTMLElement): Promise<void> {
-  const list = view.querySelector("[data-sessions]");
-  if (!list) return; // another view is shown now
-  const endOthers = part(view, "[data-end-others]");
-  const { data } = await auth.listSessions();
-  const rows = (data?.sessions ?? []).map((session) => {
-    const row = item("");
-    const what = document.createElement("span");
-    const when = new Date(session.lastSeenAt).toLocaleString();
-    what.append(browserOf(session.userAgent), document.createElement("br"), small(`${session.ip}, ${when}`));
-    row.append(what);
-    if (session.current) row.append(badge("this one"));
-    else row.append(button("End", () => auth.endSession(session.id).then(() => showSessions(view))));
-    return row;
-  });
-  list.replaceChildren(...rows);
-  endOthers.hidden = rows.length < 2;
-}
-
 function searchPeople(view: HTMLElement): void {
   const input = part<HTMLInputElement>(view, "[data-search]");
   const list = part(view, "[data-people]");
@@ -111,30 +87,4 @@ function searchPeople(view: HTMLElement): void {
 function initials(name: string): string {
   const words = name.split(/[\s@.]+/).filter(Boolean);
   return words.slice(0, 2).map((word) => word.charAt(0).toUpperCase()).join("");
-}
-
-/** Short form of a user agent. */
-function browserOf(userAgent: string | null): string {
-  return /(Firefox|Edg|Chrome|Safari)\/\d+/.exec(userAgent ?? "")?.[0]?.replace("/", " ") ?? "Unknown browser";
-}
-
-function item(text: string): HTMLLIElement {
-  return Object.assign(document.createElement("li"), { textContent: text });
-}
-
-function small(text: string): HTMLElement {
-  return Object.assign(document.createElement("small"), { textContent: text });
-}
-
-function badge(text: string): HTMLElement {
-  return Object.assign(document.createElement("span"), { className: "badge", textContent: text });
-}
-
-function button(text: string, click: () => Promise<unknown>): HTMLButtonElement {
-  const made = Object.assign(document.createElement("button"), { textContent: text });
-  made.addEventListener("click", () => {
-    made.disabled = true;
-    void click();
-  });
-  return made;
 }

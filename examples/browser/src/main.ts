@@ -1,9 +1,11 @@
 // Entry point: selects the view. The account if signed in, else the view of the URL.
 import type { Session } from "@latchkey/client";
 import { note, showAccount, showUser } from "./account";
+import { showChallenge } from "./challenge";
 import { auth } from "./latchkey";
 import { showNotice } from "./notice";
 import { showForgot, showNewPassword } from "./reset";
+import { showEnrolment, showSecurity } from "./security";
 import { showSignIn, showSignUp } from "./sign-in";
 import { show } from "./view";
 
@@ -13,6 +15,12 @@ let session: Session | null = null;
 
 /** Shows the view of a signed-out user. */
 const showGuest = (): void => (ROUTES[location.hash] ?? showSignIn)();
+
+/** Shows the view of a signed-in user. */
+function showMember({ user }: Session): void {
+  if (location.hash === "#security") void showSecurity();
+  else showAccount(user);
+}
 
 /** Shows the result of an emailed link or a provider; false if there is none. */
 function showOutcome(): boolean {
@@ -25,26 +33,30 @@ function showOutcome(): boolean {
 }
 
 show("loading");
-auth.onAuthStateChange((event, now, error) => {
+auth.onAuthStateChange((event, now, error, challenge) => {
   // The session is unknown: keep loading; a later event has it.
   if (error) return;
   const before = session;
   session = now;
   note(event);
+  // A sign-in needs a second factor. With a session, the dialog asks.
+  if (challenge && !now) return void (challenge.kinds.includes("enroll") ? showEnrolment(challenge) : showChallenge(challenge, auth));
   document.getElementById("who")?.replaceChildren(now?.user.email ?? "");
   // An emailed link comes first: it may concern another account than the signed-in one.
   if (event === "INITIAL_SESSION" && showOutcome()) return;
   if (!now) showGuest();
   else if (before?.user.id === now.user.id) showUser(now.user);
   else {
-    // Clear the route, so that a later sign-out shows the sign-in form.
-    history.replaceState(null, "", location.pathname + location.search);
-    showAccount(now.user);
+    // Clear the route of a form, so that a later sign-out shows the sign-in form.
+    if (location.hash !== "#security") history.replaceState(null, "", location.pathname + location.search);
+    // An enrolment that the sign-in required shows its recovery codes first.
+    if (!document.querySelector("main [data-qr]")) showMember(now);
   }
 });
 
 addEventListener("hashchange", () => {
-  if (!session) showGuest();
+  if (session) showMember(session);
+  else showGuest();
 });
 
 const showNetwork = (): void => {

@@ -1,4 +1,5 @@
 // Password reset, by code and by link.
+import { showChallenge } from "./challenge";
 import { auth, here } from "./latchkey";
 import { showNotice } from "./notice";
 import { showRules } from "./sign-in";
@@ -33,6 +34,13 @@ export function showNewPassword(otp: string): void {
   onSubmit(view, async ({ newPassword = "" }) => {
     const result = await auth.resetPassword({ newPassword, otp });
     if (!result.error) showNotice("good", "Your password is changed", "Sign in with the new one.");
-    return result;
+    const challenge = result.error?.challenge;
+    if (!challenge) return result;
+    // With two-step sign-in the answer is the token that resets.
+    return showChallenge(challenge, auth, async ({ token }) => {
+      const { error } = await auth.resetPassword({ newPassword, otp: token });
+      if (error) showNotice("bad", "That did not work", error.message);
+      else showNotice("good", "Your password is changed", "Sign in with the new one.");
+    });
   });
 }

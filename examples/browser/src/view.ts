@@ -4,11 +4,14 @@ import type { LatchkeyError } from "@latchkey/client";
 /** Submit handler of a form; the form shows its error. */
 type Submit = (fields: Record<string, string>) => Promise<{ error: LatchkeyError | null } | void>;
 
+/** Copy of a template. */
+export const copyOf = (template: string): Node =>
+  (document.getElementById(template) as HTMLTemplateElement).content.cloneNode(true);
+
 /** Shows a copy of a template. */
 export function show(template: string): HTMLElement {
   const view = document.querySelector("main") as HTMLElement;
-  const source = document.getElementById(template) as HTMLTemplateElement;
-  view.replaceChildren(source.content.cloneNode(true));
+  view.replaceChildren(copyOf(template));
   // Focus the form, unless the view has more to read.
   view.querySelector<HTMLInputElement>(":scope > .card form input")?.focus();
   return view;
@@ -47,4 +50,34 @@ export function onSubmit(view: HTMLElement, submit: Submit): void {
     button.disabled = false;
     if (result?.error && form.isConnected) complain(view, result.error);
   });
+}
+
+/** Line of a list. */
+export function item(text: string): HTMLLIElement {
+  return Object.assign(document.createElement("li"), { textContent: text });
+}
+
+/** Small text. */
+export function small(text: string): HTMLElement {
+  return Object.assign(document.createElement("small"), { textContent: text });
+}
+
+/** Short label of a state. */
+export function badge(text: string): HTMLElement {
+  return Object.assign(document.createElement("span"), { className: "badge", textContent: text });
+}
+
+/** Button that is disabled while its work runs. */
+export function button(text: string, click: () => Promise<unknown>): HTMLButtonElement {
+  const made = Object.assign(document.createElement("button"), { textContent: text, type: "button" });
+  made.addEventListener("click", () => {
+    made.disabled = true;
+    void click().finally(() => (made.disabled = false));
+  });
+  return made;
+}
+
+/** Short form of a user agent. */
+export function browserOf(userAgent: string | null): string {
+  return /(Firefox|Edg|Chrome|Safari)\/\d+/.exec(userAgent ?? "")?.[0]?.replace("/", " ") ?? "Unknown browser";
 }

@@ -1,12 +1,20 @@
 "use client";
 import { type FormEvent, useState } from "react";
 import type { LatchkeyError } from "@latchkey/client";
-import { useLatchkey, useUser } from "@latchkey/client/react";
+import { useChallenge, useLatchkey, useUser } from "@latchkey/client/react";
+import { Challenge } from "./challenge";
+import { Security } from "./security";
 
 export default function Page() {
   const { user, isLoading } = useUser();
+  const { challenge } = useChallenge();
   if (isLoading) return <p>Loading</p>;
-  return user ? <Account name={user.profile.name || user.email} /> : <SignIn />;
+  return (
+    <>
+      <Challenge />
+      {user ? <Account name={user.profile.name || user.email} /> : !challenge && <SignIn />}
+    </>
+  );
 }
 
 /** Form with the name of its action as submit button. */
@@ -23,9 +31,25 @@ function useForm(run: (fields: Record<string, string>, what: string) => Promise<
 
 function SignIn() {
   const { auth } = useLatchkey();
-  const { onSubmit, complaint } = useForm(({ email, password }, what) =>
-    what === "sign-up" ? auth.signUp({ email, password }) : auth.signInWithPassword({ email, password }),
-  );
+  // Address whose code was mailed at sign-up.
+  const [mailed, setMailed] = useState("");
+  const { onSubmit, complaint } = useForm(async ({ email = "", password = "", code = "" }, what) => {
+    if (what === "verify") return auth.verifyEmail({ email: mailed, otp: code.trim() });
+    if (what === "sign-in") return auth.signInWithPassword({ email, password });
+    const result = await auth.signUp({ email, password });
+    if (result.data?.requireEmailVerification) setMailed(email);
+    return result;
+  });
+  if (mailed) {
+    return (
+      <form key="verify" onSubmit={onSubmit}>
+        <h1>Check your mail</h1>
+        {complaint}
+        <label>Code from your mail <input name="code" autoComplete="one-time-code" required /></label>
+        <button value="verify">Verify</button>
+      </form>
+    );
+  }
   return (
     <form onSubmit={onSubmit}>
       <h1>Welcome</h1>
@@ -40,6 +64,7 @@ function SignIn() {
 
 function Account({ name }: { name: string }) {
   const { auth, profiles } = useLatchkey();
+  const [isSecurity, setIsSecurity] = useState(false);
   const { onSubmit, complaint } = useForm((fields) => profiles.update({ name: fields.name }));
   return (
     <>
@@ -49,6 +74,7 @@ function Account({ name }: { name: string }) {
         <label>Name <input name="name" defaultValue={name} required /></label>
         <button>Save</button>
       </form>
+      {isSecurity ? <Security /> : <button onClick={() => setIsSecurity(true)}>Security</button>}
       <button onClick={() => void auth.signOut()}>Sign out</button>
     </>
   );

@@ -1,12 +1,12 @@
 // Operations of a fake client: each returns its data or throws its error; `operations` of the state wraps them in results.
-import type { AccessTokenClaims } from "../claims.js";
-import type { Auth, OwnProfile, Profiles } from "../contract.js";
+import type { VerifiedToken } from "../access-token.js";
+import type { Auth, OwnProfile, Profiles, Totp } from "../contract.js";
 import type { Result } from "../errors.js";
 import type { OAuthInput, OAuthStart } from "../oauth.js";
 import type { SignOutInput } from "../sessions.js";
 import type { SignedOut } from "../sign-out.js";
 import type { FlatProfile, ProfileRecord, PublicProfile } from "../types.js";
-import { type Account, DONE, refuse, type State, type Works } from "./state.js";
+import { type Account, DONE, refuse, type FakeState, type State, type Works } from "./state.js";
 
 const MIN_PASSWORD = 8;
 
@@ -26,14 +26,16 @@ const flat = (account: Account): FlatProfile => {
 };
 
 /** Creates the account operations. */
-export function fakeAuth(state: State): Auth {
+export function fakeAuth(state: FakeState): Auth {
   const start = (input: OAuthInput | string): OAuthStart => {
     const provider = typeof input === "string" ? input : input.provider;
     return { url: `https://provider.example/${provider}`, provider };
   };
   /** Signs in by the code of a fake provider, which is the user's email address. */
-  const byAddress = (email: string) => state.open(state.find({ email }) ?? state.add({ email }));
+  const byAddress = (email: string) => steps.enter(state.find({ email }) ?? state.add({ email }));
+  const { steps } = state;
   const works: Works<Auth> = {
+    ...steps.works,
     signUp(input) {
       if (!/.@./.test(input.email)) refuse(400, "VALIDATION_ERROR");
       strong(input.password);
@@ -48,12 +50,12 @@ export function fakeAuth(state: State): Auth {
       const account = state.find(input);
       if (!account || account.password !== input.password) return refuse(401, "INVALID_CREDENTIALS");
       if (state.mustVerify && !account.user.emailVerified) refuse(403, "EMAIL_NOT_VERIFIED");
-      return state.open(account);
+      return steps.enter(account);
     },
     verifyEmail(input) {
       const account = state.redeem(state.find(input), input.otp);
       account.user = { ...account.user, emailVerified: true };
-      return state.open(account);
+      return steps.enter(account);
     },
     resendVerificationEmail: state.sendMail,
     signInWithOAuth: start,
@@ -69,10 +71,11 @@ export function fakeAuth(state: State): Auth {
     },
     resetPassword({ newPassword, otp }) {
       strong(newPassword);
-      const account = state.redeem(state.accounts.find(({ code }) => code === otp), otp);
-      account.password = newPassword;
+      const account = state.accounts.find(({ code }) => code === otp);
+      if (account) steps.guardReset(account, otp);
+      state.redeem(account, otp).password = newPassword;
       state.outcome = null;
-      if (state.session?.user.id === account.user.id) state.leave();
+      if (state.session?.user.id === account?.user.id) state.leave();
       return DONE;
     },
     changePassword({ currentPassword, newPassword }) {
@@ -89,7 +92,7 @@ export function fakeAuth(state: State): Auth {
     verifyAccessToken(token) {
       if (state.session?.accessToken !== token) return refuse(401, "AUTH_UNAUTHORIZED");
       const { session } = state;
-      return { claims: { sub: session.user.id, email: session.user.email, sid: "fake" } as AccessTokenClaims };
+      return { claims: { sub: session.user.id, email: session.user.email, sid: "fake", aal: state.shown.level } as VerifiedToken["claims"] };
     },
     getPublicConfig: () => ({
       oAuthProviders: [],
@@ -103,6 +106,9 @@ export function fakeAuth(state: State): Auth {
       verifyEmailMethod: "code",
       resetPasswordMethod: "code",
       disableSignup: false,
+      emailSignIn: "off",
+      secondFactor: "optional",
+      passkeys: true,
     }),
 
     listIdentities: () => (state.own(), { identities: [] }),
@@ -133,6 +139,7 @@ export function fakeAuth(state: State): Auth {
   const made = state.operations<Auth>(works);
   return {
     ...made,
+    totp: state.operations<Totp>(steps.totp, "totp."),
     async signOut(options: SignOutInput = {}): Promise<SignedOut> {
       const isHere = options.scope !== "others";
       if (isHere) state.leave();
@@ -146,6 +153,7 @@ export function fakeAuth(state: State): Auth {
         if (!isWanted) return;
         state.listeners.add(callback);
         callback("INITIAL_SESSION", state.session, null);
+        if (state.challenge) callback("CHALLENGED", state.session, null, state.challenge);
       });
       return () => {
         isWanted = false;

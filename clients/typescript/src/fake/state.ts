@@ -1,10 +1,11 @@
 // State of a fake client: accounts, the session, the clock and the injected faults. Operations are in operations.ts.
 import type { AuthListener } from "../contract.js";
+import { createSteps, type Factors, totpAt } from "./factors.js";
 import { type ErrorCode, type ErrorDetails, LatchkeyError, type Result } from "../errors.js";
 import type { RedirectResult } from "../redirect.js";
 import type { AuthEvent } from "../session-store.js";
 import type { FakeControls, FakeFault, FakeOperation, FakeOptions, FakeUser } from "../testing.js";
-import type { ProfileRecord, Refreshed, Session, User } from "../types.js";
+import type { Challenge, ProfileRecord, Reauthenticated, Refreshed, ResetToken, Session, User } from "../types.js";
 
 /** Account of a fake. */
 export interface Account {
@@ -16,33 +17,38 @@ export interface Account {
   etag: string;
   /** Custom fields of the flat profile. */
   custom: Record<string, unknown>;
+  factors: Factors;
   /** Newest code, or the reset token for which it was exchanged. */
   code?: string | undefined;
 }
 
 /** Input of a new account. */
-type NewAccount = { [Key in keyof FakeUser]?: FakeUser[Key] | undefined } & { email: string };
+type NewAccount = { [Key in Exclude<keyof FakeUser, "twoStep">]?: FakeUser[Key] | undefined } & { email: string };
 
 /** Response of operations without data. */
 export const DONE = { success: true as const, message: "Done." };
 
 /** Throws the error of an operation, which becomes its result. */
-export function refuse(statusCode: number, error: ErrorCode, details?: ErrorDetails & { message?: string }): never {
+export function refuse(statusCode: number, error: ErrorCode, details?: ErrorDetails & { challenge?: Challenge<ResetToken> }): never {
   throw new LatchkeyError(statusCode, error, error, details);
 }
 
 /** Operations that return their data and throw their errors. */
 export type Works<T> = {
-  [Name in keyof T]?: T[Name] extends (...input: infer Input) => Promise<infer Output>
+  [Name in Exclude<keyof T, "totp">]?: T[Name] extends (...input: infer Input) => Promise<infer Output>
     ? (...input: Input) => Extract<Output, { error: null }> extends { data: infer Data } ? Data : never
     : never;
 };
 
 /** State of one fake client. */
-export type State = ReturnType<typeof createState>;
+export type State = Omit<FakeState, "controls" | "steps">;
+
+/** State with its test controls and its two-step sign-in. */
+export type FakeState = ReturnType<typeof createState>;
 
 /** Creates the state of one fake client. */
-export function createState({ now = new Date("2026"), requireEmailVerification = false, tokenLife = 900 }: FakeOptions) {
+export function createState(options: FakeOptions) {
+  const { now = new Date("2026"), requireEmailVerification = false, tokenLife = 900, onReauthenticationRequired } = options;
   let time = +now;
   let serial = 0;
   const life = tokenLife * 1000;
@@ -55,9 +61,15 @@ export function createState({ now = new Date("2026"), requireEmailVerification =
     session: null as Session | null,
     outcome: null as RedirectResult | null,
     mustVerify: requireEmailVerification,
+    /** Authentication of the session, and that of its access token, which a step-up makes later. */
+    opened: { at: 0, level: 1 },
+    shown: { at: 0, level: 1 },
+    /** Challenge to answer. */
+    challenge: undefined as Challenge | undefined,
     /** Session that the service ended, unknown to the client. */
     ended: null as Session | null,
 
+    now: () => time,
     at: (later = 0) => new Date(time + later).toISOString(),
     newId: () => `00000000-0000-4000-8000-${1e11 + ++serial}`,
     find: (one?: { email?: string } | null) =>
@@ -78,6 +90,7 @@ export function createState({ now = new Date("2026"), requireEmailVerification =
       const face = { name, avatar_url: null };
       const account: Account = {
         password,
+        factors: { twoStep: false, totp: [], recoveryCodes: [] },
         custom: {},
         etag: state.newId(),
         user: {
@@ -96,9 +109,19 @@ export function createState({ now = new Date("2026"), requireEmailVerification =
       return account;
     },
 
-    open(account: Account, event: AuthEvent = "SIGNED_IN"): Refreshed {
+    open(account: Account, event: AuthEvent = "SIGNED_IN", level = 1): Refreshed {
       state.outcome = null;
+      if (event === "SIGNED_IN") state.opened = { at: time, level };
+      state.shown = state.opened;
       return state.tell(event, { user: account.user, accessToken: state.newId(), expiresAt: new Date(time + life) });
+    },
+
+    /** Makes the session fresh; a refresh forgets it. */
+    freshen(account: Account): Reauthenticated {
+      const session = { user: account.user, accessToken: state.newId(), expiresAt: new Date(time + life) };
+      state.tell("REAUTHENTICATED", session);
+      state.shown = { at: time, level: account.factors.twoStep ? 2 : 1 };
+      return { ...session, expiresAt: state.at(life) };
     },
 
     /** Refreshes; if the service ended the session, the client signs out. */
@@ -134,9 +157,10 @@ export function createState({ now = new Date("2026"), requireEmailVerification =
       return account;
     },
 
-    tell<Next extends Session | null>(event: AuthEvent, session: Next): Next {
+    tell<Next extends Session | null>(event: AuthEvent, session: Next, challenge?: Challenge): Next {
       state.session = session;
-      state.listeners.forEach((listener) => listener(event, session, null));
+      if (!["TOKEN_REFRESHED", "USER_UPDATED"].includes(event)) state.challenge = challenge;
+      state.listeners.forEach((listener) => listener(event, session, null, challenge));
       return session;
     },
 
@@ -156,7 +180,12 @@ export function createState({ now = new Date("2026"), requireEmailVerification =
             if (controls.isOffline) refuse(0, "NETWORK_ERROR");
             const fault = faults.find((one) => ["*", operation].includes(one.operation) && one.times-- > 0)?.fault;
             if (fault) refuse(fault.statusCode, fault.error, fault);
-            return { data: work(...input), error: null };
+            try {
+              return { data: work(...input), error: null };
+            } catch (error) {
+              if (!(await stepsUp(error))) throw error;
+              return { data: work(...input), error: null };
+            }
           } catch (error) {
             if (error instanceof LatchkeyError) return { data: null, error };
             throw error;
@@ -167,6 +196,17 @@ export function createState({ now = new Date("2026"), requireEmailVerification =
     },
   };
 
+  const steps = createSteps(state);
+
+  /** Lets the app reauthenticate after a refusal; true if it did. */
+  async function stepsUp(error: unknown): Promise<boolean> {
+    const isAsked = (error as LatchkeyError).error === "REAUTHENTICATION_REQUIRED" && !state.challenge;
+    if (!isAsked || !onReauthenticationRequired) return false;
+    const { shown } = state;
+    await onReauthenticationRequired(steps.reauthenticate()).catch(() => undefined);
+    return state.shown !== shown;
+  }
+
   const controls: FakeControls = {
     isOffline: false,
     calls: [],
@@ -175,7 +215,13 @@ export function createState({ now = new Date("2026"), requireEmailVerification =
       time += milliseconds;
       if (!controls.isOffline && state.isDue()) state.refresh();
     },
-    addUser: (user) => state.add(user).user,
+    addUser(user) {
+      const account = state.add(user);
+      if (user.twoStep) steps.equip(account);
+      return account.user;
+    },
+    totp: () => totpAt(time),
+    recoveryCodesOf: (email) => [...(state.find({ email })?.factors.recoveryCodes ?? [])],
     fail: (operation, fault, times = 1) => void faults.push({ operation, fault, times }),
     codeFor: (email) => state.find({ email })?.code,
     endSessions() {
@@ -185,5 +231,5 @@ export function createState({ now = new Date("2026"), requireEmailVerification =
       state.outcome = result;
     },
   };
-  return Object.assign(state, { controls });
+  return Object.assign(state, { controls, steps });
 }

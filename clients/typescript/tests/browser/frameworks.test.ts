@@ -6,8 +6,9 @@ import { fileURLToPath } from "node:url";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
 import { openBrowser, picture, seen, visit } from "../support/app.js";
-import { newEmail, PASSWORD } from "../support/people.js";
+import { codeIn, mailTo, newEmail, PASSWORD } from "../support/people.js";
 import { freePort } from "../support/service.js";
+import { totpOf } from "../support/totp.js";
 
 const at = (path: string): string => fileURLToPath(new URL(`../../../../${path}`, import.meta.url));
 const BUILT = at("clients/typescript/dist/ssr.js");
@@ -30,7 +31,7 @@ describe.each(["nextjs", "sveltekit"] as const)("examples/%s", (name) => {
     const { build, serve } = EXAMPLES[name];
     const port = await freePort();
     url = `http://localhost:${port}/`;
-    const service = { LATCHKEY_URL: inject("open"), PORT: `${port}`, ORIGIN: url.slice(0, -1) };
+    const service = { LATCHKEY_URL: inject("code"), PORT: `${port}`, ORIGIN: url.slice(0, -1) };
     const env = { ...process.env, NODE_ENV: "production", NEXT_TELEMETRY_DISABLED: "1", ...service };
     const cwd = at(`examples/${name}`);
     const command = ([program = "", ...words]: string[]): string[] => [at(program), ...words];
@@ -70,6 +71,8 @@ describe.each(["nextjs", "sveltekit"] as const)("examples/%s", (name) => {
     await page.getByLabel("Email").fill(email);
     await page.getByLabel("Password").fill(PASSWORD);
     await page.getByText("Create an account").click();
+    await page.getByLabel("Code from your mail").fill(codeIn(await mailTo(inject("code"), email)));
+    await page.getByText("Verify").click();
     await seen(page, `Hello ${email}`);
     return { page, email };
   }
@@ -123,6 +126,42 @@ describe.each(["nextjs", "sveltekit"] as const)("examples/%s", (name) => {
     await seen(other, "Welcome");
     await expect.poll(async () => (await context.cookies()).length).toBe(0);
     expect(await rendered()).toContain("Welcome");
+  });
+
+  test("an app is enrolled, and its code is asked at sign-in; the server sees the session after it", async () => {
+    const { page, email } = await signUp();
+    const press = (label: string): Promise<void> => page.getByRole("button", { name: label, exact: true }).click();
+    await press("Security");
+    await press("Add an authenticator app");
+    expect((await page.locator("svg path").getAttribute("d"))?.length).toBeGreaterThan(1_000);
+    const secret = (await page.locator("[data-secret]").textContent()) ?? "";
+    await page.getByLabel("Code of your app").fill(await totpOf(secret));
+    await press("Confirm");
+    await seen(page, "Your recovery codes");
+    await picture(page, `${name}-security`);
+    const codes = await page.locator("li code").allTextContents();
+
+    await press("Sign out");
+    await page.getByLabel("Email").fill(email);
+    await page.getByLabel("Password").fill(PASSWORD);
+    await press("Sign in");
+    await page.getByLabel("Code of your app").fill("000000");
+    await press("Continue");
+    await page.getByRole("alert").waitFor();
+    expect(await rendered()).not.toContain(email);
+    await page.getByLabel("Code of your app").fill(await totpOf(secret, 1));
+    await press("Continue");
+    await seen(page, `Hello ${email}`);
+    expect(await rendered()).toContain(email);
+
+    await press("Sign out");
+    await page.getByLabel("Email").fill(email);
+    await page.getByLabel("Password").fill(PASSWORD);
+    await press("Sign in");
+    await press("Recovery code instead");
+    await page.getByLabel("Recovery code").fill(codes[2] ?? "");
+    await press("Continue");
+    await seen(page, `Hello ${email}`);
   });
 
   test("another site can neither write nor read through the route", async () => {

@@ -43,7 +43,6 @@ describe("by code", () => {
 
     await seen(page, "verified");
     expect(await page.locator("[data-name]").textContent()).toBe("Ada Lovelace");
-    await page.getByText("this one", { exact: true }).waitFor();
     await picture(page, "account");
     await page.emulateMedia({ colorScheme: "dark" });
     await page.setViewportSize({ width: 390, height: 844 });

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { openBrowser, picture, seen, visit } from "../support/app.js";
 import { codeIn, mailTo, newEmail, PASSWORD } from "../support/people.js";
 import { freePort } from "../support/service.js";
+import { totpOf } from "../support/totp.js";
 
 const folder = fileURLToPath(new URL("../../../../examples/server-rendered", import.meta.url));
 const built = fileURLToPath(new URL("../../dist/ssr.js", import.meta.url));
@@ -70,5 +71,56 @@ test("a user signs up, verifies, changes the profile, returns, resets, and signs
   await page.getByLabel("Password").fill("staple of the battery");
   await page.getByRole("button", { name: "Sign in" }).click();
   await seen(page, "Hello Ada Lovelace");
+  await context.close();
+});
+
+test("a user enrols an app, and signs in with a code and with a recovery code", async () => {
+  const context = await browser.newContext();
+  const page = await visit(context, `${url}sign-up`);
+  const email = newEmail();
+  const press = (name: string): Promise<void> => page.getByRole("button", { name, exact: true }).click();
+  const signIn = async (): Promise<void> => {
+    await page.goto(url);
+    await press("Sign out");
+    await page.getByLabel("Email").fill(email);
+    await page.getByLabel("Password").fill(PASSWORD);
+    await press("Sign in");
+    await seen(page, "One more step");
+  };
+  await page.getByLabel("Email").fill(email);
+  await page.getByLabel("Password").fill(PASSWORD);
+  await press("Create account");
+  await page.getByLabel("Code").fill(codeIn(await mailTo(inject("code"), email)));
+  await press("Verify");
+
+  await page.getByText("Security and sessions").click();
+  await seen(page, "Two-step sign-in is off");
+  await press("Add an authenticator app");
+  expect((await page.locator("svg path").getAttribute("d"))?.length).toBeGreaterThan(1_000);
+  const secret = (await page.locator("code").textContent()) ?? "";
+  await page.getByLabel("Code of your app").fill("000000");
+  await press("Confirm");
+  await page.getByRole("alert").waitFor();
+  await page.getByLabel("Code of your app").fill(await totpOf(secret));
+  await press("Confirm");
+  await seen(page, "Your recovery codes");
+  await picture(page, "server-rendered-recovery-codes");
+  const codes = await page.locator("li code").allTextContents();
+  await page.getByText("I have stored them").click();
+  await seen(page, "10 recovery codes are left.");
+
+  await signIn();
+  expect(await context.cookies()).toEqual([]);
+  await page.getByLabel("Code of your app").fill(await totpOf(secret, 1));
+  await press("Continue");
+  await page.getByText("Security and sessions").waitFor();
+  await signIn();
+  await press("Recovery code instead");
+  await page.getByLabel("Recovery code").fill(codes[0] ?? "");
+  await press("Continue");
+  await page.getByText("Security and sessions").click();
+  await seen(page, "9 recovery codes are left.");
+  await press("Turn off");
+  await seen(page, "Two-step sign-in is off");
   await context.close();
 });

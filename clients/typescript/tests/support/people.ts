@@ -1,6 +1,6 @@
 // New users, and the mails that they get.
 import { randomBytes } from "node:crypto";
-import { createClient, type ClientOptions, type LatchkeyClient, type SignedIn } from "../../src/index.js";
+import { type Challenged, createClient, type ClientOptions, type LatchkeyClient, type SignedIn } from "../../src/index.js";
 
 /** Password accepted by every service under test. */
 export const PASSWORD = "correct horse battery";
@@ -17,10 +17,13 @@ export const newEmail = (): string => `ada-${FILE}-${count++}@example.org`;
 export const serverClient = (baseUrl: string, more: Partial<ClientOptions> = {}): LatchkeyClient =>
   createClient({ baseUrl, isServerMode: true, ...more });
 
+/** Type of the data without the challenge that a sign-in may have instead of the session. */
+type Opened<T> = [Exclude<T, Challenged>] extends [never] ? T : Exclude<T, Challenged>;
+
 /** Data of a successful result; throws its error. */
-export function must<T>(result: { data: T | null; error: unknown }): T {
+export function must<T>(result: { data: T | null; error: unknown }): Opened<T> {
   if (result.error) throw result.error;
-  return result.data as T;
+  return result.data as Opened<T>;
 }
 
 /** New user of a service without verification. */
