@@ -119,7 +119,7 @@ test("a password reset needs the second factor, and its answer is the token that
   const { client, email, recoveryCodes } = await enrolled();
   const { auth } = client;
   must(await auth.sendResetPasswordEmail({ email }));
-  const { token } = must(await auth.exchangeResetPasswordToken({ email, code: codeIn(await mailTo(inject("code"), email, 2)) }));
+  const { token } = must(await auth.exchangeResetPasswordToken({ email, code: codeIn(await mailTo(inject("code"), email, 3)) }));
   const newPassword = "another horse battery";
 
   const { error } = await auth.resetPassword({ newPassword, otp: token });
