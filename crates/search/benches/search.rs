@@ -6,7 +6,8 @@
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     missing_docs,
-    unreachable_pub
+    unreachable_pub,
+    reason = "a benchmark: it reads the real time and prints rounded figures"
 )]
 
 mod town;

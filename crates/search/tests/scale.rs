@@ -4,11 +4,12 @@
     clippy::unwrap_used,
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
-    clippy::cast_sign_loss
+    clippy::cast_sign_loss,
+    reason = "small numbers"
 )]
 
 #[path = "../benches/town/mod.rs"]
-#[allow(dead_code)] // the benches need more of it
+#[allow(dead_code, reason = "the benches need more of it")]
 mod town;
 
 use std::cmp::Reverse;

@@ -7,7 +7,7 @@
 //! challenges, codes, links, sessions.
 //! A missing row cannot be locked. It is inserted; if another transaction inserted it concurrently, the unique
 //! violation restarts the operation. SQLite has a single writer, so these locks cost nothing there.
-#![allow(unreachable_pub)] // the lists of statements are public where an engine uses one of them
+#![allow(unreachable_pub, reason = "the lists of statements are public where an engine uses one of them")]
 
 pub mod bulk;
 mod engine;

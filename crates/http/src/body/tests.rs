@@ -9,7 +9,7 @@ use super::*;
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-#[allow(dead_code)]
+#[expect(dead_code, reason = "only its reading is tested")]
 struct SignUp {
     email: Word,
     password: String,
@@ -22,13 +22,13 @@ struct SignUp {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-#[allow(dead_code)]
+#[expect(dead_code, reason = "only its reading is tested")]
 struct Options {
     email_redirect_to: String,
 }
 
 #[derive(Debug)]
-#[allow(dead_code)]
+#[expect(dead_code, reason = "only its reading is tested")]
 struct Word(String);
 
 impl<'de> Deserialize<'de> for Word {

@@ -2,7 +2,6 @@
 //! a fact, and every fact is tested on every storage engine. `../README.md` explains how to write a test, and lists the
 //! tests of each row of the contract.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
-#![allow(clippy::pedantic)]
 #![allow(clippy::unchecked_time_subtraction, reason = "`days(30) - seconds(1)` reads best")]
 #![allow(clippy::redundant_closure_for_method_calls, reason = "`with(|b| …)` reads the same everywhere")]
 

@@ -86,11 +86,11 @@ both_stores! {
         let ada = app.passkey_user("ada").await;
         let begun = ada.begin_passkey().await;
         let mut wrong = app.phone().create(&begun.options);
-        wrong.rp_id = "example.org".to_owned();
+        "example.org".clone_into(&mut wrong.rp_id);
         ada.register_passkey(&begun.id, &wrong.to_json()).send().await.refused(400, "VALIDATION_ERROR");
         let entered = app.anon().begin_passkey_sign_in().await;
         let mut wrong = ada.passkey.clone().sign(&entered.options);
-        wrong.rp_id = "example.org".to_owned();
+        "example.org".clone_into(&mut wrong.rp_id);
         let refused = app.anon().end_passkey_sign_in(&entered.id, &wrong.to_json()).send().await;
         refused.refused(401, "INVALID_PASSKEY");
 

@@ -118,10 +118,12 @@ both_stores! {
             let begun = ada.begin_passkey().await;
             let credential = creation(&app, &begun.options, &mut random);
             let answer = ada.register_passkey(&begun.id, &credential).send().await;
-            match answer.status {
-                200 => crate::passkey_calls::remove(&ada, answer.json()["passkey"]["id"].as_str().unwrap()).send().await.expect(200),
-                _ => { is_refused(&answer); Value::Null }
-            };
+            if answer.status == 200 {
+                let id = answer.json()["passkey"]["id"].as_str().unwrap().to_owned();
+                crate::passkey_calls::remove(&ada, &id).send().await.expect(200);
+            } else {
+                is_refused(&answer);
+            }
         }
 
         is_well(&app, &ada, &ada.passkey).await;

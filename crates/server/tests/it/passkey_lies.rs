@@ -18,7 +18,7 @@ fn of_either(other_kind: &'static str) -> Vec<Lie<Statement>> {
         lie("type of the other ceremony", move |it: &mut Statement| it.client["type"] = json!(other_kind)),
         lie("type of a payment", |it: &mut Statement| it.client["type"] = json!("payment.get")),
         lie("challenge of somebody else", |it: &mut Statement| {
-            it.client["challenge"] = json!("A".repeat(43))
+            it.client["challenge"] = json!("A".repeat(43));
         }),
         lie("challenge with padding", |it: &mut Statement| {
             it.client["challenge"] = json!(format!("{}=", it.client["challenge"].as_str().unwrap()));
@@ -26,14 +26,14 @@ fn of_either(other_kind: &'static str) -> Vec<Lie<Statement>> {
         lie("no challenge", |it: &mut Statement| it.client["challenge"] = json!(null)),
         lie("origin of a stranger", |it: &mut Statement| it.client["origin"] = json!("https://evil.example")),
         lie("origin that begins alike", |it: &mut Statement| {
-            it.client["origin"] = json!("http://localhost.evil.example")
+            it.client["origin"] = json!("http://localhost.evil.example");
         }),
         lie("origin of an address", |it: &mut Statement| {
-            it.client["origin"] = json!("http://127.0.0.1:8700")
+            it.client["origin"] = json!("http://127.0.0.1:8700");
         }),
         lie("origin with a path", |it: &mut Statement| it.client["origin"] = json!("http://localhost:8700/")),
         lie("origin in upper case", |it: &mut Statement| {
-            it.client["origin"] = json!("HTTP://LOCALHOST:8700")
+            it.client["origin"] = json!("HTTP://LOCALHOST:8700");
         }),
         lie("origin null", |it: &mut Statement| it.client["origin"] = json!("null")),
         lie("frame of another origin", |it: &mut Statement| it.client["crossOrigin"] = json!(true)),
@@ -49,8 +49,8 @@ fn of_either(other_kind: &'static str) -> Vec<Lie<Statement>> {
             let once = it.client.to_string();
             it.client_bytes = Some(once.replacen('{', "{\"crossOrigin\":false,", 1).into_bytes());
         }),
-        lie("relying party of another domain", |it: &mut Statement| it.rp_id = "example.org".to_owned()),
-        lie("relying party below", |it: &mut Statement| it.rp_id = "app.localhost".to_owned()),
+        lie("relying party of another domain", |it: &mut Statement| "example.org".clone_into(&mut it.rp_id)),
+        lie("relying party below", |it: &mut Statement| "app.localhost".clone_into(&mut it.rp_id)),
         lie("user not present", |it: &mut Statement| it.flags &= !flags::UP),
         lie("user not verified", |it: &mut Statement| it.flags &= !flags::UV),
         lie("backed up but not eligible", |it: &mut Statement| {
@@ -83,7 +83,7 @@ pub(crate) fn of_registrations() -> Vec<Lie<Creation>> {
             it.object = Some(object);
         }),
         lie("object with a byte more", |it: &mut Creation| {
-            it.object = Some([it.attestation_object(), vec![0]].concat())
+            it.object = Some([it.attestation_object(), vec![0]].concat());
         }),
         lie("object of indefinite length", |it: &mut Creation| {
             let object = it.attestation_object();
@@ -94,10 +94,10 @@ pub(crate) fn of_registrations() -> Vec<Lie<Creation>> {
             it.object = Some(cbor::map(&[(cbor::text("fmt"), cbor::text("none")), data]));
         }),
         lie("statement nested deeply", |it: &mut Creation| {
-            it.attestation.1 = [vec![0x81; 1_000], vec![0x80]].concat()
+            it.attestation.1 = [vec![0x81; 1_000], vec![0x80]].concat();
         }),
         lie("object longer than 16,384 bytes", |it: &mut Creation| {
-            it.attestation.1 = cbor::bytes(&[0; 16_400])
+            it.attestation.1 = cbor::bytes(&vec![0; 16_400]);
         }),
         lie("data in place of bytes is text", |it: &mut Creation| {
             let object = it.attestation_object();
@@ -184,7 +184,7 @@ pub(crate) fn shapes_of(good: &Value, members: &[&str]) -> Vec<(String, Value)> 
         }
     }
     without("no response".to_owned(), &|credential| {
-        drop(credential.as_object_mut().unwrap().remove("response"))
+        drop(credential.as_object_mut().unwrap().remove("response"));
     });
     without("response a text".to_owned(), &|credential| credential["response"] = json!("x"));
     without("other id than rawId".to_owned(), &|credential| credential["id"] = json!("AAAA"));

@@ -105,7 +105,7 @@ both_stores! {
 
         let list = passkeys(&ada).await;
         let mut new_domain = ada.passkey.clone();
-        new_domain.rp_id = "example.org".to_owned();
+        "example.org".clone_into(&mut new_domain.rp_id);
 
         assert_eq!((&list["passkeys"][0]["usable"], &list["rpId"]), (&json!(false), &json!("example.org")));
         assert_eq!(list["acceptedCredentialIds"], json!([]));
