@@ -1,6 +1,7 @@
-// Challenges, two-step sign-in, and the other operations on the own account. Loaded on first use: a visitor who only signs in
-// does not need them. Parts of the core are passed in, not imported: bundlers would put shared modules into a third file.
-import type { Auth } from "./contract.js";
+// Challenges, two-step sign-in, and the other operations on the own account; profiles too. Loaded on first use: a visitor who
+// only signs in does not need them. Parts of the core are passed in, not imported: bundlers would put shared modules into a
+// third file.
+import type { Auth, ChallengeAnswer } from "./contract.js";
 import type { claimsOf } from "./claims.js";
 import type { Result, unexpected } from "./errors.js";
 import type { OAuth } from "./oauth.js";
@@ -21,6 +22,8 @@ import type {
   Unlinked,
 } from "./types.js";
 import type { SessionAnswer, WireProfile } from "./wire.js";
+
+export { createProfiles } from "./profiles.js";
 
 /** Parts of a client, and functions of the core, that the operations use. */
 export interface AccountParts {
@@ -151,12 +154,12 @@ function ofFactors(
 
 function ofChallenges(parts: AccountParts): Operations<"answerChallenge" | "sendChallengeCode" | "reauthenticate"> {
   return {
-    // Keys are listed, so that extra properties of the input are not sent.
-    answerChallenge: ({ challenge, kind, code, password }) =>
+    // Keys are listed, so that extra properties of the input are not sent. passkeys.ts adds the credential.
+    answerChallenge: ({ challenge, kind, code, password, credential }: ChallengeAnswer<any> & { credential?: object }) =>
       enter(parts, {
         method: "POST",
         path: "/api/auth/challenges/answer",
-        body: { challengeId: challenge.id, kind, code, password },
+        body: { challengeId: challenge.id, kind, code, password, credential },
       }),
     sendChallengeCode: async ({ challenge }) => {
       return post<MailSent>(parts, "/api/auth/challenges/send-code", { challengeId: challenge.id });

@@ -1,11 +1,14 @@
 // `client.auth`: the account operations of spec 4.2 as requests. Documented in contract.ts; sessions are in sessions.ts,
-// the OAuth flow in oauth-flow.ts, the own account and its factors in account.ts. Closures instead of methods: they need no `this`.
+// the OAuth flow in oauth-flow.ts, the own account and its factors in account.ts, passkeys in passkeys.ts. Closures instead of
+// methods: they need no `this`.
 import type { Auth } from "./contract.js";
 import type { AccountOperations, AccountParts } from "./account.js";
-import { bytesOf, claimsOf, partOf } from "./claims.js";
-import { failure, LatchkeyError, type Result, success, unexpected, unreachable } from "./errors.js";
+import { base64url, bytesOf, claimsOf, partOf } from "./claims.js";
+import { failure, LatchkeyError, type Result, success, unexpected } from "./errors.js";
+import { late } from "./late.js";
 import type { OAuth } from "./oauth.js";
 import type { Settings } from "./options.js";
+import type { PasskeyCalls, PasskeyOperations, PasskeyParts } from "./passkeys.js";
 import { type HeldSession, hold } from "./session-store.js";
 import type { Sessions } from "./sessions.js";
 import type { Transport } from "./transport.js";
@@ -115,25 +118,33 @@ function ofSession({
 }
 
 /** Names of the operations that account.ts has. */
-const ON_DEMAND =
+const OF_ACCOUNT =
   "listIdentities unlinkIdentity changePassword listSessions endSession endOtherSessions getAccount setTwoStep " +
   "replaceRecoveryCodes answerChallenge sendChallengeCode reauthenticate beginTotp confirmTotp renameTotp removeTotp " +
   "getProfile setProfile resendVerificationEmail sendResetPasswordEmail exchangeResetPasswordToken resetPassword";
 
-/** Operations of account.ts, each of which loads it. */
-function onDemand(core: Parts): Omit<AccountOperations, `${string}Totp`> & Operations<"totp"> {
+/** Operations of account.ts and passkeys.ts. */
+function onDemand(core: Parts): Omit<AccountOperations, `${string}Totp`> & Operations<PasskeyCalls | "totp" | "passkeys"> {
   const parts: AccountParts = { ...core, claimsOf, hold, unexpected };
   if (core.ask) core.sessions.stepUp = () => import("./account.js").then((account) => account.stepUp(parts), () => false);
-  const load = (name: string) => async (...input: never[]) => {
-    let made: AccountOperations;
-    try {
-      made = (await import("./account.js")).createAccount(parts);
-    } catch (cause) {
-      return failure(unreachable(cause));
-    }
-    return (made[name as keyof AccountOperations] as (...input: never[]) => Promise<unknown>)(...input);
+  const { beginTotp, confirmTotp, renameTotp, removeTotp, ...operations } = late<AccountOperations>(OF_ACCOUNT, async () =>
+    (await import("./account.js")).createAccount(parts),
+  );
+  const { register, list, rename, remove, ...signIns } = late<PasskeyOperations>(
+    "signInWithPasskey answerChallengeWithPasskey register list rename remove",
+    async () =>
+      (await import("./passkeys.js")).createPasskeys({
+        ...core,
+        answer: operations.answerChallenge as PasskeyParts["answer"],
+        bytesOf,
+        base64url,
+        LatchkeyError,
+      }),
+  );
+  return {
+    ...operations,
+    ...signIns,
+    totp: { begin: beginTotp, confirm: confirmTotp, rename: renameTotp, remove: removeTotp },
+    passkeys: { register, list, rename, remove, isSupported: () => typeof PublicKeyCredential === "function" },
   };
-  const loading = ON_DEMAND.split(" ").map((name) => [name, load(name)]);
-  const { beginTotp, confirmTotp, renameTotp, removeTotp, ...operations } = Object.fromEntries(loading) as AccountOperations;
-  return { ...operations, totp: { begin: beginTotp, confirm: confirmTotp, rename: renameTotp, remove: removeTotp } };
 }

@@ -1,9 +1,10 @@
 // Assembly of a client.
 import { createAuth } from "./auth.js";
-import type { AppTypes, LatchkeyClient } from "./contract.js";
+import type { AppTypes, LatchkeyClient, Profiles } from "./contract.js";
+import { unexpected } from "./errors.js";
+import { late } from "./late.js";
 import { createOAuth } from "./oauth.js";
 import { type ClientOptions, settle } from "./options.js";
-import { createProfiles } from "./profiles.js";
 import { Sessions } from "./sessions.js";
 import type { Storage } from "./storage.js";
 import { createTransport } from "./transport.js";
@@ -22,7 +23,9 @@ export function assemble(options: ClientOptions, storage?: Storage): { client: L
   sessions.beginning = oauth.readAddress().catch(() => undefined);
   const client: LatchkeyClient = {
     auth: createAuth({ settings, transport, sessions, oauth, ask: options.onReauthenticationRequired }),
-    profiles: createProfiles(transport, sessions),
+    profiles: late<Profiles>("me update search get", async () =>
+      (await import("./account.js")).createProfiles({ transport, sessions, unexpected }),
+    ),
     hydrate: (session) => session && sessions.hydrate(session),
     close: () => sessions.close(),
   };

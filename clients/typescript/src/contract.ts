@@ -20,13 +20,17 @@ import type {
   MailSent,
   Message,
   Metadata,
+  OwnPasskeys,
   OwnSession,
+  Passkey,
   ProfileRecord,
   ProfileUpdate,
   PublicConfig,
   PublicProfile,
   Reauthenticated,
   Refreshed,
+  RegisteredPasskey,
+  RemovedPasskey,
   ResetToken,
   Session,
   SignedUp,
@@ -116,9 +120,9 @@ export type AuthListener<M = Metadata> = (
 /** Input of `answerChallenge`. */
 export interface ChallengeAnswer<Outcome = unknown> {
   challenge: Challenge<Outcome>;
-  /** One of `challenge.kinds`. */
+  /** One of `challenge.kinds`; for `passkey` call `answerChallengeWithPasskey` instead. */
   kind: ChallengeKind;
-  /** Six digits of an app or a mail, or a recovery code; for all kinds but `password`. */
+  /** Six digits of an app or a mail, or a recovery code. */
   code?: string;
   password?: string;
 }
@@ -141,10 +145,44 @@ export interface Totp<M = Metadata> {
   remove(id: string): Promise<Result<Message>>;
 }
 
+/** Input of `signInWithPasskey`. */
+export interface PasskeySignInInput {
+  /** Address of the only account that may sign in. Without it, the chosen passkey decides. */
+  email?: string;
+  /**
+   * Offers passkeys in the autofill of the field with `autocomplete="username webauthn"`, instead of a dialog. Call it when the
+   * form appears. It waits until a passkey is chosen, a session opens, or `signal` ends it. A second call ends the first.
+   */
+  autofill?: boolean;
+  /** Ends the request, with the error `PASSKEY_CANCELLED`. */
+  signal?: AbortSignal;
+}
+
+/** Operations on the passkeys of the user: keys on a device, which sign in with a fingerprint, a face or a PIN. */
+export interface Passkeys<M = Metadata> {
+  /**
+   * Creates a passkey on the device and registers it. Without `name` it is named after its product or the device. With the
+   * `challenge` of a sign-in that has kind `enroll`, it needs no session, turns two-step sign-in on and opens the session.
+   */
+  register(input?: { name?: string; challenge?: Challenge<unknown> }): Promise<Result<RegisteredPasskey<M>>>;
+  /** Lets the browser create a passkey without a dialog, after a sign-in by password. If it does not, `data` is null. */
+  register(input: { name?: string; conditional: true }): Promise<Result<RegisteredPasskey<M> | null>>;
+  /** Lists the passkeys. */
+  list(): Promise<Result<OwnPasskeys>>;
+  /** Renames a passkey. */
+  rename(id: string, name: string): Promise<Result<{ passkey: Passkey }>>;
+  /** Removes a passkey, at the service and, where the browser can, from the device. The sessions that it opened end. */
+  remove(id: string): Promise<Result<RemovedPasskey>>;
+  /** Whether this browser has passkeys on this page. */
+  isSupported(): boolean;
+}
+
 /** Account operations. Expected failures are returned as `error`; nothing is thrown. */
 export interface Auth<M = Metadata> {
   /** Creates an account. The session opens at once, unless the address must be verified first. */
   signUp(input: SignUpInput): Promise<Result<SignedUp<M>>>;
+  /** Opens a session by a passkey, in a dialog of the browser or from the autofill of a form. */
+  signInWithPasskey(input?: PasskeySignInInput): Promise<Result<Entrance<M>>>;
   /** Opens a session by email and password, or returns the challenge to which an account with two-step sign-in must answer. */
   signInWithPassword(input: Credentials): Promise<Result<Entrance<M>>>;
   /** Redirects to an identity provider; with `skipBrowserRedirect` it only returns the URL. */
@@ -201,6 +239,8 @@ export interface Auth<M = Metadata> {
   getAccount(): Promise<Result<Account<M>>>;
   /** Authenticator apps. */
   readonly totp: Totp<M>;
+  /** Passkeys. */
+  readonly passkeys: Passkeys<M>;
   /**
    * Turns two-step sign-in on or off. On needs a factor, ends every session, opens a new one here, and shows recovery codes
    * this once. Off removes the factors.
@@ -213,6 +253,8 @@ export interface Auth<M = Metadata> {
    * token of a password reset. `INVALID_SECOND_FACTOR`: try again. `INVALID_CHALLENGE`: start over.
    */
   answerChallenge<Outcome = Entrance<M>>(input: ChallengeAnswer<Outcome>): Promise<Result<Outcome>>;
+  /** Answers a challenge with kind `passkey`, in a dialog of the browser. The outcomes are those of `answerChallenge`. */
+  answerChallengeWithPasskey<Outcome = Entrance<M>>(input: { challenge: Challenge<Outcome> }): Promise<Result<Outcome>>;
   /** Mails the code of a challenge with kind `email_code`. */
   sendChallengeCode(input: { challenge: Challenge<unknown> }): Promise<Result<MailSent>>;
   /** Requests a challenge; its answer makes the session fresh for calls that need it (`REAUTHENTICATION_REQUIRED`). */

@@ -9,12 +9,13 @@ export type ServerErrorCode = components["schemas"]["ErrorResponse"]["error"];
 export type ErrorReason = NonNullable<components["schemas"]["ErrorResponse"]["reasons"]>[number];
 
 /**
- * Error codes of this library, with `statusCode` 0 except for `UNEXPECTED_RESPONSE` and the last two:
+ * Error codes of this library, with `statusCode` 0 except for `UNEXPECTED_RESPONSE`, `LEVEL_TOO_LOW` and `TOO_OLD`:
  * `NETWORK_ERROR`: the service was unreachable. `UNEXPECTED_RESPONSE`: something else responded, such as a proxy.
  * `STORAGE_BLOCKED`: the browser stores no data for this site, so a sign-in that leaves the page could not finish.
  * `CRYPTO_UNAVAILABLE`: the runtime has no secure random numbers (sign-in with a provider), or no WebCrypto with Ed25519
  * (token verification). `LEVEL_TOO_LOW`, `TOO_OLD`: a valid token does not meet `minLevel` or `maxAge` of
- * `verifyAccessToken`; 403.
+ * `verifyAccessToken`; 403. `PASSKEYS_UNAVAILABLE`: this browser, page or device cannot use passkeys.
+ * `PASSKEY_CANCELLED`: the user, the app or the browser ended the request, or no passkey was chosen in time.
  */
 export type ClientErrorCode =
   | "NETWORK_ERROR"
@@ -22,7 +23,9 @@ export type ClientErrorCode =
   | "STORAGE_BLOCKED"
   | "CRYPTO_UNAVAILABLE"
   | "LEVEL_TOO_LOW"
-  | "TOO_OLD";
+  | "TOO_OLD"
+  | "PASSKEYS_UNAVAILABLE"
+  | "PASSKEY_CANCELLED";
 
 /** Codes of `error.error`. A newer service may add some. */
 export type ErrorCode = ServerErrorCode | ClientErrorCode;

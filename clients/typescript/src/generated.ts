@@ -2,6 +2,21 @@
 
 export type components = {
     schemas: {
+        /** @description The facts by which a browser keeps the passkey provider up to date (`signalAllAcceptedCredentials`). */
+        AcceptedPasskeys: {
+            /**
+             * @description The domain that passkeys belong to; `null` if the service has none.
+             * @example accounts.example.org
+             */
+            rpId: string | null;
+            /**
+             * @description Random id of the account for authenticators, 16 bytes in base64url without padding.
+             * @example AQIDBAUGBwgJCgsMDQ4PEA
+             */
+            userHandle: string | null;
+            /** @description Credential ids of the usable passkeys, in base64url without padding. */
+            acceptedCredentialIds: string[];
+        };
         /** @description The signed-in user's account, with its second factors and the time and level of the sign-in. */
         Account: {
             user: components["schemas"]["User"];
@@ -38,6 +53,36 @@ export type components = {
              */
             reauthenticateWith: ("passkey" | "totp" | "recovery_code" | "password" | "email_code" | "enroll")[];
             emailChange?: components["schemas"]["EmailChange"] | null;
+        };
+        /** @description Creation options, with the id to send with the response. */
+        BegunPasskey: {
+            /**
+             * @description The id of the ceremony: opaque, good for ten minutes and one success.
+             * @example Y2VyZW1vbnkgaWRzIGFyZSBvcGFxdWU
+             */
+            ceremonyId: string;
+            options: components["schemas"]["PasskeyCreationOptions"];
+            /**
+             * Format: date-time
+             * @description When the options stop being good, in UTC.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            expiresAt: string;
+        };
+        /** @description Request options, with the id to send with the response. */
+        BegunPasskeySignIn: {
+            /**
+             * @description The id of the ceremony: opaque, good for ten minutes and one success.
+             * @example Y2VyZW1vbnkgaWRzIGFyZSBvcGFxdWU
+             */
+            ceremonyId: string;
+            options: components["schemas"]["PasskeyRequestOptions"];
+            /**
+             * Format: date-time
+             * @description When the options stop being good, in UTC.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            expiresAt: string;
         };
         /** @description The secret of an authenticator app that is not confirmed yet. */
         BegunTotp: {
@@ -85,6 +130,10 @@ export type components = {
              * @example 2026-03-01T12:00:00.000Z
              */
             expiresAt: string;
+        };
+        /** @description Request options for the passkeys of the account. */
+        ChallengePasskeyOptions: {
+            options: components["schemas"]["PasskeyRequestOptions"];
         };
         /** @description A change of the email address that is not completed. */
         EmailChange: {
@@ -256,6 +305,11 @@ export type components = {
             /** @description A sentence for people. */
             message: string;
         };
+        /** @description The passkeys of the account. */
+        OwnPasskeys: components["schemas"]["AcceptedPasskeys"] & {
+            /** @description All passkeys, oldest first. */
+            passkeys: components["schemas"]["Passkey"][];
+        };
         /** @description An open session of the user. Device, name and sign-in are shown where `details` were asked for. */
         OwnSession: {
             /**
@@ -317,6 +371,140 @@ export type components = {
         /** @description The open sessions of the user. */
         OwnSessions: {
             sessions: components["schemas"]["OwnSession"][];
+        };
+        /** @description A passkey of the account. */
+        Passkey: components["schemas"]["PasskeyFacts"] & {
+            /**
+             * @description The id by which browsers know the passkey, in base64url without padding.
+             * @example AQIDBA
+             */
+            credentialId: string;
+        };
+        /** @description An offered algorithm. */
+        PasskeyAlgorithm: {
+            /** @description Always `public-key`. */
+            type: string;
+            /**
+             * Format: int64
+             * @description Its number in the registry of COSE.
+             */
+            alg: number;
+        };
+        /** @description The kind of passkey that is asked for. */
+        PasskeyAuthenticatorSelection: {
+            /** @description Always `required`: the passkey is discoverable. */
+            residentKey: string;
+            /** @description Always `true`, for browsers that do not know `residentKey`. */
+            requireResidentKey: boolean;
+            /** @description `required`, or `preferred` with `mediation: "conditional"`. */
+            userVerification: string;
+        };
+        /** @description Options for `navigator.credentials.create()`. */
+        PasskeyCreationOptions: {
+            rp: components["schemas"]["PasskeyRelyingParty"];
+            user: components["schemas"]["PasskeyUser"];
+            /**
+             * @description 32 random bytes, in base64url without padding.
+             * @example mXpUwJ2c0bS8Jm3nQwRsUdEfGhIjKlMnOpQrStUvWxY
+             */
+            challenge: string;
+            /** @description The algorithms, in the order of preference. */
+            pubKeyCredParams: components["schemas"]["PasskeyAlgorithm"][];
+            /** @description How long the browser waits for the user, in milliseconds. */
+            timeout: number;
+            authenticatorSelection: components["schemas"]["PasskeyAuthenticatorSelection"];
+            /** @description The passkeys that the account has already. */
+            excludeCredentials: components["schemas"]["PasskeyDescriptor"][];
+            /** @description Always `none`. */
+            attestation: string;
+            extensions: components["schemas"]["PasskeyExtensions"];
+        };
+        /** @description A passkey of the account. */
+        PasskeyDescriptor: {
+            /**
+             * @description The id by which browsers know the passkey, in base64url without padding.
+             * @example AQIDBA
+             */
+            id: string;
+            /** @description Always `public-key`. */
+            type: string;
+            /** @description How the browser reaches the authenticator. */
+            transports: string[];
+        };
+        /** @description The extensions that are asked for. */
+        PasskeyExtensions: {
+            /** @description Always `true`. */
+            credProps: boolean;
+        };
+        /** @description A passkey without its credential id, as an admin sees it. */
+        PasskeyFacts: {
+            /**
+             * Format: uuid
+             * @description The id of the passkey.
+             * @example 0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b
+             */
+            id: string;
+            /**
+             * @description Name of the factor, as its owner calls it.
+             * @example My phone
+             */
+            name: string;
+            /**
+             * Format: date-time
+             * @description When it was registered, in UTC.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it was last used, in UTC; `null` if never.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            lastUsedAt: string | null;
+            /** @description True if it was backed up, such as to the other devices of its owner, at its last use. */
+            synced: boolean;
+            /**
+             * @description The model of the authenticator, by its own account.
+             * @example fbfc3007-154e-4ecc-8c0b-6e020557d7bd
+             */
+            aaguid: string;
+            /** @description True if it is of the domain in force (`passkeys.rp_id`); others are neither offered nor accepted. */
+            usable: boolean;
+        };
+        /** @description The service, as authenticators show it. */
+        PasskeyRelyingParty: {
+            /** @description The domain that the passkey belongs to. */
+            id: string;
+            /** @description The name of the service. */
+            name: string;
+        };
+        /** @description Options for `navigator.credentials.get()`. */
+        PasskeyRequestOptions: {
+            /**
+             * @description 32 random bytes, in base64url without padding.
+             * @example mXpUwJ2c0bS8Jm3nQwRsUdEfGhIjKlMnOpQrStUvWxY
+             */
+            challenge: string;
+            /** @description How long the browser waits for the user, in milliseconds. */
+            timeout: number;
+            /** @description The domain that the passkey belongs to. */
+            rpId: string;
+            /** @description The passkeys that may answer; empty if any may. */
+            allowCredentials: components["schemas"]["PasskeyDescriptor"][];
+            /** @description Always `required`. */
+            userVerification: string;
+        };
+        /** @description The account, as authenticators show it. */
+        PasskeyUser: {
+            /**
+             * @description Random id of the account for authenticators, 16 bytes in base64url without padding.
+             * @example AQIDBAUGBwgJCgsMDQ4PEA
+             */
+            id: string;
+            /** @description The email address of the account. */
+            name: string;
+            /** @description The name of the profile, or the email address. */
+            displayName: string;
         };
         /** @description A profile, as shown to its owner. */
         ProfileRecord: {
@@ -457,6 +645,11 @@ export type components = {
              * @example 2026-03-01T12:00:00.000Z
              */
             created_at: string;
+        };
+        /** @description The response after a passkey was removed. */
+        RemovedPasskey: components["schemas"]["AcceptedPasskeys"] & {
+            /** @description A sentence for people. */
+            message: string;
         };
         /** @description A token that allows one password reset. */
         ResetToken: {

@@ -21,23 +21,24 @@ export interface AuthHandlerOptions extends CookieSettings, Pick<ClientOptions, 
 /** Calls that can open a session. */
 const OPENING = [
   ...["users", "sessions", "id-token", "email/verify", "oauth/exchange"],
-  ...["challenges/answer", "factors/totp/confirm", "factors/two-step"],
+  ...["challenges/answer", "factors/totp/confirm", "factors/two-step", "passkeys", "passkeys/sign-in"],
 ].map((path) => `POST auth/${path}`);
 
 /** Other calls that are forwarded; `*` is one id or key. */
 const PASSED = [
-  ...["sessions", "sessions/current", "account", "public-config", "identities", "profiles/*", "oauth/*", "oauth/custom/*"].map(
+  ...["sessions", "sessions/current", "account", "public-config", "identities", "passkeys", "profiles/*", "oauth/*", "oauth/custom/*"].map(
     (path) => `GET auth/${path}`,
   ),
   ...["me", "search", "*"].map((path) => `GET profiles/${path}`),
-  ...["password", "identities/*/link", "reauthenticate", "challenges/send-code", "factors/totp", "factors/recovery-codes"].map(
-    (path) => `POST auth/${path}`,
-  ),
+  ...[
+    ...["password", "identities/*/link", "reauthenticate", "factors/totp", "factors/recovery-codes"],
+    ...["challenges/send-code", "challenges/passkey-options", "passkeys/registration-options", "passkeys/authentication-options"],
+  ].map((path) => `POST auth/${path}`),
   ...["send-verification", "send-reset-password", "exchange-reset-password-token", "reset-password"].map(
     (path) => `POST auth/email/${path}`,
   ),
-  ...["PATCH auth/profiles/current", "PATCH profiles/me", "PATCH auth/factors/totp/*"],
-  ...["sessions", "sessions/*", "identities/*", "factors/totp/*"].map((path) => `DELETE auth/${path}`),
+  ...["PATCH auth/profiles/current", "PATCH profiles/me", "PATCH auth/factors/totp/*", "PATCH auth/passkeys/*"],
+  ...["sessions", "sessions/*", "identities/*", "factors/totp/*", "passkeys/*"].map((path) => `DELETE auth/${path}`),
 ];
 const ALLOWED = new RegExp(`^(?:${PASSED.map((call) => call.replaceAll("*", "[\\w-]+")).join("|")})$`);
 

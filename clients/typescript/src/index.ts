@@ -11,6 +11,8 @@ export type {
   LatchkeyClient,
   OlderRedirect,
   OwnProfile,
+  Passkeys,
+  PasskeySignInInput,
   Profiles,
   SearchInput,
   SearchPage,

@@ -151,6 +151,8 @@ export const useSignOut = (): Action<[], SignedOut> => useAction(signOut);
 
 const answer = (client: LatchkeyClient, input: ChallengeAnswer): Promise<Result<unknown>> =>
   client.auth.answerChallenge(input);
+const answerWithPasskey = (client: LatchkeyClient, challenge: Challenge): Promise<Result<unknown>> =>
+  client.auth.answerChallengeWithPasskey({ challenge });
 const sendCode = (client: LatchkeyClient, challenge: Challenge): Promise<Result<MailSent>> =>
   client.auth.sendChallengeCode({ challenge });
 
@@ -160,6 +162,8 @@ export interface ChallengeState {
   challenge: Challenge | undefined;
   /** `auth.answerChallenge`. */
   answer: Action<[ChallengeAnswer], Result<unknown>>;
+  /** `auth.answerChallengeWithPasskey`. */
+  answerWithPasskey: Action<[Challenge], Result<unknown>>;
   /** `auth.sendChallengeCode`. */
   sendCode: Action<[Challenge], Result<MailSent>>;
   /** Drops the challenge, to start over. */
@@ -169,5 +173,11 @@ export interface ChallengeState {
 /** Challenge to which the user must answer. */
 export function useChallenge(): ChallengeState {
   const { challenge, dismiss } = useKnown();
-  return { challenge, answer: useAction(answer), sendCode: useAction(sendCode), dismiss };
+  return {
+    challenge,
+    answer: useAction(answer),
+    answerWithPasskey: useAction(answerWithPasskey),
+    sendCode: useAction(sendCode),
+    dismiss,
+  };
 }

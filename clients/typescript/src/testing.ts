@@ -1,7 +1,7 @@
 // @latchkey/client/testing: a fake client for tests of apps, with accounts in memory, no network, a controllable clock and
 // fault injection. Rate limits, mails beyond their codes, and fields and texts of errors are not simulated; pass them to
 // `fail` if needed.
-import type { AppTypes, Auth, LatchkeyClient, Profiles, Totp } from "./contract.js";
+import type { AppTypes, Auth, LatchkeyClient, Passkeys, Profiles, Totp } from "./contract.js";
 import type { ErrorCode, ErrorDetails } from "./errors.js";
 import { fakeAuth, fakeProfiles } from "./fake/operations.js";
 import { createState } from "./fake/state.js";
@@ -28,10 +28,17 @@ export interface FakeUser<M = Metadata> {
   emailVerified?: boolean;
   /** Gives the account two-step sign-in, with an authenticator app and recovery codes. Default false. */
   twoStep?: boolean;
+  /** Gives the account a passkey on the device of this client. Default false. */
+  passkey?: boolean;
 }
 
 /** Operation of a fault; `*` is every one. */
-export type FakeOperation = Exclude<keyof Auth, "totp"> | `totp.${keyof Totp}` | `profiles.${keyof Profiles}` | "*";
+export type FakeOperation =
+  | Exclude<keyof Auth, "totp" | "passkeys">
+  | `totp.${keyof Totp}`
+  | `passkeys.${Exclude<keyof Passkeys, "isSupported">}`
+  | `profiles.${keyof Profiles}`
+  | "*";
 
 /** Injected error. */
 export interface FakeFault extends ErrorDetails {
@@ -58,6 +65,8 @@ export interface FakeControls<M = Metadata> {
   codeFor(email: string): string | undefined;
   /** Code that every authenticator app shows now; `advance` by 30 seconds for the next. */
   totp(): string;
+  /** Chooses the newest passkey in the autofill for which `signInWithPasskey({ autofill: true })` waits. */
+  choosePasskey(): void;
   /** Recovery codes of an account that are left. */
   recoveryCodesOf(email: string): string[];
   /** Ends the session at the service; the client detects it at its next refresh or call. */

@@ -139,5 +139,19 @@ export type TwoStepSet<M = Metadata> =
   | { message: string; recoveryCodes?: undefined; user?: undefined; accessToken?: undefined }
   | (SignedIn<M> & { recoveryCodes: string[] });
 
+/** Passkey of the user. */
+export type Passkey = Schemas["Passkey"];
+
+/** Passkeys of the user, oldest first, and what the browser tells the app or device that stores them. */
+export type OwnPasskeys = Schemas["OwnPasskeys"];
+
+/** Response of `passkeys.remove`. */
+export type RemovedPasskey = Schemas["RemovedPasskey"];
+
+/** Response of `passkeys.register`. With the challenge of a sign-in: the session, with two-step sign-in turned on. */
+export type RegisteredPasskey<M = Metadata> =
+  | { passkey: Passkey; recoveryCodes?: undefined; user?: undefined; accessToken?: undefined }
+  | (SignedIn<M> & { passkey: Passkey; recoveryCodes: string[] });
+
 /** Response of a refresh. */
 export type Refreshed<M = Metadata> = SignedIn<M> & { expiresAt: Date };

@@ -1,7 +1,8 @@
 // handleAuth of @latchkey/client/ssr: a proxy route from pages to the service.
-import { beforeEach, describe, expect, inject, test } from "vitest";
+import { beforeEach, describe, expect, inject, test, vi } from "vitest";
 import { createClient } from "../src/index.js";
 import { type AuthHandlerOptions, createServerClient, handleAuth, headerCookies } from "../src/ssr.js";
+import { plugIn } from "./support/authenticator.js";
 import { accessToken, fakeService, refusal, session } from "./support/fake-service.js";
 import { must, newEmail, PASSWORD } from "./support/people.js";
 
@@ -77,6 +78,24 @@ describe("against the running service", () => {
     expect(page.jar.size).toBe(0);
     expect((await auth.refreshSession()).error?.error).toBe("AUTH_UNAUTHORIZED");
     must(await auth.signInWithPassword({ email, password: `${PASSWORD}!` }));
+  });
+
+  test("passkeys are forwarded, and one opens a session in the app's cookies", async () => {
+    plugIn();
+    const page = newPage({ baseUrl: inject("open") });
+    const { auth } = page.client();
+    must(await auth.signUp({ email: newEmail(), password: PASSWORD }));
+    const { passkey } = must(await auth.passkeys.register());
+    must(await auth.passkeys.rename(passkey.id, "Phone"));
+    await auth.signOut();
+
+    expect(must(await auth.signInWithPasskey())).not.toHaveProperty("refreshToken");
+    expect(page.jar.has(REFRESH)).toBe(true);
+    expect(must(await auth.passkeys.list()).passkeys[0]?.name).toBe("Phone");
+    const { challenge } = must(await auth.reauthenticate());
+    must(await auth.answerChallengeWithPasskey({ challenge }));
+    must(await auth.passkeys.remove(passkey.id));
+    vi.unstubAllGlobals();
   });
 
   test("an admin key selects nothing, and admin routes are not there", async () => {

@@ -161,17 +161,18 @@ test("a hook without a provider names the missing provider", () => {
 
 test("useChallenge shows the challenge of a sign-in until it is answered or dropped", async () => {
   const fake = createFakeClient();
-  fake.fake.addUser({ ...CREDENTIALS, twoStep: true });
+  fake.fake.addUser({ ...CREDENTIALS, twoStep: true, passkey: true });
   function Challenge(): ReactElement {
-    const { challenge, answer, dismiss } = useChallenge();
+    const { challenge, answer, answerWithPasskey, dismiss } = useChallenge();
     const give = (code: string) => challenge && answer.run({ challenge, kind: "totp", code });
-    const text = `${challenge ? challenge.kinds[0] : "none"}${answer.error ? ` ${answer.error.error}` : ""}`;
+    const text = `${challenge ? challenge.kinds[1] : "none"}${answer.error ? ` ${answer.error.error}` : ""}`;
     return createElement(
       "main",
       null,
       createElement("p", null, text),
       createElement("button", { id: "wrong", onClick: () => void give("no") }),
       createElement("button", { id: "right", onClick: () => void give(fake.fake.totp()) }),
+      createElement("button", { id: "passkey", onClick: () => void (challenge && answerWithPasskey.run(challenge)) }),
       createElement("button", { id: "drop", onClick: dismiss }),
     );
   }
@@ -188,5 +189,10 @@ test("useChallenge shows the challenge of a sign-in until it is answered or drop
   click("wrong");
   await expect.poll(shown).toBe("totp INVALID_SECOND_FACTOR");
   click("right");
+  await expect.poll(shown).toBe("none");
+
+  await fake.auth.signInWithPassword(CREDENTIALS);
+  await expect.poll(shown).toBe("totp");
+  click("passkey");
   await expect.poll(shown).toBe("none");
 });

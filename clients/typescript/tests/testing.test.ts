@@ -163,6 +163,7 @@ describe("the fake", () => {
     for (const room of ["auth", "profiles"] as const) {
       expect(Object.keys(fake[room]).sort()).toEqual(Object.keys(real[room]).sort());
     }
+    expect(Object.keys(fake.auth.passkeys).sort()).toEqual(Object.keys(real.auth.passkeys).sort());
   });
 
   test("needs no network", async () => {
@@ -187,6 +188,59 @@ describe("the fake", () => {
 
     const plan: "free" | "pro" = user.metadata.plan;
     expect(plan).toBe("pro");
+  });
+});
+
+describe("passkeys of the fake", () => {
+  test("are registered, named, listed and removed, and sign in at level 2", async () => {
+    const { client } = await signedIn();
+    const { auth, fake } = client;
+    expect(auth.passkeys.isSupported()).toBe(true);
+    const { passkey } = must(await auth.passkeys.register({ name: "Phone" }));
+    expect(must(await auth.passkeys.rename(passkey.id, "Tablet")).passkey.name).toBe("Tablet");
+    expect(must(await auth.passkeys.list())).toMatchObject({ passkeys: [{ name: "Tablet" }], acceptedCredentialIds: [passkey.credentialId] });
+    expect(must(await auth.getAccount())).toMatchObject({ passkeyCount: 1, reauthenticateWith: ["passkey", "password"] });
+
+    await auth.signOut();
+    expect((await auth.signInWithPasskey({ email: "grace@example.org" })).error?.error).toBe("PASSKEY_CANCELLED");
+    expect(must(await auth.signInWithPasskey()).user).toMatchObject({ email: ADA.email, providers: ["email", "passkey"] });
+    expect(must(await auth.getAccount()).level).toBe(2);
+    must(await auth.passkeys.remove(passkey.id));
+    expect((await auth.signInWithPasskey()).error?.error).toBe("PASSKEY_CANCELLED");
+    expect(fake.calls).toContainEqual({ operation: "passkeys.register", input: [{ name: "Phone" }] });
+  });
+
+  test("wait in an autofill until a test chooses one or the app ends it", async () => {
+    const { auth, fake } = createFakeClient();
+    fake.addUser({ ...ADA, passkey: true });
+    const page = new AbortController();
+    const ended = auth.signInWithPasskey({ autofill: true, signal: page.signal });
+    await Promise.resolve();
+    page.abort();
+    expect((await ended).error?.error).toBe("PASSKEY_CANCELLED");
+
+    const chosen = auth.signInWithPasskey({ autofill: true });
+    await Promise.resolve();
+    fake.choosePasskey();
+    expect(must(await chosen).user.email).toBe(ADA.email);
+  });
+
+  test("answer the challenge of two-step sign-in, and are its last factor", async () => {
+    const { auth, fake } = createFakeClient();
+    fake.addUser({ ...ADA, passkey: true });
+    must(await auth.signInWithPassword(ADA));
+    must(await auth.setTwoStep(true));
+    const [passkey] = must(await auth.passkeys.list()).passkeys;
+    expect((await auth.passkeys.remove(passkey?.id ?? "")).error?.error).toBe("LAST_SECOND_FACTOR");
+    await auth.signOut();
+
+    const { data } = await auth.signInWithPassword(ADA);
+    if (!data?.challenge) throw new Error("there is no challenge");
+    expect(data.challenge.kinds).toEqual(["passkey", "recovery_code"]);
+    const { challenge } = data;
+    expect((await auth.answerChallenge({ challenge, kind: "passkey" })).error?.error).toBe("VALIDATION_ERROR");
+    expect(must(await auth.answerChallengeWithPasskey({ challenge })).user.email).toBe(ADA.email);
+    expect((await auth.answerChallengeWithPasskey({ challenge })).error?.error).toBe("INVALID_CHALLENGE");
   });
 });
 

@@ -1,5 +1,6 @@
 // Two-step sign-in of a fake client: challenges, authenticator apps and recovery codes.
 import type { Auth, ChallengeAnswer, Totp } from "../contract.js";
+import type { LatchkeyError } from "../errors.js";
 import type { Challenge, ChallengeKind, Entrance, Reauthenticated, Refreshed, TotpFactor } from "../types.js";
 import { type Account, DONE, refuse, type State, type Works } from "./state.js";
 
@@ -54,11 +55,17 @@ export function createSteps(state: State) {
     return (freshUntil(account) ?? 0) >= state.now() ? account : refuse(403, "REAUTHENTICATION_REQUIRED");
   };
 
-  const kindsOf = ({ factors, password, user }: Account, purpose: Purpose): ChallengeKind[] => {
+  const kindsOf = ({ factors, passkeys, password, user }: Account, purpose: Purpose): ChallengeKind[] => {
     const { twoStep, totp, recoveryCodes } = factors;
-    if (twoStep) return [...(totp.length ? ["totp" as const] : []), ...(recoveryCodes.length ? ["recovery_code" as const] : [])];
-    if (purpose !== "reauthenticate") return [];
-    return password ? ["password"] : user.emailVerified ? ["email_code"] : [];
+    if (!twoStep && purpose !== "reauthenticate") return [];
+    const has: { [Kind in ChallengeKind]?: unknown } = {
+      passkey: passkeys.length,
+      totp: twoStep && totp.length,
+      recovery_code: twoStep && recoveryCodes.length,
+      password: !twoStep && password,
+      email_code: !twoStep && !password && user.emailVerified,
+    };
+    return (Object.keys(has) as ChallengeKind[]).filter((kind) => has[kind]);
   };
 
   const ask = (account: Account, purpose: Purpose): Challenge<any> => {
@@ -97,6 +104,26 @@ export function createSteps(state: State) {
     const isNow = kind === "totp" && given === totpAt(state.now()) && given !== factors.used;
     if (isNow) factors.used = given;
     return isNow;
+  };
+
+  /** Outcome of a challenge, if `judge` does not refuse the answer. */
+  const answer = ({ challenge: { id }, kind }: ChallengeAnswer, judge: (account: Account) => void): unknown => {
+    const asked = open.get(id);
+    if (!asked || state.at() >= asked.challenge.expiresAt) return refuse(401, "INVALID_CHALLENGE");
+    if (!asked.challenge.kinds.includes(kind)) refuse(400, "VALIDATION_ERROR", { field: "kind" });
+    const { account, purpose } = asked;
+    try {
+      judge(account);
+    } catch (error) {
+      const isWrong = (error as LatchkeyError).statusCode === 401;
+      if (isWrong && ++asked.attempts === ATTEMPTS) open.delete(id);
+      throw error;
+    }
+    open.delete(id);
+    if (purpose === "signIn") return state.open(account, "SIGNED_IN", 2);
+    if (purpose === "reauthenticate") return state.freshen(account);
+    account.code = account.factors.reset = state.newId();
+    return { token: account.code, expiresAt: state.at(WINDOW) };
   };
 
   /** Turns two-step sign-in on, in a new session. */
@@ -138,7 +165,8 @@ export function createSteps(state: State) {
     remove(id) {
       const account = recent();
       const factor = totpOf(account, id);
-      if (account.factors.totp.length === 1) refuse(409, "LAST_SECOND_FACTOR");
+      const { twoStep, totp } = account.factors;
+      if (twoStep && totp.length + account.passkeys.length === 1) refuse(409, "LAST_SECOND_FACTOR");
       account.factors.totp = account.factors.totp.filter((one) => one !== factor);
       return DONE;
     },
@@ -162,7 +190,7 @@ export function createSteps(state: State) {
         hasPassword: password !== undefined,
         twoStep: factors.twoStep,
         totp: [...factors.totp],
-        passkeyCount: 0,
+        passkeyCount: account.passkeys.length,
         recoveryCodesLeft: factors.recoveryCodes.length,
         level,
         authTime: new Date(at).toISOString(),
@@ -175,7 +203,7 @@ export function createSteps(state: State) {
       const account = recent();
       const { factors } = account;
       if (enabled === factors.twoStep) return DONE;
-      if (enabled && !factors.totp.length) refuse(409, "LAST_SECOND_FACTOR");
+      if (enabled && !factors.totp.length && !account.passkeys.length) refuse(409, "LAST_SECOND_FACTOR");
       if (enabled) return turnOn(account);
       account.factors = { twoStep: false, totp: [], recoveryCodes: [] };
       return DONE;
@@ -191,29 +219,20 @@ export function createSteps(state: State) {
       const asked = open.get(challenge.id);
       return asked ? state.sendMail(asked.account.user) : refuse(401, "INVALID_CHALLENGE");
     },
-    answerChallenge(input) {
-      const { id } = input.challenge;
-      const asked = open.get(id);
-      if (!asked || state.at() >= asked.challenge.expiresAt) return refuse(401, "INVALID_CHALLENGE");
-      if (!asked.challenge.kinds.includes(input.kind)) refuse(400, "VALIDATION_ERROR", { field: "kind" });
-      const { account, purpose } = asked;
-      if (!isRight(account, input)) {
-        asked.attempts += 1;
-        if (asked.attempts === ATTEMPTS) open.delete(id);
+    answerChallenge: (input) =>
+      answer(input, (account) => {
+        if (input.kind === "passkey") refuse(400, "VALIDATION_ERROR", { field: "credential" });
+        if (isRight(account, input)) return;
         refuse(401, input.kind === "password" ? "INVALID_CREDENTIALS" : "INVALID_SECOND_FACTOR");
-      }
-      open.delete(id);
-      if (purpose === "signIn") return state.open(account, "SIGNED_IN", 2) as never;
-      if (purpose === "reauthenticate") return state.freshen(account) as never;
-      account.code = account.factors.reset = state.newId();
-      return { token: account.code, expiresAt: state.at(WINDOW) } as never;
-    },
+      }) as never,
   };
 
   return {
     works,
     totp,
     enter,
+    recent,
+    answer,
     reauthenticate,
     /** Challenge of a reset, unless a second factor was given. */
     guardReset(account: Account, otp: string): void {

@@ -1,6 +1,6 @@
 // Operations of a fake client: each returns its data or throws its error; `operations` of the state wraps them in results.
 import type { VerifiedToken } from "../access-token.js";
-import type { Auth, OwnProfile, Profiles, Totp } from "../contract.js";
+import type { Auth, OwnProfile, Passkeys, Profiles, Totp } from "../contract.js";
 import type { Result } from "../errors.js";
 import type { OAuthInput, OAuthStart } from "../oauth.js";
 import type { SignOutInput } from "../sessions.js";
@@ -33,9 +33,10 @@ export function fakeAuth(state: FakeState): Auth {
   };
   /** Signs in by the code of a fake provider, which is the user's email address. */
   const byAddress = (email: string) => steps.enter(state.find({ email }) ?? state.add({ email }));
-  const { steps } = state;
+  const { steps, passkeys } = state;
   const works: Works<Auth> = {
     ...steps.works,
+    ...passkeys.works,
     signUp(input) {
       if (!/.@./.test(input.email)) refuse(400, "VALIDATION_ERROR");
       strong(input.password);
@@ -140,6 +141,7 @@ export function fakeAuth(state: FakeState): Auth {
   return {
     ...made,
     totp: state.operations<Totp>(steps.totp, "totp."),
+    passkeys: { ...state.operations<Passkeys>(passkeys.passkeys, "passkeys."), isSupported: () => true },
     async signOut(options: SignOutInput = {}): Promise<SignedOut> {
       const isHere = options.scope !== "others";
       if (isHere) state.leave();

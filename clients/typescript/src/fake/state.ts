@@ -1,11 +1,12 @@
 // State of a fake client: accounts, the session, the clock and the injected faults. Operations are in operations.ts.
 import type { AuthListener } from "../contract.js";
 import { createSteps, type Factors, totpAt } from "./factors.js";
+import { createPasskeys } from "./passkeys.js";
 import { type ErrorCode, type ErrorDetails, LatchkeyError, type Result } from "../errors.js";
 import type { RedirectResult } from "../redirect.js";
 import type { AuthEvent } from "../session-store.js";
 import type { FakeControls, FakeFault, FakeOperation, FakeOptions, FakeUser } from "../testing.js";
-import type { Challenge, ProfileRecord, Reauthenticated, Refreshed, ResetToken, Session, User } from "../types.js";
+import type { Challenge, Passkey, ProfileRecord, Reauthenticated, Refreshed, ResetToken, Session, User } from "../types.js";
 
 /** Account of a fake. */
 export interface Account {
@@ -18,12 +19,13 @@ export interface Account {
   /** Custom fields of the flat profile. */
   custom: Record<string, unknown>;
   factors: Factors;
+  passkeys: Passkey[];
   /** Newest code, or the reset token for which it was exchanged. */
   code?: string | undefined;
 }
 
 /** Input of a new account. */
-type NewAccount = { [Key in Exclude<keyof FakeUser, "twoStep">]?: FakeUser[Key] | undefined } & { email: string };
+type NewAccount = { [Key in Exclude<keyof FakeUser, "twoStep" | "passkey">]?: FakeUser[Key] | undefined } & { email: string };
 
 /** Response of operations without data. */
 export const DONE = { success: true as const, message: "Done." };
@@ -35,15 +37,15 @@ export function refuse(statusCode: number, error: ErrorCode, details?: ErrorDeta
 
 /** Operations that return their data and throw their errors. */
 export type Works<T> = {
-  [Name in Exclude<keyof T, "totp">]?: T[Name] extends (...input: infer Input) => Promise<infer Output>
-    ? (...input: Input) => Extract<Output, { error: null }> extends { data: infer Data } ? Data : never
+  [Name in Exclude<keyof T, "totp" | "passkeys" | "isSupported">]?: T[Name] extends (...input: infer Input) => Promise<infer Output>
+    ? (...input: Input) => Extract<Output, { error: null }> extends { data: infer Data } ? Data | Promise<Data> : never
     : never;
 };
 
 /** State of one fake client. */
-export type State = Omit<FakeState, "controls" | "steps">;
+export type State = Omit<FakeState, "controls" | "steps" | "passkeys">;
 
-/** State with its test controls and its two-step sign-in. */
+/** State with its test controls, its two-step sign-in and its passkeys. */
 export type FakeState = ReturnType<typeof createState>;
 
 /** Creates the state of one fake client. */
@@ -91,6 +93,7 @@ export function createState(options: FakeOptions) {
       const account: Account = {
         password,
         factors: { twoStep: false, totp: [], recoveryCodes: [] },
+        passkeys: [],
         custom: {},
         etag: state.newId(),
         user: {
@@ -181,10 +184,10 @@ export function createState(options: FakeOptions) {
             const fault = faults.find((one) => ["*", operation].includes(one.operation) && one.times-- > 0)?.fault;
             if (fault) refuse(fault.statusCode, fault.error, fault);
             try {
-              return { data: work(...input), error: null };
+              return { data: await work(...input), error: null };
             } catch (error) {
               if (!(await stepsUp(error))) throw error;
-              return { data: work(...input), error: null };
+              return { data: await work(...input), error: null };
             }
           } catch (error) {
             if (error instanceof LatchkeyError) return { data: null, error };
@@ -197,6 +200,7 @@ export function createState(options: FakeOptions) {
   };
 
   const steps = createSteps(state);
+  const passkeys = createPasskeys(state, steps);
 
   /** Lets the app reauthenticate after a refusal; true if it did. */
   async function stepsUp(error: unknown): Promise<boolean> {
@@ -218,9 +222,11 @@ export function createState(options: FakeOptions) {
     addUser(user) {
       const account = state.add(user);
       if (user.twoStep) steps.equip(account);
+      if (user.passkey) passkeys.add(account);
       return account.user;
     },
     totp: () => totpAt(time),
+    choosePasskey: passkeys.choose,
     recoveryCodesOf: (email) => [...(state.find({ email })?.factors.recoveryCodes ?? [])],
     fail: (operation, fault, times = 1) => void faults.push({ operation, fault, times }),
     codeFor: (email) => state.find({ email })?.code,
@@ -231,5 +237,5 @@ export function createState(options: FakeOptions) {
       state.outcome = result;
     },
   };
-  return Object.assign(state, { controls, steps });
+  return Object.assign(state, { controls, steps, passkeys });
 }
