@@ -53,6 +53,14 @@ impl Client {
     }
 }
 
+impl Device {
+    /// Reads the stored names of a device. A name that is not in the lists any more counts as unknown.
+    #[must_use]
+    pub fn from_names(browser: Option<&str>, system: Option<&str>) -> Self {
+        Self { browser: named(&BROWSERS, browser), system: named(&SYSTEMS, system) }
+    }
+}
+
 impl fmt::Display for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.browser, self.system) {
@@ -66,6 +74,10 @@ impl fmt::Display for Device {
 
 fn find(marks: &[(&str, &'static str)], user_agent: &str) -> Option<&'static str> {
     marks.iter().find(|(mark, _)| user_agent.contains(mark)).map(|(_, name)| *name)
+}
+
+fn named(marks: &[(&str, &'static str)], stored: Option<&str>) -> Option<&'static str> {
+    marks.iter().map(|(_, name)| *name).find(|name| Some(*name) == stored)
 }
 
 #[cfg(test)]
@@ -109,6 +121,14 @@ mod tests {
         for (user_agent, expected) in cases {
             assert_eq!(device(Some(user_agent)), expected, "{user_agent}");
         }
+    }
+
+    #[test]
+    fn stored_names_read_back() {
+        for (browser, system) in [(Some("Firefox"), Some("Linux")), (None, Some("iPad")), (None, None)] {
+            assert_eq!(Device::from_names(browser, system), Device { browser, system });
+        }
+        assert_eq!(Device::from_names(Some("Lynx"), Some("BeOS")), Device { browser: None, system: None });
     }
 
     #[test]

@@ -21,6 +21,7 @@ pub mod id;
 pub mod identity;
 pub mod ids;
 pub mod limits;
+pub mod locale;
 pub mod long_code;
 pub mod mail_kind;
 pub mod mail_schedule;

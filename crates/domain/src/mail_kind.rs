@@ -5,7 +5,7 @@ use crate::words;
 /// Calls the macro `$rows!` with the table of mail kinds. A row is: kind, name in the database, and in brackets one
 /// template, or two separated by `|`, the first for mails with a code and the second for mails with a link. A template
 /// is the data that it requires (`Code`, `CodeWithLink`: a code and an optional link, `Link`, `Event` or `Nothing`) and
-/// the stem of its files in `crates/mail/templates`.
+/// the name of its texts in `crates/mail/texts`.
 #[macro_export]
 macro_rules! mail_kinds {
     ($rows:ident) => {

@@ -1,5 +1,6 @@
 //! The data that a mail is rendered from, and its sanitised form for the templates.
 
+use latchkey_domain::device::Device;
 use latchkey_domain::time::Timestamp;
 use serde::Serialize;
 
@@ -40,8 +41,8 @@ pub struct MailContext {
 pub struct SecurityEvent {
     /// Time of the action.
     pub at: Timestamp,
-    /// Browser and system of the acting client, such as `Firefox on Linux`; `None` for an administrator.
-    pub device: Option<String>,
+    /// Browser and system of the acting client; `None` for an administrator.
+    pub device: Option<Device>,
     /// IP address of the acting client; `None` for an administrator.
     pub address: Option<String>,
     /// Name of the identity provider concerned, set by the operator.
@@ -66,9 +67,23 @@ pub struct UndoLink {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct MissingField(pub(crate) &'static str);
 
+/// Phrases of `words.md`. Each is one line with its template.
+pub(crate) const PHRASES: [&str; 9] = [
+    "greeting",
+    "minutes",
+    "hours",
+    "device",
+    "app",
+    "unknown_device",
+    "button_help",
+    "sent_by",
+    "no_replies",
+];
+
 /// Variables of a mail template. Text from users is reduced to one line without links.
 #[derive(Serialize)]
 pub(crate) struct TemplateData {
+    locale: String,
     service_name: String,
     public_url: String,
     recipient_name: Option<String>,
@@ -76,8 +91,12 @@ pub(crate) struct TemplateData {
     link: Option<String>,
     expires_in_minutes: u32,
     expires_in: String,
+    /// The number in the phrases `minutes` and `hours`.
+    n: u32,
     contested: bool,
     time: Option<String>,
+    browser: Option<&'static str>,
+    system: Option<&'static str>,
     device: Option<String>,
     address: Option<String>,
     provider: Option<String>,
@@ -86,13 +105,17 @@ pub(crate) struct TemplateData {
     codes_left: Option<u32>,
     entered: bool,
     takes_over: bool,
+    greeting: String,
+    button_help: String,
+    sent_by: String,
+    no_replies: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) subject: Option<String>,
 }
 
 impl TemplateData {
     /// Sanitises `context` for `template`; a code or link that the mail does not use is dropped.
-    pub(crate) fn new(template: Template, context: &MailContext) -> Result<Self, MissingField> {
+    pub(crate) fn new(template: Template, locale: &str, context: &MailContext) -> Result<Self, MissingField> {
         let need = template.need;
         let needs_code = matches!(need, Need::Code | Need::CodeWithLink);
         let code = context.code.as_deref().map(single_line).filter(|code| needs_code && !code.is_empty());
@@ -110,17 +133,23 @@ impl TemplateData {
             return Err(MissingField("event"));
         }
 
+        let device = event.and_then(|event| event.device);
+
         Ok(Self {
+            locale: locale.to_owned(),
             service_name: single_line(&context.service_name),
             public_url: single_line(&context.public_url),
             recipient_name: context.recipient_name.as_deref().and_then(person_name),
             code,
             link,
             expires_in_minutes: context.expires_in_minutes,
-            expires_in: duration_in_words(context.expires_in_minutes),
+            expires_in: String::new(),
+            n: context.expires_in_minutes,
             contested: context.contested,
             time: event.map(|event| event.at.to_minute_text()),
-            device: event.and_then(|event| event.device.as_deref()).map(single_line),
+            browser: device.and_then(|device| device.browser),
+            system: device.and_then(|device| device.system),
+            device: device.map(|_| String::new()),
             address: event.and_then(|event| event.address.as_deref()).map(single_line),
             provider: event.and_then(|event| event.provider.as_deref()).map(single_line),
             undo_link: undo.map(|undo| undo.link.clone()),
@@ -128,8 +157,36 @@ impl TemplateData {
             codes_left: event.and_then(|event| event.codes_left),
             entered: context.entered,
             takes_over: context.takes_over,
+            greeting: String::new(),
+            button_help: String::new(),
+            sent_by: String::new(),
+            no_replies: String::new(),
             subject: None,
         })
+    }
+
+    /// Adds the phrases of the language. `render` renders one of [`PHRASES`].
+    pub(crate) fn add_phrases<E>(
+        &mut self,
+        render: impl Fn(&Self, &'static str) -> Result<String, E>,
+    ) -> Result<(), E> {
+        let minutes = self.expires_in_minutes;
+        let is_hours = minutes >= 60 && minutes.is_multiple_of(60);
+        self.n = if is_hours { minutes / 60 } else { minutes };
+        self.expires_in = render(self, if is_hours { "hours" } else { "minutes" })?;
+        if self.device.is_some() {
+            self.device = Some(match (self.browser, self.system) {
+                (Some(_), Some(_)) => render(self, "device")?,
+                (Some(browser), None) => browser.to_owned(),
+                (None, Some(_)) => render(self, "app")?,
+                (None, None) => render(self, "unknown_device")?,
+            });
+        }
+        self.greeting = render(self, "greeting")?;
+        self.button_help = render(self, "button_help")?;
+        self.sent_by = render(self, "sent_by")?;
+        self.no_replies = render(self, "no_replies")?;
+        Ok(())
     }
 }
 
@@ -147,7 +204,7 @@ pub(crate) fn sample(full: bool) -> MailContext {
         contested: full,
         event: Some(SecurityEvent {
             at: Timestamp::from_millis(1_772_445_840_000),
-            device: full.then(|| "Firefox on Linux".to_owned()),
+            device: full.then_some(Device { browser: Some("Firefox"), system: Some("Linux") }),
             address: full.then(|| "192.0.2.7".to_owned()),
             provider: full.then(|| "Google".to_owned()),
             undo: full.then(|| UndoLink {
@@ -167,17 +224,6 @@ fn is_web_link(link: &str) -> bool {
     is_web && link.bytes().all(|byte| byte.is_ascii_graphic() && !matches!(byte, b'<' | b'>' | b'"'))
 }
 
-/// Formats minutes as `10 minutes`, `1 hour` or `24 hours`: whole hours in hours, all else in minutes.
-fn duration_in_words(minutes: u32) -> String {
-    let (count, unit) = if minutes >= 60 && minutes.is_multiple_of(60) {
-        (minutes / 60, "hour")
-    } else {
-        (minutes, "minute")
-    };
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {unit}{plural}")
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used)]
@@ -190,20 +236,18 @@ mod tests {
     const RESET_CODE: Template = Template::of(MailKind::Reset, true);
     const RESET_LINK: Template = Template::of(MailKind::Reset, false);
 
-    #[test]
-    fn whole_hours_are_said_in_hours() {
-        let said = [1, 10, 60, 90, 1440].map(duration_in_words);
-        assert_eq!(said, ["1 minute", "10 minutes", "1 hour", "90 minutes", "24 hours"]);
+    fn new(template: Template, context: &MailContext) -> Result<TemplateData, MissingField> {
+        TemplateData::new(template, "en", context)
     }
 
     #[test]
     fn a_mail_about_an_act_without_one_is_refused() {
         let context = MailContext { event: None, ..sample(true) };
         assert_eq!(
-            TemplateData::new(Template::of(MailKind::PasswordChanged, false), &context).err(),
+            new(Template::of(MailKind::PasswordChanged, false), &context).err(),
             Some(MissingField("event"))
         );
-        assert!(TemplateData::new(VERIFY_CODE, &sample(true)).unwrap().time.is_none());
+        assert!(new(VERIFY_CODE, &sample(true)).unwrap().time.is_none());
     }
 
     #[test]
@@ -224,32 +268,30 @@ mod tests {
     #[test]
     fn a_code_mail_without_a_code_is_refused() {
         let context = MailContext { code: None, ..sample(true) };
-        assert_eq!(TemplateData::new(VERIFY_CODE, &context).err(), Some(MissingField("code")));
-        assert!(TemplateData::new(VERIFY_LINK, &context).is_ok());
+        assert_eq!(new(VERIFY_CODE, &context).err(), Some(MissingField("code")));
+        assert!(new(VERIFY_LINK, &context).is_ok());
     }
 
     #[test]
     fn a_link_mail_without_a_link_is_refused() {
         let context = MailContext { link: Some("javascript:alert(1)".to_owned()), ..sample(true) };
-        assert_eq!(TemplateData::new(RESET_LINK, &context).err(), Some(MissingField("link")));
-        assert!(
-            TemplateData::new(Template::of(MailKind::SignUpAttempt, false), &context).unwrap().link.is_none()
-        );
+        assert_eq!(new(RESET_LINK, &context).err(), Some(MissingField("link")));
+        assert!(new(Template::of(MailKind::SignUpAttempt, false), &context).unwrap().link.is_none());
     }
 
     #[test]
     fn a_sign_in_mail_carries_a_code_and_perhaps_a_link() {
         let template = Template::of(MailKind::SignIn, true);
-        assert!(TemplateData::new(template, &sample(true)).unwrap().link.is_some());
+        assert!(new(template, &sample(true)).unwrap().link.is_some());
         let context = MailContext { link: None, ..sample(true) };
-        assert!(TemplateData::new(template, &context).unwrap().code.is_some());
+        assert!(new(template, &context).unwrap().code.is_some());
         let context = MailContext { code: None, ..sample(true) };
-        assert_eq!(TemplateData::new(template, &context).err(), Some(MissingField("code")));
+        assert_eq!(new(template, &context).err(), Some(MissingField("code")));
     }
 
     #[test]
     fn a_code_mail_carries_no_link_and_a_link_mail_no_code() {
-        assert!(TemplateData::new(RESET_CODE, &sample(true)).unwrap().link.is_none());
-        assert!(TemplateData::new(RESET_LINK, &sample(true)).unwrap().code.is_none());
+        assert!(new(RESET_CODE, &sample(true)).unwrap().link.is_none());
+        assert!(new(RESET_LINK, &sample(true)).unwrap().code.is_none());
     }
 }

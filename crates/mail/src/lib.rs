@@ -7,6 +7,7 @@ mod blocking_io;
 pub mod context;
 pub mod file;
 pub mod inbox;
+mod markdown;
 pub mod memory;
 pub mod message;
 pub mod render;
@@ -17,8 +18,10 @@ pub mod smtp;
 #[path = "../tests/smtp_sink/mod.rs"]
 #[allow(dead_code, unreachable_pub, reason = "shared with the integration tests, which use more of it")]
 mod smtp_sink;
+mod sources;
 pub mod template;
 pub mod transport;
+mod wrap;
 
 pub use address::{InvalidMailbox, Mailbox};
 pub use context::{MailContext, SecurityEvent, UndoLink};

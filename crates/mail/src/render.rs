@@ -1,31 +1,39 @@
-//! Rendering of mails from embedded templates and the operator's overrides.
+//! Rendering of mails from embedded texts and the operator's overrides.
 //!
 //! The template variables are the fields of [`MailContext`](crate::MailContext). Besides, `expires_in` is the validity
-//! of the code or link in words, and `subject` (in bodies) is the rendered subject.
+//! of the code or link in words, `subject` (in bodies) is the rendered subject, `locale` is the language, and there are
+//! the phrases `greeting`, `button_help`, `sent_by` and `no_replies`.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use latchkey_domain::locale::Locale;
+use latchkey_domain::mail_kind::MailKind;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, ErrorKind, Output, State, UndefinedBehavior};
 
-use crate::context::{MailContext, TemplateData, sample};
+use crate::context::{MailContext, PHRASES, TemplateData, sample};
 use crate::sanitize::single_line;
-use crate::template::{File, Template, files};
+use crate::sources::{Sources, template_name};
+use crate::template::{LANGUAGES, Template, WORDS};
+use crate::wrap::wrap;
 
 /// Instruction limit of one rendering (minijinja's "fuel"): hundreds of times what a normal mail needs.
 const FUEL: u64 = 50_000;
-const LONGEST_FILE: u64 = 256 * 1024;
+
+/// The words of a template error: all of them while templates are loaded, none of a mail's data afterwards.
+type Reason = fn(&minijinja::Error) -> String;
 
 /// Error of loading or rendering templates. The text of a rendering error never quotes data of a mail.
 #[derive(Debug, thiserror::Error)]
 pub enum TemplateError {
     /// A file in the operator's folder does not have the name of a template.
-    #[error("{}: no mail template has this name; known are {}", path.display(), known.join(", "))]
+    #[error("{}: no mail template has this name; known are layout.html, folders named like a language (not en), and \
+        the endings .md, .subject.txt, .txt and .html after {}", path.display(), known.join(", "))]
     UnknownFile {
         path: PathBuf,
-        /// The valid file names.
+        /// The names of the texts.
         known: Vec<&'static str>,
     },
     /// The folder or a file in it is unreadable, not UTF-8, or too long.
@@ -62,73 +70,74 @@ pub struct Rendered {
     pub html: String,
 }
 
-/// Compiled templates. Each was rendered once with sample data when it was loaded, so that a broken template is found
-/// at the start.
+/// The templates of all mails in all languages. Those of an operator were rendered once with sample data when they were
+/// loaded, so that a broken template is found at the start.
 pub struct Templates {
     environment: Environment<'static>,
+    sources: Arc<Sources>,
 }
 
 impl Templates {
-    /// Compiles the embedded templates only. An error is a bug in one of these templates, which the tests find.
+    /// Takes the embedded texts only. They are compiled on first use; the tests render all of them.
     pub fn embedded() -> Result<Self, TemplateError> {
-        Self::compile(BTreeMap::new())
+        Self::new(Sources::embedded())
     }
 
-    /// Loads the embedded templates, overridden by the files of `folder`. Hidden files are skipped; any other unknown
-    /// name is an error, so that a typing error does not pass unnoticed.
+    /// Takes the embedded texts, overridden by the files of `folder`, and renders all once with sample data.
     pub fn load(folder: &Path) -> Result<Self, TemplateError> {
-        let unreadable = |path: &Path| {
-            let path = path.to_owned();
-            move |source| TemplateError::Unreadable { path, source }
-        };
-        let mut own = BTreeMap::new();
-        for entry in std::fs::read_dir(folder).map_err(unreadable(folder))? {
-            let path = entry.map_err(unreadable(folder))?.path();
-            let file_name =
-                path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-            if file_name.starts_with('.') {
-                continue;
-            }
-            let Some((name, _)) = files().find(|(name, _)| *name == file_name) else {
-                return Err(TemplateError::UnknownFile {
-                    path,
-                    known: files().map(|(name, _)| name).collect(),
-                });
-            };
-            own.insert(name, read_template(&path).map_err(unreadable(&path))?);
-        }
-        Self::compile(own)
+        let templates = Self::new(Sources::load(folder)?)?;
+        templates.trial_render()?;
+        Ok(templates)
     }
 
-    pub fn render(&self, template: Template, context: &MailContext) -> Result<Rendered, TemplateError> {
+    /// Returns all languages: the embedded ones, and those that the operator added.
+    #[must_use]
+    pub fn locales(&self) -> &[Locale] {
+        &self.sources.locales
+    }
+
+    /// Renders a mail in the first of the `wanted` languages that there is, else in English.
+    pub fn render(
+        &self,
+        template: Template,
+        wanted: &[&Locale],
+        context: &MailContext,
+    ) -> Result<Rendered, TemplateError> {
+        let best = wanted.iter().find_map(|locale| locale.best_of(self.locales()));
+        let language = best.map_or(LANGUAGES[0], Locale::as_str);
         // The detail of an error may quote data of the mail: only its kind is reported.
-        self.render_with(template, context, |error| error.kind().to_string())
+        self.render_with(template, language, context, |error| error.kind().to_string())
     }
 
-    fn compile(mut own: BTreeMap<&'static str, String>) -> Result<Self, TemplateError> {
+    fn new(sources: Sources) -> Result<Self, TemplateError> {
+        let sources = Arc::new(sources);
         let mut environment = Environment::new();
         environment.set_auto_escape_callback(escaping);
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         environment.set_formatter(format);
         environment.set_fuel(Some(FUEL));
         environment.set_syntax(syntax().map_err(|error| broken(&error, "", full_reason))?);
-        for (name, source) in files() {
-            let source = own.remove(name).unwrap_or_else(|| source.to_owned());
-            environment
-                .add_template_owned(name, source)
-                .map_err(|error| broken(&error, name, full_reason))?;
-        }
-
-        let templates = Self { environment };
-        templates.trial_render()?;
-        Ok(templates)
+        environment.add_filter("wrap", |text: String| wrap(&text));
+        environment.set_path_join_callback(|name, parent| match parent.split_once('/') {
+            Some((folder, _)) => format!("{folder}/{name}").into(),
+            None => name.into(),
+        });
+        let loaded = Arc::clone(&sources);
+        environment.set_loader(move |name| Ok(loaded.find(name)));
+        Ok(Self { environment, sources })
     }
 
-    /// Renders every template with sample data, once with and once without the optional fields.
+    /// Renders every mail in every language with sample data, once with and once without the optional fields.
     fn trial_render(&self) -> Result<(), TemplateError> {
-        for template in Template::ALL {
-            for full in [false, true] {
-                self.render_with(*template, &sample(full), full_reason)?;
+        for language in self.locales().iter().map(Locale::as_str) {
+            for template in Template::ALL {
+                for full in [false, true] {
+                    self.render_with(*template, language, &sample(full), full_reason)?;
+                }
+            }
+            let view = view(Template::of(MailKind::PasswordChanged, false), language, &sample(true))?;
+            for phrase in PHRASES {
+                self.render_phrase(language, phrase, &view, full_reason)?;
             }
         }
         Ok(())
@@ -137,26 +146,37 @@ impl Templates {
     fn render_with(
         &self,
         template: Template,
+        language: &str,
         context: &MailContext,
-        reason: fn(&minijinja::Error) -> String,
+        reason: Reason,
     ) -> Result<Rendered, TemplateError> {
-        let mut view = TemplateData::new(template, context)
-            .map_err(|missing| TemplateError::Missing { template: template.name, field: missing.0 })?;
+        let mut view = view(template, language, context)?;
+        let file = |view: &TemplateData, ending: &str| {
+            self.render_file(&template_name(language, &format!("{}{ending}", template.name)), view, reason)
+        };
+        view.add_phrases(|view, phrase| self.render_phrase(language, phrase, view, reason))?;
 
-        let subject = single_line(&self.render_file(template.subject, &view, reason)?);
+        let subject = single_line(&file(&view, ".subject.txt")?);
         view.subject = Some(subject.clone());
-        let text = self.render_file(template.text, &view, reason)?;
-        let html = self.render_file(template.html, &view, reason)?;
+        let text = file(&view, ".txt")?;
+        let html = file(&view, ".html")?;
         Ok(Rendered { subject, text: trim_lines(&text), html: trim_lines(&html) })
     }
 
-    /// Renders one file. An empty result is an error.
-    fn render_file(
+    /// Renders one phrase of the words, as a single line.
+    fn render_phrase(
         &self,
-        (file, _): File,
+        language: &str,
+        phrase: &str,
         view: &TemplateData,
-        reason: fn(&minijinja::Error) -> String,
+        reason: Reason,
     ) -> Result<String, TemplateError> {
+        let template = template_name(language, &format!("{WORDS}/{phrase}"));
+        Ok(self.render_file(&template, view, reason)?.trim().to_owned())
+    }
+
+    /// Renders one file. An empty result is an error.
+    fn render_file(&self, file: &str, view: &TemplateData, reason: Reason) -> Result<String, TemplateError> {
         let values = minijinja::Value::from(Serde(view));
         let text = self
             .environment
@@ -172,6 +192,11 @@ impl Templates {
         }
         Ok(text)
     }
+}
+
+fn view(template: Template, language: &str, context: &MailContext) -> Result<TemplateData, TemplateError> {
+    TemplateData::new(template, language, context)
+        .map_err(|missing| TemplateError::Missing { template: template.name, field: missing.0 })
 }
 
 /// Selects HTML escaping for `.html` files; other files are plain text.
@@ -199,17 +224,6 @@ fn syntax() -> Result<SyntaxConfig, minijinja::Error> {
     SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()
 }
 
-fn read_template(path: &Path) -> std::io::Result<String> {
-    let metadata = std::fs::metadata(path)?;
-    if !metadata.is_file() {
-        return Err(std::io::Error::other("is not a file"));
-    }
-    if metadata.len() > LONGEST_FILE {
-        return Err(std::io::Error::other("is longer than 256 KiB"));
-    }
-    std::fs::read_to_string(path)
-}
-
 /// Removes control characters and trailing white space, and ends the text with one line break.
 fn trim_lines(text: &str) -> String {
     let mut trimmed = String::with_capacity(text.len());
@@ -229,7 +243,7 @@ fn full_reason(error: &minijinja::Error) -> String {
 
 /// Converts an error of the template engine. Errors in an included file are wrapped: file and line are those of the
 /// innermost error.
-fn broken(error: &minijinja::Error, file: &str, reason: fn(&minijinja::Error) -> String) -> TemplateError {
+fn broken(error: &minijinja::Error, file: &str, reason: Reason) -> TemplateError {
     let mut innermost = error;
     while let Some(inner) = std::error::Error::source(innermost).and_then(|source| source.downcast_ref()) {
         innermost = inner;

@@ -1,9 +1,7 @@
-//! The mail templates, one per row of [`latchkey_domain::mail_kinds`]. The texts are in `templates/`.
+//! The mail templates, one per row of [`latchkey_domain::mail_kinds`], and their embedded texts, one file per mail and
+//! language in `texts/`.
 
 use latchkey_domain::mail_kind::MailKind;
-
-/// A template file: name and embedded text.
-pub(crate) type File = (&'static str, &'static str);
 
 /// The data that a mail requires to be rendered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,35 +14,31 @@ pub(crate) enum Need {
     Nothing,
 }
 
-/// Files of one mail and the data that they require.
+/// A mail: the stem of its files, and the data that they require.
 #[derive(Clone, Copy)]
 pub struct Template {
-    /// Common stem of the three file names.
     pub(crate) name: &'static str,
     pub(crate) need: Need,
-    /// File `{name}.subject.txt`.
-    pub(crate) subject: File,
-    /// File `{name}.txt`.
-    pub(crate) text: File,
-    /// File `{name}.html`.
-    pub(crate) html: File,
 }
 
-macro_rules! file {
-    ($($name:literal),+) => {
-        (concat!($($name),+), include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/templates/", $($name),+)))
+/// The embedded languages. The first is that of the files without a folder in the operator's folder.
+pub(crate) const LANGUAGES: [&str; 1] = ["en"];
+
+/// Name of a text, and its source in each of [`LANGUAGES`].
+type Text = (&'static str, [&'static str; LANGUAGES.len()]);
+
+macro_rules! text {
+    ($name:literal) => {
+        text!($name "en")
+    };
+    ($name:literal $($language:literal)+) => {
+        ($name, [$(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/texts/", $language, "/", $name, ".md"))),+])
     };
 }
 
 macro_rules! template {
     ($need:ident $name:literal) => {
-        Template {
-            name: $name,
-            need: Need::$need,
-            subject: file!($name, ".subject.txt"),
-            text: file!($name, ".txt"),
-            html: file!($name, ".html"),
-        }
+        Template { name: $name, need: Need::$need }
     };
 }
 
@@ -67,24 +61,33 @@ macro_rules! templates {
                 }
             }
         }
+
+        /// The texts of the mails. A missing translation does not compile.
+        const MAILS: &[Text] = &[$(text!($stem), $(text!($other_stem),)?)*];
     };
 }
 
 latchkey_domain::mail_kinds!(templates);
 
-/// Files that templates include or extend.
-const SHARED: [File; 7] = [
-    file!("layout.html"),
-    file!("verify_notes.txt"),
-    file!("verify_notes.html"),
-    file!("reset_notes.txt"),
-    file!("reset_notes.html"),
-    file!("act.txt"),
-    file!("act.html"),
-];
+/// Name of the text that holds single phrases, one per line.
+pub(crate) const WORDS: &str = "words";
+/// Texts that mails include, and the words.
+const SHARED: &[Text] = &[text!("words"), text!("act"), text!("verify_notes"), text!("reset_notes")];
+/// Frame of the HTML, the same for all languages.
+pub(crate) const LAYOUT: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/texts/layout.html"));
 
-/// Iterates over all embedded template files. The operator's folder overrides files by name.
-pub(crate) fn files() -> impl Iterator<Item = File> {
-    let own = Template::ALL.iter().flat_map(|template| [template.subject, template.text, template.html]);
-    SHARED.into_iter().chain(own)
+/// Returns the embedded source of a text; `None` for an unknown name or language.
+pub(crate) fn embedded(language: &str, name: &str) -> Option<&'static str> {
+    let at = LANGUAGES.iter().position(|known| *known == language)?;
+    MAILS.iter().chain(SHARED).find(|(known, _)| *known == name).map(|(_, sources)| sources[at])
+}
+
+/// Iterates over the names of all texts: those of mails, then the shared ones.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    MAILS.iter().chain(SHARED).map(|(name, _)| *name)
+}
+
+/// True for the name of a mail, false for that of a shared text.
+pub(crate) fn is_mail(name: &str) -> bool {
+    MAILS.iter().any(|(mail, _)| *mail == name)
 }

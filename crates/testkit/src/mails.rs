@@ -74,6 +74,12 @@ impl MailReader {
 }
 
 impl Mail {
+    /// Text part on one line.
+    #[must_use]
+    pub fn prose(&self) -> String {
+        self.text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
     /// Code in the mail: six digits, or sixteen characters in groups, on its own line.
     #[must_use]
     #[track_caller]

@@ -25,8 +25,9 @@ settings! {
         /// Sender, "Name <address>" or an address alone. Required with transport "smtp". Not set otherwise:
         /// server.service_name and no-reply at the host of server.public_url.
         "mail.from" => from: Option<MailSender> | read_sender = default_sender, "Latchkey <no-reply@example.com>";
-        /// Folder whose files replace the embedded templates of the same name, for example verify_code.subject.txt,
-        /// verify_code.txt, verify_code.html. All are checked at the start. Not set: none.
+        /// Folder whose files replace the embedded texts of the same name, for example verify_code.subject.txt,
+        /// verify_code.txt, verify_code.html; for other languages than English in folders such as de. All are checked
+        /// at the start. Not set: none.
         "mail.templates_dir" => templates_dir: Option<PathBuf> = "";
     }
 }

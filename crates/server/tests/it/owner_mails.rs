@@ -103,7 +103,7 @@ both_stores! {
 
         let mails = notifications(&app, ADA).await;
         assert_eq!(subjects(&mails), ["Your account at Latchkey has another email address"]);
-        assert!(mails[0].text.contains("an administrator") && !mails[0].text.contains("countess"));
+        assert!(mails[0].prose().contains("by an administrator") && !mails[0].text.contains("countess"));
         assert!(!mails[0].text.contains("Device:") && !mails[0].text.contains("Address:"), "{}", mails[0].text);
         assert_eq!(app.mail().count("countess@example.org"), 0);
     }

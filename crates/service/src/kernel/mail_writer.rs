@@ -31,8 +31,8 @@ pub(crate) struct MailPayload {
 /// mail.
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct ActPayload {
-    /// The device of the client; `None` for an admin.
-    pub(crate) device: Option<String>,
+    /// The names of browser and system of the client; `None` for an admin.
+    pub(crate) device: Option<(Option<String>, Option<String>)>,
     /// The network address of the client; `None` for an admin.
     pub(crate) address: Option<String>,
     /// The name of the identity provider that was linked or unlinked; `None` for other changes.
@@ -146,7 +146,9 @@ impl Kernel {
             return Ok(None);
         }
         let mut act = ActPayload {
-            device: client.map(|client| client.device().to_string()),
+            device: client
+                .map(Client::device)
+                .map(|device| (device.browser.map(str::to_owned), device.system.map(str::to_owned))),
             address: client.map(|client| client.address.to_string()),
             ..ActPayload::default()
         };

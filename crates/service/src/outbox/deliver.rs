@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use latchkey_domain::device::Device;
 use latchkey_domain::ids::{LeaseId, MailId};
 use latchkey_domain::mail_kind::MailKind;
 use latchkey_domain::time::Timestamp;
@@ -132,17 +133,21 @@ impl Outbox {
             self.kernel.mails.open(mail.id, &mail.sealed).map_err(SendError::Permanent)?;
         let template = Template::of(mail.kind, payload.code.is_some());
         let is_owner_mail = matches!(mail.kind, MailKind::SignUpAttempt | MailKind::EmailChangeAttempt);
+        // One side of a change of address is a mailbox that no one has proven.
+        let name = mail.recipient.name.as_ref().filter(|_| mail.kind != MailKind::EmailChange);
         let context = MailContext {
             service_name: self.kernel.site.service_name.clone(),
             public_url: self.kernel.site.origin().to_owned(),
-            recipient_name: mail.recipient.name.as_ref().map(|name| name.as_str().to_owned()),
+            recipient_name: name.map(|name| name.as_str().to_owned()),
             code: payload.code.filter(|_| !is_owner_mail),
             link: payload.link.filter(|_| !is_owner_mail),
             expires_in_minutes: payload.minutes,
             contested: mail.recipient.is_contested,
             event: payload.act.map(|act| SecurityEvent {
                 at: mail.created_at,
-                device: act.device,
+                device: act
+                    .device
+                    .map(|(browser, system)| Device::from_names(browser.as_deref(), system.as_deref())),
                 address: act.address,
                 provider: act.provider,
                 undo: act.undo.map(|(link, until)| UndoLink { link, until: Timestamp::from_millis(until) }),
@@ -151,8 +156,11 @@ impl Outbox {
             entered: mail.recipient.is_entered,
             takes_over: mail.recipient.may_be_hijacked,
         };
-        let rendered =
-            self.mailer.templates.render(template, &context).map_err(|_| broken("the template failed"))?;
+        let rendered = self
+            .mailer
+            .templates
+            .render(template, &[], &context)
+            .map_err(|_| broken("the template failed"))?;
         Ok(Message {
             message_id: MessageId::parse(&id).map_err(|_| broken("the mail's id cannot be used"))?,
             from: self.sender.clone(),

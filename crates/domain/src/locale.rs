@@ -1,0 +1,97 @@
+//! Languages of people, as BCP 47 language tags.
+
+use oxilangtag::LanguageTag;
+
+use crate::shape::{Shape, Shaped};
+
+/// Maximum length of a language tag, in characters (RFC 5646, section 4.4.1).
+pub const LONGEST_LOCALE: usize = 35;
+
+/// A well-formed language tag (BCP 47, RFC 5646) in its canonical case, such as `de-AT` or `zh-Hant`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Locale(String);
+
+/// Error of [`Locale::parse`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must be a language tag such as de or pt-BR (BCP 47), at most 35 characters")]
+pub struct InvalidLocale;
+
+impl Locale {
+    /// Reads a language tag in any case.
+    pub fn parse(text: &str) -> Result<Self, InvalidLocale> {
+        if text.len() > LONGEST_LOCALE {
+            return Err(InvalidLocale);
+        }
+        let tag = LanguageTag::parse_and_normalize(text).map_err(|_| InvalidLocale)?;
+        Ok(Self(tag.into_inner()))
+    }
+
+    /// Returns the tag, for example `de-AT`.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Returns the first of `offered` that suits: the tag itself, else the tag without its last subtags (RFC 4647,
+    /// section 3.4, lookup). `de-AT` thus finds `de`.
+    #[must_use]
+    pub fn best_of<'a>(&self, offered: &'a [Self]) -> Option<&'a Self> {
+        let mut range = self.as_str();
+        loop {
+            if let Some(found) = offered.iter().find(|locale| locale.as_str() == range) {
+                return Some(found);
+            }
+            range = range.rsplit_once('-')?.0;
+        }
+    }
+}
+
+impl Shaped for Locale {
+    const SENT: Shape = Shape {
+        min_length: Some(2),
+        max_length: Some(LONGEST_LOCALE),
+        ..Shape::new("A language tag (BCP 47).", "de-AT")
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn locale(text: &str) -> Locale {
+        Locale::parse(text).unwrap()
+    }
+
+    #[test]
+    fn tags_are_brought_to_their_canonical_case() {
+        let pairs = [("DE", "de"), ("de-at", "de-AT"), ("zh-hANT-tw", "zh-Hant-TW"), ("x-ours", "x-ours")];
+        for (text, tag) in pairs {
+            assert_eq!(locale(text).as_str(), tag);
+        }
+    }
+
+    #[test]
+    fn malformed_and_long_tags_are_refused() {
+        for text in ["", "d", "de_AT", "de-", "-de", "de AT", "*", "de;q=1", "deutschland", "é", "de\n"] {
+            assert_eq!(Locale::parse(text), Err(InvalidLocale), "{text:?}");
+        }
+        assert!(Locale::parse("de-x-aaaaaaaa-aaaaaaaa-aaaaaaaa-abc").is_ok());
+        assert!(Locale::parse("de-x-aaaaaaaa-aaaaaaaa-aaaaaaaa-abcd").is_err());
+    }
+
+    #[test]
+    fn a_region_falls_back_to_its_language() {
+        let offered = ["en", "de", "pt", "pt-BR", "zh"].map(locale);
+        let pairs = [
+            ("de-AT", Some("de")),
+            ("pt-BR", Some("pt-BR")),
+            ("pt-PT", Some("pt")),
+            ("zh-Hant-TW", Some("zh")),
+            ("ja", None),
+        ];
+        for (wanted, found) in pairs {
+            assert_eq!(locale(wanted).best_of(&offered).map(Locale::as_str), found, "{wanted}");
+        }
+    }
+}

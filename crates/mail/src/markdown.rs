@@ -1,0 +1,185 @@
+//! The source form of mail texts: a small Markdown with template tags. The template sources of subject, text and HTML
+//! are made from it, so that a translation is one file per mail.
+//!
+//! A line is a block: paragraphs are not broken by hand. [`Line`] lists the blocks.
+
+/// Kind of a line, with its content.
+#[derive(Clone, Copy)]
+enum Line<'a> {
+    /// `# …`, the first line of a mail.
+    Subject(&'a str),
+    /// `## …`, the heading of the HTML.
+    Heading(&'a str),
+    /// `### …`, shown beside the subject in the list of an inbox.
+    Preview(&'a str),
+    /// `{% … %}` alone on a line.
+    Tag(&'a str),
+    /// `{% include "…" %}` alone on a line. The name has no ending.
+    Include(&'a str),
+    /// `- …`, a fact. Facts without a blank line between them share a box.
+    Item(&'a str),
+    /// `> …`, a warning.
+    Warning(&'a str),
+    /// Four spaces and the code.
+    Code(&'a str),
+    /// `[label]({{ link }})`: a button, and in the text the link alone. Omitted if the mail has no link.
+    Button(&'a str),
+    /// `<{{ undo_link }}>`: a link without a button.
+    Link(&'a str),
+    Paragraph(&'a str),
+}
+
+const BUTTON_END: &str = "]({{ link }})";
+
+impl<'a> Line<'a> {
+    fn read(line: &'a str) -> Self {
+        let between = |start, end| line.strip_prefix(start).and_then(|rest: &str| rest.strip_suffix(end));
+        if let Some(name) = between("{% include \"", "\" %}") {
+            return Self::Include(name);
+        }
+        if line.matches("{%").count() == 1 && line.starts_with("{%") && line.ends_with("%}") {
+            return Self::Tag(line);
+        }
+        if let Some(label) = between("[", BUTTON_END) {
+            return Self::Button(label);
+        }
+        if let Some(link) = between("<", ">") {
+            return Self::Link(link);
+        }
+        line.split_once(' ').map_or(Self::Paragraph(line), |(mark, words)| match mark {
+            "#" => Self::Subject(words),
+            "##" => Self::Heading(words),
+            "###" => Self::Preview(words),
+            "-" => Self::Item(words),
+            ">" => Self::Warning(words),
+            "" => Self::Code(words.trim_start()),
+            _ => Self::Paragraph(line),
+        })
+    }
+}
+
+/// Makes the template source of the subject; empty if the source is no mail.
+pub(crate) fn subject(source: &str) -> String {
+    match source.lines().next().map(Line::read) {
+        Some(Line::Subject(words)) => words.to_owned(),
+        _ => String::new(),
+    }
+}
+
+/// Makes the template source of the text. The template engine removes the line break after a tag, so a blank line
+/// after a tag is written as three line breaks.
+pub(crate) fn text(source: &str) -> String {
+    let mut text = String::new();
+    for chunk in chunks(source) {
+        for line in chunk.lines().map(Line::read) {
+            match line {
+                Line::Subject(_) => text += "{{ greeting }}\n\n",
+                Line::Tag(tag) => text.extend([tag, "\n"]),
+                Line::Include(name) => {
+                    text.extend(["{% filter trim %}{% include \"", name, ".txt\" %}{% endfilter %}\n\n\n"]);
+                }
+                Line::Item(words) => text.extend([&without_bold(words), "\n"]),
+                Line::Code(code) => text.extend(["    ", code, "\n\n"]),
+                Line::Button(_) => text += "{% if link %}\n{{ link }}\n\n{% endif %}\n",
+                Line::Link(link) => text.extend([link, "\n\n"]),
+                Line::Warning(words) | Line::Paragraph(words) => {
+                    text.extend(["{% filter wrap %}", &without_bold(words), "{% endfilter %}\n\n\n"]);
+                }
+                Line::Heading(_) | Line::Preview(_) => {}
+            }
+        }
+        if is_list(chunk) {
+            text.push('\n');
+        }
+    }
+    if !subject(source).is_empty() {
+        text += "--\n{{ sent_by }}\n";
+    }
+    text
+}
+
+/// Makes the template source of the HTML, which fills the blocks of `layout.html`. The layout prints code and button
+/// between the blocks `intro` and `notes`.
+pub(crate) fn html(source: &str) -> String {
+    let mut head = String::new();
+    let mut blocks = vec![String::new()];
+    for chunk in chunks(source) {
+        if is_list(chunk) {
+            push(&mut blocks, &[BOX]);
+        }
+        for (index, line) in chunk.lines().map(Line::read).enumerate() {
+            match line {
+                Line::Subject(_) => head += "{% extends \"layout.html\" %}\n",
+                Line::Heading(words) => head += &block("heading", words),
+                Line::Preview(words) => head += &block("preheader", words),
+                Line::Button(label) => {
+                    head += &block("button", label);
+                    start_notes(&mut blocks);
+                }
+                Line::Code(_) => start_notes(&mut blocks),
+                Line::Tag(tag) => push(&mut blocks, &[tag, "\n"]),
+                Line::Include(name) => push(&mut blocks, &["{% include \"", name, ".html\" %}\n"]),
+                Line::Item(words) => {
+                    push(&mut blocks, &[if index == 0 { "" } else { "<br>" }, &with_bold(words), "\n"]);
+                }
+                Line::Warning(words) => push(&mut blocks, &[WARNING, &with_bold(words), "</p>\n"]),
+                Line::Link(link) => push(&mut blocks, &[QUIET, link, LINK, link, "</a></p>\n"]),
+                Line::Paragraph(words) => push(&mut blocks, &[PARAGRAPH, &with_bold(words), "</p>\n"]),
+            }
+        }
+        if is_list(chunk) {
+            push(&mut blocks, &["</p>\n"]);
+        }
+    }
+    if head.is_empty() {
+        return blocks.concat();
+    }
+    let named = ["intro", "notes"].into_iter().zip(&blocks);
+    head + &named.map(|(name, content)| block(name, content)).collect::<String>()
+}
+
+const PARAGRAPH: &str = r#"<p style="margin:0 0 16px;">"#;
+const WARNING: &str =
+    r#"<p class="warning" style="margin:0 0 16px;padding:4px 0 4px 14px;border-left:4px solid #b7791f;">"#;
+const QUIET: &str = r#"<p class="quiet" style="margin:0 0 16px;color:#525c69;font-size:14px;"><a href=""#;
+const LINK: &str = r#"" style="color:inherit;font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,'Liberation Mono',monospace;font-size:13px;word-break:break-all;">"#;
+const BOX: &str = r#"<p class="box" style="margin:24px 0;padding:14px 16px;background:#f2f4f7;border:1px solid #c4cbd4;border-radius:6px;color:#101828;font-size:15px;line-height:1.6;text-align:left;">"#;
+
+/// Iterates over the parts of a source between blank lines.
+fn chunks(source: &str) -> impl Iterator<Item = &str> {
+    source.split("\n\n").filter(|chunk| !chunk.trim().is_empty())
+}
+
+fn is_list(chunk: &str) -> bool {
+    chunk.lines().any(|line| matches!(Line::read(line), Line::Item(_)))
+}
+
+fn push(blocks: &mut [String], parts: &[&str]) {
+    if let Some(last) = blocks.last_mut() {
+        last.extend(parts.iter().copied());
+    }
+}
+
+/// Begins the block after code and button.
+fn start_notes(blocks: &mut Vec<String>) {
+    if blocks.len() == 1 {
+        blocks.push(String::new());
+    }
+}
+
+fn block(name: &str, content: &str) -> String {
+    format!("{{% block {name} %}}{content}{{% endblock %}}\n")
+}
+
+fn without_bold(words: &str) -> String {
+    words.replace("**", "")
+}
+
+fn with_bold(words: &str) -> String {
+    let parts = words.split("**").enumerate();
+    parts
+        .map(
+            |(index, part)| if index % 2 == 0 { part.to_owned() } else { format!("<strong>{part}</strong>") },
+        )
+        .collect()
+}
