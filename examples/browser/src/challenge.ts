@@ -2,8 +2,9 @@
 import type { Auth, Challenge, ChallengeKind } from "@latchkey/client";
 import { copyOf, fill, onSubmit, part, show } from "./view";
 
-/** Label of each kind that is typed, and the mode of its field. */
-const FIELDS: { [Kind in ChallengeKind]?: { label: string; link: string; autocomplete: string } } = {
+/** Label of each kind that is typed, and the mode of its field. A passkey is not typed. */
+const FIELDS: { [Kind in ChallengeKind]?: { label?: string; link: string; autocomplete?: string } } = {
+  passkey: { link: "Use a passkey" },
   totp: { label: "Code of your app", link: "Use your app", autocomplete: "one-time-code" },
   recovery_code: { label: "Recovery code", link: "Use a recovery code", autocomplete: "off" },
   password: { label: "Password", link: "Use your password", autocomplete: "current-password" },
@@ -40,18 +41,22 @@ export function askInDialog(challenge: Challenge, auth: Auth): Promise<void> {
 
 /** Fills the form for the strongest kind, with links to the others. */
 function setUp<Outcome>(view: HTMLElement, challenge: Challenge<Outcome>, auth: Auth, done: (data: Outcome) => void): void {
-  const kinds = challenge.kinds.filter((kind) => FIELDS[kind]);
+  const kinds = challenge.kinds.filter((kind) => FIELDS[kind] && (kind !== "passkey" || auth.passkeys.isSupported()));
   const input = part<HTMLInputElement>(view, "input");
   let [kind] = kinds;
   const choose = (next: ChallengeKind | undefined): void => {
     kind = next;
     const field = next && FIELDS[next];
     if (!field) return fill(view, ".lead", "Sign in again to go on.");
-    fill(view, "[data-label]", field.label);
+    const isPasskey = next === "passkey";
+    part(view, "label").hidden = isPasskey;
+    fill(view, "form .primary", isPasskey ? "Use your passkey" : "Continue");
+    fill(view, "[data-label]", field.label ?? "");
     input.type = next === "password" ? "password" : "text";
-    input.setAttribute("autocomplete", field.autocomplete);
+    input.setAttribute("autocomplete", field.autocomplete ?? "off");
+    input.required = !isPasskey;
     input.value = "";
-    input.focus();
+    part(view, isPasskey ? ".primary" : "input").focus();
     if (next === "email_code") void auth.sendChallengeCode({ challenge });
     part(view, "[data-others]").replaceChildren(
       ...kinds.filter((other) => other !== next).map((other) => {
@@ -66,7 +71,9 @@ function setUp<Outcome>(view: HTMLElement, challenge: Challenge<Outcome>, auth: 
   onSubmit(view, async ({ code = "" }) => {
     if (!kind) return;
     const typed = kind === "password" ? { password: code } : { code: code.trim() };
-    const result = await auth.answerChallenge({ challenge, kind, ...typed });
+    const isPasskey = kind === "passkey";
+    const result = await (isPasskey ? auth.answerChallengeWithPasskey({ challenge }) : auth.answerChallenge({ challenge, kind, ...typed }));
+    if (result.error?.error === "PASSKEY_CANCELLED") return;
     if (result.error) input.select();
     else done(result.data);
     return result;

@@ -1,7 +1,8 @@
-// Two-step sign-in of the user: authenticator apps, recovery codes, and the sessions.
+// Two-step sign-in of the user: authenticator apps, recovery codes, and the sessions. Passkeys are in passkeys.ts.
 import type { Account, BegunTotp, Challenge, TotpFactor } from "@latchkey/client";
 import { encode } from "uqr";
 import { auth } from "./latchkey";
+import { showPasskeys } from "./passkeys";
 import { badge, browserOf, button, complain, fill, item, onSubmit, part, show, small } from "./view";
 
 /** Shows the security page. */
@@ -11,10 +12,10 @@ export async function showSecurity(): Promise<void> {
   if (!view.querySelector("[data-state]")) return; // another view is shown now
   complain(view, error);
   if (data) showFactors(view, data);
-  await showSessions(view);
+  await Promise.all([showPasskeys(view, showSecurity), showSessions(view)]);
 }
 
-function showFactors(view: HTMLElement, { twoStep, totp, recoveryCodesLeft }: Account): void {
+function showFactors(view: HTMLElement, { twoStep, totp, passkeyCount, recoveryCodesLeft }: Account): void {
   const state = part(view, "[data-state]");
   state.textContent = twoStep ? "on" : "off";
   state.classList.toggle("open", !twoStep);
@@ -27,6 +28,15 @@ function showFactors(view: HTMLElement, { twoStep, totp, recoveryCodesLeft }: Ac
     else await showSecurity();
   };
   const actions = [button("Add an authenticator app", () => showEnrolment())];
+  if (!twoStep && passkeyCount > 0) {
+    actions.push(
+      button("Turn on with your passkey", async () => {
+        const { data, error } = await auth.setTwoStep(true);
+        if (data?.recoveryCodes) showRecoveryCodes(data.recoveryCodes);
+        else complain(view, error);
+      }),
+    );
+  }
   if (twoStep) {
     actions.push(
       button("New recovery codes", async () => {
@@ -64,6 +74,15 @@ export async function showEnrolment(challenge?: Challenge): Promise<void> {
     return;
   }
   const view = show("enrolment");
+  if (challenge && auth.passkeys.isSupported()) {
+    const instead = part<HTMLButtonElement>(view, "[data-passkey]");
+    instead.hidden = false;
+    instead.onclick = async () => {
+      const made = await auth.passkeys.register({ challenge });
+      if (made.data?.recoveryCodes) showRecoveryCodes(made.data.recoveryCodes);
+      else if (made.error?.error !== "PASSKEY_CANCELLED") complain(view, made.error);
+    };
+  }
   part(view, "[data-qr]").append(qrOf(data));
   fill(view, "[data-secret]", data.secret.replace(/.{4}(?=.)/g, "$& "));
   onSubmit(view, async ({ code = "" }) => {

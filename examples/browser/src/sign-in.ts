@@ -1,5 +1,6 @@
-// Sign-in by password and by provider, sign-up, and the verification of an address.
+// Sign-in by password, passkey and provider, sign-up, and the verification of an address.
 import { auth, here } from "./latchkey";
+import { offerPasskeys, upgrade } from "./passkeys";
 import { complain, fill, onSubmit, part, show } from "./view";
 
 /** Shows the sign-in form. */
@@ -7,18 +8,22 @@ export function showSignIn(): void {
   const view = show("sign-in");
   onSubmit(view, async ({ email = "", password = "" }) => {
     const result = await auth.signInWithPassword({ email, password });
+    upgrade(result);
     if (result.error?.error !== "EMAIL_NOT_VERIFIED") return result;
     await auth.resendVerificationEmail({ email, redirectTo: here() });
     return showVerify(email);
   });
-  void showProviders(view);
+  void showOthers(view);
 }
 
-async function showProviders(view: HTMLElement): Promise<void> {
+/** Shows the other ways in: passkeys and providers. */
+async function showOthers(view: HTMLElement): Promise<void> {
   const { data } = await auth.getPublicConfig();
-  const providers = [...(data?.oAuthProviders ?? []), ...(data?.customOAuthProviders ?? [])];
   const place = view.querySelector<HTMLElement>(".providers");
-  if (!place || providers.length === 0) return;
+  if (!place || !data) return; // another view is shown now
+  if (data.passkeys) offerPasskeys(view);
+  const providers = [...data.oAuthProviders, ...data.customOAuthProviders];
+  if (providers.length === 0) return;
   place.hidden = false;
   for (const provider of providers) {
     const button = document.createElement("button");

@@ -8,8 +8,15 @@ type Submit = (fields: Record<string, string>) => Promise<{ error: LatchkeyError
 export const copyOf = (template: string): Node =>
   (document.getElementById(template) as HTMLTemplateElement).content.cloneNode(true);
 
+let shown = new AbortController();
+
+/** Signal that ends with the view. */
+export const whileShown = (): AbortSignal => shown.signal;
+
 /** Shows a copy of a template. */
 export function show(template: string): HTMLElement {
+  shown.abort();
+  shown = new AbortController();
   const view = document.querySelector("main") as HTMLElement;
   view.replaceChildren(copyOf(template));
   // Focus the form, unless the view has more to read.
@@ -37,18 +44,18 @@ export function complain(view: HTMLElement, error: LatchkeyError | null): void {
   alert.hidden = error === null;
 }
 
-/** Handles submits of a form: disables its button meanwhile and shows its error. */
-export function onSubmit(view: HTMLElement, submit: Submit): void {
+/** Handles submits of a form: disables its button meanwhile and shows its error, in `place` if the form has no room for it. */
+export function onSubmit(view: HTMLElement, submit: Submit, place = view): void {
   const form = part<HTMLFormElement>(view, "form");
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     const button = part<HTMLButtonElement>(form, "button");
     button.disabled = true;
-    complain(view, null);
+    complain(place, null);
     const fields = Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value)]));
     const result = await submit(fields);
     button.disabled = false;
-    if (result?.error && form.isConnected) complain(view, result.error);
+    if (result?.error && form.isConnected) complain(place, result.error);
   });
 }
 

@@ -1,0 +1,79 @@
+// Passkeys: sign-in from the autofill and by a button, and the list of the security page.
+import type { Auth, LatchkeyError, Passkey } from "@latchkey/client";
+import { auth } from "./latchkey";
+import { button, complain, copyOf, item, onSubmit, part, small, whileShown } from "./view";
+
+/** Whether an error only says that no passkey was used, as the user decided. */
+const isChoice = (error: LatchkeyError | null): boolean =>
+  error?.error === "PASSKEY_CANCELLED" || error?.error === "PASSKEYS_UNAVAILABLE";
+
+/** Offers passkeys on the sign-in form: where the address is typed, and by a button. */
+export function offerPasskeys(view: HTMLElement): void {
+  if (!auth.passkeys.isSupported()) return;
+  const place = part(view, ".providers");
+  place.hidden = false;
+  place.prepend(
+    button("Sign in with a passkey", async () => {
+      complain(view, null);
+      const { error } = await auth.signInWithPasskey();
+      if (error?.error !== "PASSKEY_CANCELLED") complain(view, error);
+    }),
+  );
+  void waitInAutofill(view);
+}
+
+async function waitInAutofill(view: HTMLElement): Promise<void> {
+  const signal = whileShown();
+  const { error } = await auth.signInWithPasskey({ autofill: true, signal });
+  if (!error || isChoice(error) || signal.aborted) return;
+  complain(view, error);
+  // The browser was told to forget that one; others may work.
+  if (error.error === "UNKNOWN_PASSKEY") await waitInAutofill(view);
+}
+
+/** Lets the browser create a passkey without a dialog, after a sign-in by password. Nothing waits for it. */
+export function upgrade({ data }: Awaited<ReturnType<Auth["signInWithPassword"]>>): void {
+  if (data?.user && !data.user.providers.includes("passkey")) void auth.passkeys.register({ conditional: true });
+}
+
+/** Shows the passkeys of the user; `again` shows the page after a change. */
+export async function showPasskeys(view: HTMLElement, again: () => Promise<void>): Promise<void> {
+  const card = part(view, "[data-passkeys]");
+  const { data, error } = await auth.passkeys.list();
+  if (!card.isConnected) return; // another view is shown now
+  complain(card, error);
+  part(card, "ul").replaceChildren(...(data?.passkeys ?? []).map((passkey) => row(card, passkey, again)));
+  const add = part<HTMLButtonElement>(card, "[data-add]");
+  add.hidden = !auth.passkeys.isSupported();
+  add.onclick = () => change(card, auth.passkeys.register(), again);
+}
+
+/** Shows the result of a change: its error, or the page again. */
+async function change(
+  card: HTMLElement,
+  work: Promise<{ error: LatchkeyError | null }>,
+  again: () => Promise<void>,
+): Promise<void> {
+  const { error } = await work;
+  if (!error) await again();
+  else if (error.error !== "PASSKEY_CANCELLED") complain(card, error);
+}
+
+function row(card: HTMLElement, passkey: Passkey, again: () => Promise<void>): HTMLElement {
+  const line = item("");
+  const what = document.createElement("span");
+  const used = passkey.lastUsedAt ? `last used ${new Date(passkey.lastUsedAt).toLocaleString()}` : "not used yet";
+  const kind = passkey.synced ? "on all your devices" : "on one device";
+  what.append(passkey.name, document.createElement("br"), small(passkey.usable ? `${kind}, ${used}` : "of another address of this service"));
+  const rename = button("Rename", async () => {
+    line.replaceChildren(copyOf("passkey-name"));
+    const input = part<HTMLInputElement>(line, "input");
+    input.value = passkey.name;
+    input.select();
+    onSubmit(line, async ({ name = "" }) => change(card, auth.passkeys.rename(passkey.id, name.trim()), again), card);
+  });
+  const actions = Object.assign(document.createElement("span"), { className: "actions" });
+  actions.append(rename, button("Remove", () => change(card, auth.passkeys.remove(passkey.id), again)));
+  line.append(what, actions);
+  return line;
+}
