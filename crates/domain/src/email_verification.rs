@@ -76,11 +76,18 @@ pub struct VerificationEffects {
 }
 
 impl AccountFacts {
-    /// True if an attacker may have access to the account. Only a password reset or a sign-in through a provider then
-    /// removes the attacker's credentials.
+    /// True if an attacker may have access to the account. Only a password reset, a sign-in through a provider or a
+    /// sign-in by mail then removes the attacker's credentials.
     #[must_use]
     pub const fn may_be_hijacked(self) -> bool {
         self.has_unproven_password || (!self.was_ever_verified && self.has_credentials)
+    }
+
+    /// True if a sign-in by mail verifies the address of the account, with the effects of [`Verification::SignIn`]. Any
+    /// other account is only signed in to.
+    #[must_use]
+    pub const fn is_verified_by_sign_in(self, is_verified: bool) -> bool {
+        !is_verified || self.may_be_hijacked()
     }
 
     /// True if a browser that opens a verification link must confirm first, because the verification would remove

@@ -7,6 +7,7 @@ mod audit;
 mod challenges;
 mod email_changes;
 mod email_codes;
+mod email_sign_in;
 mod factors;
 mod identities;
 mod limits;

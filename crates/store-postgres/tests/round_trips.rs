@@ -71,6 +71,7 @@ macro_rules! op {
 }
 
 mod email_change;
+mod email_sign_in;
 mod own_account;
 mod passkeys;
 mod providers;
@@ -370,6 +371,7 @@ async fn measure_all(prepared: Prepared) -> Measured {
     own_account::measure(&mut measured).await;
     passkeys::measure(&mut measured).await;
     email_change::measure(&mut measured).await;
+    email_sign_in::measure(&mut measured).await;
     profiles_and_admin(&mut measured).await;
     identities(&mut measured).await;
     providers::measure(&mut measured).await;

@@ -29,6 +29,7 @@ mod email_change_acts;
 mod email_change_ends;
 mod email_change_races;
 mod email_changes;
+mod email_sign_in;
 mod email_undo;
 mod enrolment;
 mod factor_acts;
@@ -482,6 +483,18 @@ table::table! { $
         no_racer_gets_an_address_that_is_being_left,
         no_racer_keeps_the_owner_from_undoing,
         an_address_is_changed_or_undone_but_never_half,
+    }
+    email_sign_in {
+        a_sign_in_code_opens_a_session_once,
+        an_address_without_an_account_is_mailed,
+        a_code_for_no_account_creates_one,
+        an_account_created_after_the_code_does_not_get_it,
+        a_code_of_an_account_creates_no_other,
+        closed_sign_up_leaves_a_decoy,
+        a_banned_account_gets_a_decoy,
+        a_refused_code_is_counted_and_audited,
+        a_sign_in_code_is_of_its_own_purpose,
+        a_sign_in_by_mail_takes_an_unproven_account_over,
     }
     email_undo {
         the_old_mailbox_takes_the_address_back,

@@ -11,6 +11,7 @@ mod audit;
 mod challenges;
 mod email_changes;
 mod email_codes;
+mod email_sign_in;
 mod entry;
 mod error;
 mod factors;
@@ -46,6 +47,7 @@ pub use email_codes::{
     NewCode, NewEmailCode, NewToken, OpenLink, OpenedLink, RefreshCookie, RequestEmailCode, ResetOutcome,
     ResetPassword, ResetSubject, TokenAttempt, VerifyOutcome,
 };
+pub use email_sign_in::{EmailSignIn, EmailSignIns, Newcomer, RequestSignInMail};
 pub use entry::{Entered, Entry, NewChallenge};
 pub use error::{StoreError, StoreResult, UniqueKey};
 pub use factors::{
@@ -97,6 +99,7 @@ pub trait Store:
     + Challenges
     + EmailChanges
     + EmailCodes
+    + EmailSignIns
     + Factors
     + Identities
     + Limits

@@ -19,6 +19,14 @@ pub(crate) struct CodeReads {
     lane: LaneReads,
 }
 
+/// Party that a code was mailed to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CodeOwner {
+    User(UserId),
+    /// Address without an account. Only a code for sign-in can be used there; all others are decoys.
+    NoAccount,
+}
+
 /// A code that a client entered.
 pub(crate) struct Tried<'a> {
     pub(crate) email: &'a EmailKey,
@@ -38,14 +46,14 @@ impl CodeReads {
         }
     }
 
-    /// Redeems a code of the user `owner`, and returns whether it was right. A right code is deleted, in both lanes. A
-    /// wrong code of six digits is counted. Without an owner every code is wrong.
+    /// Redeems a code of `owner`, and returns whether it was right. A right code is deleted, in both lanes. A wrong code
+    /// of six digits is counted. Without an owner every code is wrong.
     pub(crate) fn redeem(
         self,
         results: &Results<'_>,
         writes: &mut Script,
         tried: &Tried<'_>,
-        owner: Option<UserId>,
+        owner: Option<CodeOwner>,
     ) -> StoreResult<bool> {
         let (lane, made) = self.lane.lane(results, tried.now)?;
         let opened = self.owner_of_opened(results, tried, lane, made.unwrap_or_default())?;
@@ -63,7 +71,7 @@ impl CodeReads {
         Ok(self.lane.lane(results, now)?.0)
     }
 
-    /// Returns the user of the code that the attempt matches. The attempt is compared with the code mailed to known
+    /// Returns the owner of the code that the attempt matches. The attempt is compared with the code mailed to known
     /// clients and with the code mailed to all other clients.
     fn owner_of_opened(
         self,
@@ -71,13 +79,13 @@ impl CodeReads {
         tried: &Tried<'_>,
         lane: Lane,
         made: LaneAttempts,
-    ) -> StoreResult<Option<UserId>> {
+    ) -> StoreResult<Option<CodeOwner>> {
         let mut opened = None;
         for mailed_in in Lane::ALL {
             let found = codes::code(results, self.codes, mailed_in, lane)?;
             let (owner, code) = found.unwrap_or((None, no_code()));
             if code.accepts(tried.mac, made, tried.lane.budget, tried.now) {
-                opened = owner;
+                opened = Some(owner.map_or(CodeOwner::NoAccount, CodeOwner::User));
             }
         }
         Ok(opened)

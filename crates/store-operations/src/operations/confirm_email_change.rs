@@ -11,7 +11,7 @@ use latchkey_store::{
     ConfirmEmailChange, ConfirmedEmailChange, LimitedResult, ShownCode, StoreError, StoreResult, UndoLink,
 };
 
-use super::code_attempts::{CodeReads, Tried};
+use super::code_attempts::{CodeOwner, CodeReads, Tried};
 use super::prove_mailbox::{Proven, prove};
 use super::{delete_account, takes};
 use crate::form::{Decided, Executor, Results, Script, Slot};
@@ -122,7 +122,7 @@ impl Reads {
                 Some(ShownCode::Code(mac, form)) => {
                     let ConfirmEmailChange { email, lane, now, user_id, .. } = confirm;
                     let tried = Tried { email, purpose: side.purpose(), mac: &mac, form, lane, now: *now };
-                    reads.redeem(results, writes, &tried, Some(*user_id))?
+                    reads.redeem(results, writes, &tried, Some(CodeOwner::User(*user_id)))?
                 }
             };
             if is_right {

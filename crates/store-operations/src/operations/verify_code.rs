@@ -10,7 +10,7 @@ use latchkey_store::{
     CodeAttempt, Entry, ExchangeOutcome, LimitedResult, NewToken, StoreResult, VerifyOutcome,
 };
 
-use super::code_attempts::{CodeReads, Tried};
+use super::code_attempts::{CodeOwner, CodeReads, Tried};
 use super::entry::{self, Opening, Way};
 use super::prove_mailbox::{Proven, prove};
 use super::takes;
@@ -174,7 +174,7 @@ impl Reads {
         let account = account.filter(|account| account.user.accepts_mailed_tokens());
         let CodeAttempt { mac, form, lane, .. } = attempt;
         let tried = Tried { email, purpose, mac, form: *form, lane, now };
-        let owner = account.as_ref().map(|account| account.user.id);
+        let owner = account.as_ref().map(|account| CodeOwner::User(account.user.id));
         let is_right = self.codes.redeem(results, writes, &tried, owner)?;
         Ok(Ok(match account.filter(|_| is_right) {
             Some(account) => Verdict::Accepted(Box::new(account)),

@@ -100,6 +100,8 @@ statements! {
 pub(crate) enum Address<'a> {
     /// A user with an email address.
     Of(UserId, &'a Email),
+    /// An email address without an account.
+    Unknown(&'a Email),
     /// No user. The mail is a decoy: written, so that the cost is that of a real mail, but never sent.
     Decoy(&'a EmailKey),
 }
@@ -108,7 +110,7 @@ impl Address<'_> {
     pub(crate) const fn user_id(self) -> Option<UserId> {
         match self {
             Self::Of(user_id, _) => Some(user_id),
-            Self::Decoy(_) => None,
+            Self::Unknown(_) | Self::Decoy(_) => None,
         }
     }
 }
@@ -122,7 +124,7 @@ pub(crate) fn write(
     now: Timestamp,
 ) {
     let (state, email) = match address {
-        Address::Of(_, email) => (MailState::Queued, email.as_typed()),
+        Address::Of(_, email) | Address::Unknown(email) => (MailState::Queued, email.as_typed()),
         Address::Decoy(key) => (MailState::Decoy, key.as_str()),
     };
     let sealed = mail.sealed.as_slice();

@@ -1,0 +1,28 @@
+//! Operations of sign-in by mail: implementation of [`EmailSignIns`]. The operations themselves are in
+//! [`crate::operations`].
+
+use async_trait::async_trait;
+use latchkey_domain::email::Email;
+use latchkey_store::{
+    CodeAttempt, EmailSignIn, EmailSignIns, LimitedResult, RequestSignInMail, VerifyOutcome,
+};
+
+use super::Engine;
+use crate::form::Executor;
+use crate::operations::{request_sign_in_mail, sign_in_by_mail};
+
+#[async_trait]
+impl<E: Executor> EmailSignIns for Engine<E> {
+    async fn request_sign_in_mail(&self, request: RequestSignInMail) -> LimitedResult<()> {
+        request_sign_in_mail::request(&self.0, request).await
+    }
+
+    async fn sign_in_by_code(
+        &self,
+        attempt: CodeAttempt,
+        email: Email,
+        sign_in: EmailSignIn,
+    ) -> LimitedResult<VerifyOutcome> {
+        sign_in_by_mail::by_code(&self.0, attempt, email, sign_in).await
+    }
+}

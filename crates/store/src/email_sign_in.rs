@@ -1,0 +1,100 @@
+//! Contract for sign-in by mail.
+//!
+//! An address without an account gets mail too, if sign-up is open: the account is created by the right code. Known and
+//! unknown addresses cost the same work, as in [`crate::EmailCodes`].
+
+use async_trait::async_trait;
+use latchkey_domain::audit::AuditEvent;
+use latchkey_domain::email::Email;
+use latchkey_domain::ids::UserId;
+use latchkey_domain::limits::Take;
+use latchkey_domain::profile::NewProfile;
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::user::AppMetadata;
+
+use crate::accounts::NewAccount;
+use crate::email_codes::{CodeAttempt, NewCode, VerifyOutcome};
+use crate::entry::Entry;
+use crate::limits::LimitedResult;
+use crate::outbox::NewMail;
+
+/// A request for a mail with a sign-in code. The code replaces that of its lane (known or other clients,
+/// [`crate::CodeLane`]) alone.
+#[derive(Debug, Clone)]
+pub struct RequestSignInMail {
+    /// Address as the client typed it. It gets the mail if it has no account.
+    pub email: Email,
+    /// True if an address without an account gets the mail, unless it is reserved.
+    pub is_sign_up_open: bool,
+    /// Rate limits of the request. One token is taken from each, or none if one is used up.
+    pub takes: Vec<Take>,
+    /// Code to be stored.
+    pub code: NewCode,
+    /// Mail of kind `SignIn`. It is written as a decoy if no one may have the code.
+    pub mail: NewMail,
+    /// Time of the request, used as the current time throughout the operation.
+    pub now: Timestamp,
+}
+
+/// A sign-in by mail, apart from what was presented.
+#[derive(Debug, Clone)]
+pub struct EmailSignIn {
+    /// Session to open, or challenge to write instead.
+    pub entry: Entry,
+    /// Account to create if the address has none; `None` if sign-up is closed.
+    pub newcomer: Option<Newcomer>,
+    /// Audit event of kind `EmailVerified`, written if the sign-in verifies the address of an account.
+    pub verified: AuditEvent,
+    /// Audit event of a refused sign-in. The store fills in the user id, if the address has an account.
+    pub refused: AuditEvent,
+}
+
+/// An account to be created by a sign-in, without its address: verified, and without a password.
+#[derive(Debug, Clone)]
+pub struct Newcomer {
+    /// Id of the new user.
+    pub user_id: UserId,
+    /// Profile to create with the account; `None` creates none.
+    pub profile: Option<NewProfile>,
+    /// Audit event of the creation. The store fills in user id and session id.
+    pub event: AuditEvent,
+}
+
+impl Newcomer {
+    /// Returns the account to create at an address.
+    #[must_use]
+    pub fn at(&self, email: Email, now: Timestamp) -> NewAccount {
+        NewAccount {
+            id: self.user_id,
+            email,
+            password: None,
+            email_verified: true,
+            metadata: AppMetadata::default(),
+            profile: self.profile.clone(),
+            now,
+            event: self.event.clone(),
+        }
+    }
+}
+
+/// Sign-in by mail.
+///
+/// **Effects of a sign-in.** The codes of both lanes are consumed. If
+/// [`latchkey_domain::email_verification::AccountFacts::is_verified_by_sign_in`] is true of the account, the address is
+/// verified with the effects of [`latchkey_domain::email_verification::Verification::SignIn`].
+#[async_trait]
+pub trait EmailSignIns {
+    /// Stores a code, and writes its mail to the outbox. A code for an address without an account is good as long as the
+    /// address has none.
+    async fn request_sign_in_mail(&self, request: RequestSignInMail) -> LimitedResult<()>;
+
+    /// Signs in by a code, whichever client requested it; `email` is the address of the attempt, as the client typed it.
+    /// Opens the session of the entry or writes its challenge. Codes are judged and counted as in
+    /// [`crate::EmailCodes::verify_by_code`].
+    async fn sign_in_by_code(
+        &self,
+        attempt: CodeAttempt,
+        email: Email,
+        sign_in: EmailSignIn,
+    ) -> LimitedResult<VerifyOutcome>;
+}
