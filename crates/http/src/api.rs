@@ -23,7 +23,8 @@ pub static GROUPS: [Group; 8] = [
         about: "Sign-up, sign-in, refresh, sign-out, and one's own sessions, password, email address and security events.",
         endpoints: &[
             users::SIGN_UP,
-            sessions::SIGN_IN,
+            sessions::sign_in::SIGN_IN,
+            email::send_otp::SEND,
             refresh::REFRESH,
             csrf::CSRF_TOKEN,
             logout::SIGN_OUT,

@@ -11,7 +11,7 @@
 //! | [`tokens`], [`providers`], [`shared`] | access tokens, identity providers, and the state that instances share |
 //! | [`sessions`] | open, authenticate, refresh, list and end sessions; rotate signing keys |
 //! | [`access`] | the anonymous key, admin keys |
-//! | [`mailbox`] | email codes and link tokens |
+//! | [`mailbox`] | email codes and link tokens; sign in by mail |
 //! | [`passwords`] | hash; sign in, change, reset |
 //! | [`factors`] | second factors: TOTP, recovery codes, two-step sign-in |
 //! | [`passkeys`] | register and use passkeys |

@@ -1,5 +1,5 @@
-//! Verification of email addresses: limits and lifetimes of mailed codes and links. The use cases are in the modules
-//! below.
+//! Verification of email addresses, and sign-in by mail: limits and lifetimes of mailed codes and links. The use cases
+//! are in the modules below.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,6 +18,7 @@ use crate::sessions::Sessions;
 mod codes;
 pub mod links;
 pub mod redirect_target;
+pub mod sign_in;
 pub mod verify_email;
 
 settings! {

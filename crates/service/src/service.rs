@@ -168,7 +168,7 @@ pub struct Service {
     /// Sessions, their access and refresh tokens, and the authentication of bearer tokens.
     pub sessions: Arc<Sessions>,
     pub access: Arc<Access>,
-    /// Verification of email addresses by mailed codes and links.
+    /// Verification of email addresses by mailed codes and links, and sign-in by them.
     pub mailbox: Arc<Mailbox>,
     /// Second factors, and two-step sign-in.
     pub factors: Arc<Factors>,

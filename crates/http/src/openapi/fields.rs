@@ -180,8 +180,9 @@ fields! {
     new_flag: of_type(Type::Boolean, "Left out, it stays as it is.");
     message: of_type(Type::String, "A sentence for people.");
     health_status: of_type(Type::String, "What is so.").enum_values(Some(["live", "ready"]));
-    sign_in_method: nullable(Type::String, "How one signs in; there is one way so far.")
+    method_password: nullable(Type::String, "How one signs in; by password if left out.")
         .enum_values(Some([json!("password"), Value::Null]));
+    method_otp: of_type(Type::String, "How one signs in: by a mailed code.").enum_values(Some(["otp"]));
     email_method: of_type(Type::String, EMAIL_METHOD).enum_values(Some(["code", "link"]));
     new_email_method: nullable(Type::String, EMAIL_METHOD)
         .enum_values(Some([json!("code"), json!("link"), Value::Null]));

@@ -95,7 +95,7 @@ impl Mailbox {
     /// the long code if the client's lane has used up its wrong attempts of the day. The returned payload contains the
     /// six digits; the payload with the long code is sealed in the returned code. `mac` computes the stored form of a code
     /// of the account with the address `email`.
-    fn new_code(
+    pub(super) fn new_code(
         &self,
         id: MailId,
         (email, mac): (&EmailKey, impl Fn(&EnteredCode) -> CodeMac),

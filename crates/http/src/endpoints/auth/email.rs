@@ -1,10 +1,11 @@
-//! `/api/auth/email`: verification and change of addresses, and password reset.
+//! `/api/auth/email`: verification and change of addresses, password reset, and mails for sign-in.
 
 pub mod change;
 pub mod exchange_reset_password_token;
 mod links;
 pub mod reset_password;
 pub mod reset_password_link;
+pub mod send_otp;
 pub mod send_reset_password;
 pub mod send_verification;
 pub mod verify;
@@ -69,6 +70,6 @@ const fn mails(endpoint: Endpoint) -> Endpoint {
 }
 
 /// Parses a code from a request. A malformed code gets the same error as a wrong one.
-fn code(text: &str) -> Result<EnteredCode, &'static Refusal> {
+pub(super) fn code(text: &str) -> Result<EnteredCode, &'static Refusal> {
     EnteredCode::parse(text).map_err(|_| &INVALID_CODE)
 }

@@ -1,13 +1,11 @@
-//! `/api/auth/sessions`: sign-in by password, and the user's own sessions.
+//! `/api/auth/sessions`: sign-in, and the user's own sessions.
+
+pub mod sign_in;
 
 use axum::extract::State;
-use axum::response::Response;
 use axum::routing::on;
 use http::HeaderMap;
-use http::StatusCode;
-use latchkey_domain::email::Email;
 use latchkey_domain::ids::SessionId;
-use latchkey_domain::password::Password;
 use latchkey_domain::reason::Reason;
 use latchkey_domain::session::{AuthMethod, Session, SessionName};
 use latchkey_domain::shape::Shaped;
@@ -17,8 +15,7 @@ use serde_json::json;
 use utoipa::ToSchema;
 use utoipa::openapi::{ArrayBuilder, ObjectBuilder, Type};
 
-use super::session::{Saying, entrance_answer};
-use super::{SignInBody, UserBody};
+use super::UserBody;
 use crate::app::App;
 use crate::bearer::{BearerToken, Credentials};
 use crate::body::{JsonBody, Patch};
@@ -29,30 +26,10 @@ use crate::error::codes;
 use crate::error::{ApiError, Result};
 use crate::json::Json;
 use crate::openapi::fields;
-use crate::openapi::headers::SET_COOKIE;
 use crate::openapi::parameters;
 use crate::path::PathText;
 use crate::query::Query;
 use latchkey_service::refusal::SESSION_NOT_FOUND;
-
-/// Request body of the operation `signInWithPassword`.
-#[derive(Deserialize, ToSchema)]
-pub struct SignInRequest {
-    #[schema(schema_with = fields::sent::<Email>)]
-    email: Email,
-    #[schema(schema_with = fields::sent::<Password>)]
-    password: Password,
-    #[serde(default, rename = "method")]
-    #[schema(schema_with = fields::sign_in_method)]
-    _method: Option<SignInMethod>,
-}
-
-/// The sign-in method in a request. `password` is the only one.
-#[derive(Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum SignInMethod {
-    Password,
-}
 
 /// The signed-in user, and the expiry of the access token.
 #[derive(Serialize, ToSchema)]
@@ -133,29 +110,6 @@ pub struct EndedSessionsBody {
     message: &'static str,
     #[schema(schema_with = fields::count)]
     ended_count: u64,
-}
-
-pub const SIGN_IN: Endpoint = Endpoint::post("/api/auth/sessions", |method| on(method, sign_in))
-    .named("signInWithPassword", "Sign in with email and password")
-    .about("Opens a session. A wrong password, an unknown address and an account without a password are answered alike.")
-    .access(Access::Public)
-    .parameters(&[parameters::client_type])
-    .body::<SignInRequest>(|| json!({ "email": "ada@example.org", "password": "correct horse battery" }))
-    .responds_with::<SignInBody>(StatusCode::OK, "The session is open, or a second factor is needed.", &[SET_COOKIE])
-    .errors(&[
-        &codes::INVALID_CREDENTIALS,
-        &codes::EMAIL_NOT_VERIFIED,
-        &codes::USER_BANNED,
-        &codes::TOO_MANY_REQUESTS,
-    ]);
-
-pub async fn sign_in(
-    State(app): State<App>,
-    client: ClientInfo,
-    JsonBody(body): JsonBody<SignInRequest>,
-) -> Result<Response> {
-    let entrance = app.service.passwords.sign_in(body.email, body.password, client.to_sign_in()).await?;
-    entrance_answer(&app, client.client_type, entrance, Saying::Nothing)
 }
 
 pub const CURRENT: Endpoint = Endpoint::get("/api/auth/sessions/current", |method| on(method, current))

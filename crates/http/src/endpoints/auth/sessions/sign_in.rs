@@ -1,0 +1,132 @@
+//! `POST /api/auth/sessions`: sign-in by password, or by mail.
+
+use axum::extract::State;
+use axum::response::Response;
+use axum::routing::on;
+use http::StatusCode;
+use latchkey_domain::codes::EnteredCode;
+use latchkey_domain::email::Email;
+use latchkey_domain::password::Password;
+use latchkey_domain::profile::Name;
+use latchkey_domain::shape::Shaped;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use utoipa::ToSchema;
+use utoipa::openapi::example::{Example, ExampleBuilder};
+
+use crate::app::App;
+use crate::body::{JsonBody, from_object};
+use crate::client::ClientInfo;
+use crate::endpoint::{Access, Endpoint, keys_of};
+use crate::endpoints::auth::SignInBody;
+use crate::endpoints::auth::email::code;
+use crate::endpoints::auth::session::{Saying, entrance_answer};
+use crate::error::{Result, codes};
+use crate::openapi::fields;
+use crate::openapi::headers::SET_COOKIE;
+use crate::openapi::parameters;
+
+/// Request to sign in. The method says which fields it has.
+#[derive(ToSchema)]
+#[serde(untagged)]
+pub enum SignInRequest {
+    /// By password.
+    Password(PasswordSignIn),
+    /// By the code of a mail that `signInWithOtp` sent.
+    Code(CodeSignIn),
+}
+
+/// Request body of the operation `signInWithPassword`.
+#[derive(Deserialize, ToSchema)]
+#[schema(as = PasswordSignIn)]
+pub struct PasswordSignIn {
+    #[schema(schema_with = fields::sent::<Email>)]
+    email: Email,
+    #[schema(schema_with = fields::sent::<Password>)]
+    password: Password,
+    #[serde(default, rename = "method")]
+    #[schema(schema_with = fields::method_password)]
+    _method: Option<SignInMethod>,
+}
+
+/// Request to sign in by a mailed code.
+#[derive(Deserialize, ToSchema)]
+#[schema(as = CodeSignIn)]
+pub struct CodeSignIn {
+    #[serde(rename = "method")]
+    #[schema(schema_with = fields::method_otp)]
+    _method: SignInMethod,
+    #[schema(schema_with = fields::sent::<Email>)]
+    email: Email,
+    #[schema(schema_with = fields::sent::<EnteredCode>)]
+    otp: String,
+    #[schema(schema_with = fields::optional_name)]
+    name: Option<Name>,
+}
+
+/// The field `method` of a request to sign in.
+#[derive(Deserialize, Default)]
+struct MethodOf {
+    method: Option<SignInMethod>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum SignInMethod {
+    Password,
+    Otp,
+}
+
+pub const SIGN_IN: Endpoint = Endpoint::post("/api/auth/sessions", |method| on(method, sign_in))
+    .named("signInWithPassword", "Sign in by password or by mail")
+    .about(
+        "Opens a session. A wrong password, an unknown address and an account without a password are answered alike. \
+         With method `otp` the code of a mail opens it; an address without an account gets one then, with `name`. On an \
+         account whose address was never verified, or whose password may be of someone else, it removes password, \
+         identities, sessions and public text first.",
+    )
+    .access(Access::Public)
+    .parameters(&[parameters::client_type])
+    .body_of_shapes::<SignInRequest>(
+        || [keys_of::<PasswordSignIn>(), keys_of::<CodeSignIn>()].concat(),
+        examples,
+    )
+    .responds_with::<SignInBody>(StatusCode::OK, "The session is open, or a second factor is needed.", &[SET_COOKIE])
+    .errors(&[
+        &codes::INVALID_CODE,
+        &codes::INVALID_CREDENTIALS,
+        &codes::EMAIL_NOT_VERIFIED,
+        &codes::FEATURE_DISABLED,
+        &codes::USER_BANNED,
+        &codes::TOO_MANY_REQUESTS,
+    ]);
+
+pub async fn sign_in(
+    State(app): State<App>,
+    client: ClientInfo,
+    JsonBody(body): JsonBody<Map<String, Value>>,
+) -> Result<Response> {
+    let method = body.get("method").map(|method| Map::from_iter([("method".to_owned(), method.clone())]));
+    let MethodOf { method } = from_object(method.unwrap_or_default())?;
+    let from = client.to_sign_in();
+    let entrance = match method.unwrap_or(SignInMethod::Password) {
+        SignInMethod::Password => {
+            let PasswordSignIn { email, password, .. } = from_object(body)?;
+            app.service.passwords.sign_in(email, password, from).await?
+        }
+        SignInMethod::Otp => {
+            let CodeSignIn { email, otp, name, .. } = from_object(body)?;
+            app.service.mailbox.sign_in_by_code(email, code(&otp)?, name, &from).await?
+        }
+    };
+    entrance_answer(&app, client.client_type, entrance, Saying::Nothing)
+}
+
+fn examples() -> Vec<(&'static str, Example)> {
+    let example = |body| ExampleBuilder::new().value(Some(body)).build();
+    let (email, otp) = (Email::SENT.example, EnteredCode::SENT.example);
+    vec![
+        ("password", example(json!({ "email": email, "password": "correct horse battery" }))),
+        ("otp", example(json!({ "method": "otp", "email": email, "otp": otp }))),
+    ]
+}
