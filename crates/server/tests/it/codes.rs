@@ -1,17 +1,21 @@
-//! Tests of six-digit codes for verification and reset: lifetime, attempts and scope.
+//! Tests of six-digit codes for verification, reset and sign-in: lifetime, attempts and scope.
 
 use latchkey_testkit::{Answer, PASSWORD, TestApp, both_stores, hours, json, minutes, seconds};
 
-use crate::email_calls::{exchange, other_than, resend, reset_code, send_reset, signed_up_code};
+use crate::email_calls::{
+    exchange, other_than, resend, reset_code, send_otp, send_reset, sign_in_by_code, sign_in_code,
+    signed_up_code,
+};
 
 /// Purpose of a code.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Purpose {
     Verification,
     Reset,
+    SignIn,
 }
 
-use Purpose::{Reset, Verification};
+use Purpose::{Reset, SignIn, Verification};
 
 const ADA: &str = "ada@example.org";
 
@@ -21,6 +25,7 @@ async fn first_code(app: &TestApp, purpose: Purpose) -> String {
     match purpose {
         Verification => code,
         Reset => reset_code(app, ADA).await,
+        SignIn => sign_in_code(app, ADA).await,
     }
 }
 
@@ -28,6 +33,7 @@ async fn next_code(app: &TestApp, purpose: Purpose) -> String {
     match purpose {
         Verification => resend(&app.anon(), ADA).send().await.expect(202),
         Reset => send_reset(&app.anon(), ADA).send().await.expect(202),
+        SignIn => send_otp(&app.anon(), ADA).send().await.expect(202),
     };
     app.mail_to(ADA).await.code()
 }
@@ -40,6 +46,7 @@ async fn attempt_for(app: &TestApp, purpose: Purpose, email: &str, code: &str) -
     match purpose {
         Verification => app.anon().verify(email, code).send().await,
         Reset => exchange(&app.anon(), email, code).send().await,
+        SignIn => sign_in_by_code(&app.anon(), email, code).send().await,
     }
 }
 
@@ -114,14 +121,11 @@ async fn is_no_code_of_another_account(app: TestApp, purpose: Purpose) {
     attempt(&app, purpose, &code).await.expect(200);
 }
 
-async fn is_no_code_of_the_other_purpose(app: TestApp, purpose: Purpose) {
+async fn is_no_code_of_another_purpose(app: TestApp, purpose: Purpose) {
     let code = first_code(&app, purpose).await;
-    let other = match purpose {
-        Verification => Reset,
-        Reset => Verification,
-    };
-
-    attempt(&app, other, &code).await.refused(400, "INVALID_CODE");
+    for other in [Verification, Reset, SignIn].into_iter().filter(|other| *other != purpose) {
+        attempt(&app, other, &code).await.refused(400, "INVALID_CODE");
+    }
 
     attempt(&app, purpose, &code).await.expect(200);
 }
@@ -154,7 +158,7 @@ async fn unknown_address_is_refused_like_a_wrong_code(app: TestApp, purpose: Pur
 }
 
 /// Generates a test for each purpose.
-macro_rules! of_both_purposes {
+macro_rules! of_every_purpose {
     ($($fact:ident)*) => {
         $(mod $fact {
             use latchkey_testkit::both_stores;
@@ -169,12 +173,17 @@ macro_rules! of_both_purposes {
                 async fn reset(app) {
                     super::super::$fact(app, super::super::Reset).await;
                 }
+
+                with(|b| b.verification_by_code())
+                async fn sign_in(app) {
+                    super::super::$fact(app, super::super::SignIn).await;
+                }
             }
         })*
     };
 }
 
-of_both_purposes! {
+of_every_purpose! {
     is_good_for_ten_minutes
     works_once
     newest_alone_is_good
@@ -182,7 +191,7 @@ of_both_purposes! {
     sixth_attempt_is_refused
     ten_attempts_an_hour_across_resends
     is_no_code_of_another_account
-    is_no_code_of_the_other_purpose
+    is_no_code_of_another_purpose
     malformed_one_is_refused_like_a_wrong_one_and_costs_nothing
     unknown_address_is_refused_like_a_wrong_code
 }

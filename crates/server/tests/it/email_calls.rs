@@ -48,6 +48,22 @@ pub(crate) fn reset(client: &Client, otp: &str, new_password: &str) -> Request {
     client.post("/api/auth/email/reset-password", json!({"newPassword": new_password, "otp": otp}))
 }
 
+/// signInWithOtp.
+pub(crate) fn send_otp(client: &Client, email: &str) -> Request {
+    client.post("/api/auth/email/send-otp", json!({"email": email}))
+}
+
+/// verifyOtp.
+pub(crate) fn sign_in_by_code(client: &Client, email: &str, otp: &str) -> Request {
+    client.post("/api/auth/sessions", json!({"method": "otp", "email": email, "otp": otp}))
+}
+
+/// Requests a sign-in code.
+pub(crate) async fn sign_in_code(app: &TestApp, email: &str) -> String {
+    send_otp(&app.anon(), email).send().await.expect(202);
+    app.mail_to(email).await.code()
+}
+
 /// Requests a reset code and exchanges it.
 pub(crate) async fn reset_token(app: &TestApp, email: &str) -> String {
     let code = reset_code(app, email).await;

@@ -9,15 +9,15 @@ use crate::enumeration::shown;
 use crate::two_step_calls::account;
 
 /// Names of addresses of every kind, at example.org.
-const KINDS: [&str; 8] =
+pub(crate) const KINDS: [&str; 8] =
     ["free", "taken", "pending", "contested", "banned", "unverified", "reserved", "banned-pending"];
 
-fn address(name: &str) -> String {
+pub(crate) fn address(name: &str) -> String {
     format!("{name}@example.org")
 }
 
 /// Creates an account of each of [`KINDS`]; `free` has none.
-async fn every_kind_of_address(app: &TestApp) {
+pub(crate) async fn every_kind_of_address(app: &TestApp) {
     for name in ["taken", "banned"] {
         app.user(name).await;
     }

@@ -210,7 +210,7 @@ both_stores! {
 }
 
 /// Signs up a squatter with Ada's address while verification is off, and links the squatter's identity.
-async fn settle(app: &TestApp) -> latchkey_testkit::User {
+pub(crate) async fn settle(app: &TestApp) -> latchkey_testkit::User {
     let mallorys = provider(app, "mallorys").await;
     mallorys.person(person("mallory", "mallory@example.org"));
     let squatter = app.user("ada").await;
@@ -261,7 +261,7 @@ async fn assert_asked(app: &TestApp, asked: &Answer) {
 }
 
 /// Asserts that the squatter's session, password, identity and public text are removed.
-async fn assert_gone(app: &TestApp, squatter: &latchkey_testkit::User, owner: &Session) {
+pub(crate) async fn assert_gone(app: &TestApp, squatter: &latchkey_testkit::User, owner: &Session) {
     assert_eq!(owner.user_id, squatter.id);
     squatter.get("/api/auth/sessions/current").send().await.refused(401, "AUTH_UNAUTHORIZED");
     squatter.refreshed().await.refused(401, "AUTH_UNAUTHORIZED");

@@ -140,11 +140,11 @@ both_stores! {
     }
 }
 
-const REDIRECTS: &[&str] = &["https://app.example/**", "http://localhost:3000/**"];
+pub(crate) const REDIRECTS: &[&str] = &["https://app.example/**", "http://localhost:3000/**"];
 
 /// Signs up a squatter with Ada's address, opens the link as a mail scanner would, signs the squatter in, and links an
 /// identity.
-async fn squat(app: &TestApp) -> Session {
+pub(crate) async fn squat(app: &TestApp) -> Session {
     sign_up_to(&app.anon(), ADA, TARGET).send().await.expect(200);
     let link = app.mail_to(ADA).await.link();
     app.anon().get(&link).send().await.redirected();
@@ -156,7 +156,7 @@ async fn squat(app: &TestApp) -> Session {
     squatter
 }
 
-async fn assert_out(app: &TestApp, squatter: &Session) {
+pub(crate) async fn assert_out(app: &TestApp, squatter: &Session) {
     let caller = app.with_session(squatter);
     caller.get("/api/auth/sessions/current").send().await.refused(401, "AUTH_UNAUTHORIZED");
     app.anon().sign_in(ADA, PASSWORD).send().await.refused(401, "INVALID_CREDENTIALS");

@@ -175,7 +175,7 @@ both_stores! {
 }
 
 /// Allows as many attempts at a code as a race has requests.
-fn patient(builder: TestAppBuilder) -> TestAppBuilder {
+pub(crate) fn patient(builder: TestAppBuilder) -> TestAppBuilder {
     builder.config(|config| {
         let limits = &mut config.limits.mailbox;
         (limits.code_attempts, limits.code_attempts_per_hour, limits.code_attempts_per_day) = (100, 100, 100);
