@@ -18,11 +18,11 @@ use latchkey_domain::profile::{Bio, ProfilePatch, Username};
 use latchkey_domain::search::SearchQuery;
 use latchkey_domain::sign_in_offer::SignInOffer;
 use latchkey_store::{
-    Accounts, AdminUsers, Audit, ChangePassword, CodeAttempt, Consent, EmailCodes, EndedSession,
-    FailedSignIn, Identities, Lease, Limits, LinkIdentity, Linker, ListUsers, MailFate, NewAccount,
-    NewEmailCode, NewOAuthCode, NewSigningKey, NewToken, OAuthFlows, Outbox, PendingSignUp, PresentedCode,
-    Profiles, RefreshSession, RequestEmailCode, ResetPassword, Sessions, SetPassword, SettingChange,
-    Settings, SignIn, SigningKeys, Store, UnlinkIdentity, UpdateProfile, UpdateUser, UserPosition,
+    Accounts, AdminUsers, Audit, CodeAttempt, Consent, EmailCodes, EndedSession, FailedSignIn, Identities,
+    Lease, Limits, LinkIdentity, Linker, ListUsers, MailFate, NewAccount, NewEmailCode, NewOAuthCode,
+    NewSigningKey, NewToken, OAuthFlows, Outbox, PendingSignUp, PresentedCode, Profiles, RefreshSession,
+    RequestEmailCode, ResetPassword, Sessions, SettingChange, Settings, SignIn, SigningKeys, Store,
+    UnlinkIdentity, UpdateProfile, UpdateUser, UserPosition,
 };
 use latchkey_store_postgres::{Postgres, PostgresOptions, PostgresStore, Prepared};
 use latchkey_store_suite::cluster::counting_proxy::{self, RoundTrips};
@@ -74,6 +74,7 @@ mod email_change;
 mod email_sign_in;
 mod own_account;
 mod passkeys;
+mod passwords;
 mod providers;
 mod two_step;
 
@@ -175,7 +176,7 @@ async fn sessions(m: &mut Measured) {
     op!(m.refresh_session(refresh()), "rotated");
     op!(m.refresh_session(refresh()), "same successor");
     op!(m.list_sessions(user_id(1), at(1)));
-    passwords(m).await;
+    passwords::measure(m).await;
     op!(m.end_sessions(EndedSession::OthersOf(user_id(1), session(1).id), event(next()), at(12)), "others");
     let by_token = EndedSession::OfRefreshToken {
         family: session(1).family,
@@ -185,30 +186,6 @@ async fn sessions(m: &mut Measured) {
     op!(m.end_sessions(by_token, event(next()), at(12)), "by token");
     op!(m.end_sessions(EndedSession::Own(user_id(1), session(1).id), event(next()), at(12)), "own");
     op!(m.refresh_session(RefreshSession { now: at(1_000), ..refresh() }), "refused");
-}
-
-async fn passwords(m: &mut Measured) {
-    let change = ChangePassword {
-        user_id: user_id(1),
-        checked: password("new"),
-        password: password("newer"),
-        keep: session(1).id,
-        guard: Some(guard()),
-        event: event(next()),
-        mail: Some(mail(next())),
-        now: at(11),
-    };
-    op!(m.begin_password_change(session(1).id, &key(1), &takes(), Some(&guard()), at(11))).unwrap();
-    op!(m.change_password(change)).unwrap();
-    let set = SetPassword {
-        user_id: user_id(1),
-        password: password("first"),
-        keep: session(1).id,
-        event: event(next()),
-        mail: Some(mail(next())),
-        now: at(11),
-    };
-    op!(m.set_password(set), "refused");
 }
 
 async fn email_codes(m: &mut Measured) {
