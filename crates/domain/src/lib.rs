@@ -38,6 +38,7 @@ pub mod shape;
 pub mod sign_in;
 pub mod sign_in_offer;
 pub mod stored_time;
+pub mod text;
 pub mod time;
 pub mod tokens;
 pub mod undo;

@@ -6,8 +6,8 @@ pub(crate) mod fields;
 use serde_json::{Map, Value};
 
 pub use fields::{
-    AvatarUrl, Bio, InvalidAvatarUrl, InvalidText, InvalidUsername, LARGEST_OBJECT, LONGEST_AVATAR_URL,
-    LONGEST_BIO, LONGEST_NAME, Metadata, Name, READ_ONLY_KEYS, TooLarge, Username, check_object_size,
+    AvatarUrl, Bio, InvalidAvatarUrl, InvalidUsername, LARGEST_OBJECT, LONGEST_AVATAR_URL, LONGEST_BIO,
+    LONGEST_NAME, Metadata, Name, READ_ONLY_KEYS, TooLarge, Username, check_object_size,
 };
 
 use crate::id::id;

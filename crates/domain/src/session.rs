@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Deserializer};
-
 use crate::client::Client;
 use crate::factors::FactorName;
 use crate::id::id;
 use crate::identity::IdentityId;
 use crate::passkey::PasskeyId;
 use crate::shape::{Shape, Shaped};
+use crate::text::{InvalidText, bounded_text, own_name};
 use crate::time::Timestamp;
 use crate::tokens::TokenHash;
 use crate::user::UserId;
@@ -23,29 +22,10 @@ id! {
 /// Maximum number of live sessions of an account. If one more is opened, the least recently refreshed one ends.
 pub const MAX_LIVE_SESSIONS: u32 = 100;
 
-/// Name that the user gave a session: 1 to 64 characters, none of them a control character.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SessionName(FactorName);
-
-impl SessionName {
-    /// Restores a stored name without a check.
-    #[must_use]
-    pub const fn from_stored(text: String) -> Self {
-        Self(FactorName::from_stored(text))
-    }
-
-    /// Returns the name as text.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        self.0.as_str()
-    }
-}
-
-impl<'de> Deserialize<'de> for SessionName {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        FactorName::deserialize(deserializer).map(Self)
-    }
-}
+bounded_text!(
+    /// Name that the user gave a session: 1 to 64 characters, none of them a control character, without blanks around it.
+    SessionName, InvalidText, own_name
+);
 
 impl Shaped for SessionName {
     const SENT: Shape = Shape {

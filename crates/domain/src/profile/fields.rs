@@ -6,6 +6,7 @@ use url::Url;
 
 use crate::reason::{self, Reason};
 use crate::shape::{Shape, Shaped};
+use crate::text::{InvalidText, bounded, bounded_text, line};
 
 /// Maximum length of a display name in characters.
 pub const LONGEST_NAME: usize = 100;
@@ -23,67 +24,6 @@ const RESERVED_USERNAMES: &str = "\
     about account accounts admin administrator anonymous api auth billing contact everyone guest help info \
     latchkey login logout mail me moderator nobody null official owner postmaster privacy profile \
     profiles root search security settings signin signup staff support system undefined user webmaster";
-
-macro_rules! bounded_text {
-    ($(#[$doc:meta])* $name:ident, $error:ident, $parse:expr) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name(String);
-
-        impl $name {
-            /// Parses input; fails if it violates the rules of the type.
-            pub fn parse(text: &str) -> Result<Self, $error> {
-                let parse: fn(&str) -> Result<String, $error> = $parse;
-                parse(text).map(Self)
-            }
-
-            /// Restores a stored value without a check.
-            #[must_use]
-            pub const fn from_stored(text: String) -> Self {
-                Self(text)
-            }
-
-            /// Returns the text.
-            #[must_use]
-            pub fn as_str(&self) -> &str {
-                &self.0
-            }
-
-            /// Returns the text and consumes the value.
-            #[must_use]
-            pub fn into_string(self) -> String {
-                self.0
-            }
-        }
-
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let text = String::deserialize(deserializer)?;
-                Self::parse(&text).map_err(|error| reason::refusal(error.reason(), error))
-            }
-        }
-    };
-}
-
-/// Error of parsing a display name or bio.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum InvalidText {
-    /// The text has more than this number of characters.
-    #[error("must be at most {0} characters long")]
-    Long(usize),
-    /// The text contains control characters.
-    #[error("must not contain control characters")]
-    Control,
-}
-
-impl InvalidText {
-    const fn reason(self) -> Reason {
-        match self {
-            Self::Long(_) => Reason::TooLong,
-            Self::Control => Reason::InvalidCharacters,
-        }
-    }
-}
 
 /// Error of parsing an avatar URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -137,12 +77,7 @@ pub struct TooLarge;
 bounded_text!(
     /// A display name: at most 100 characters, without control characters. The default is empty.
     #[derive(Default)]
-    Name, InvalidText, |text| {
-        if text.chars().any(char::is_control) {
-            return Err(InvalidText::Control);
-        }
-        bounded(text, LONGEST_NAME)
-    }
+    Name, InvalidText, |text| line(text, LONGEST_NAME)
 );
 bounded_text!(
     /// A text about oneself: at most 1,000 characters; line breaks are allowed.
@@ -197,10 +132,6 @@ impl Shaped for Username {
         pattern: Some("^[a-z0-9_.-]{3,32}$"),
         ..Self::SENT.about("Unique handle; the key is left out while it is not set.")
     };
-}
-
-fn bounded(text: &str, longest: usize) -> Result<String, InvalidText> {
-    if text.chars().count() > longest { Err(InvalidText::Long(longest)) } else { Ok(text.to_owned()) }
 }
 
 fn avatar_url(text: &str) -> Result<String, InvalidAvatarUrl> {

@@ -1,0 +1,89 @@
+//! Texts with bounds: the macro that declares their types, and the rules that several types share.
+
+use crate::reason::Reason;
+
+/// Maximum length, in characters, of a name that users give to something of their own.
+pub(crate) const LONGEST_OWN_NAME: usize = 64;
+
+/// Declares a text that is valid by construction, with its rule.
+macro_rules! bounded_text {
+    ($(#[$doc:meta])* $name:ident, $error:ident, $parse:expr) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(String);
+
+        impl $name {
+            /// Parses input; fails if it violates the rules of the type.
+            pub fn parse(text: &str) -> Result<Self, $error> {
+                let parse: fn(&str) -> Result<String, $error> = $parse;
+                parse(text).map(Self)
+            }
+
+            /// Restores a stored value without a check.
+            #[must_use]
+            pub const fn from_stored(text: String) -> Self {
+                Self(text)
+            }
+
+            /// Returns the text.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+
+            /// Returns the text and consumes the value.
+            #[must_use]
+            pub fn into_string(self) -> String {
+                self.0
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = <String as serde::Deserialize>::deserialize(deserializer)?;
+                Self::parse(&text).map_err(|error| $crate::reason::refusal(error.reason(), error))
+            }
+        }
+    };
+}
+pub(crate) use bounded_text;
+
+/// Error of parsing a name or a text about oneself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidText {
+    /// The name is empty, or blank.
+    #[error("must not be empty")]
+    Empty,
+    /// The text has more than this number of characters.
+    #[error("must be at most {0} characters long")]
+    Long(usize),
+    /// The text contains control characters.
+    #[error("must not contain control characters")]
+    Control,
+}
+
+impl InvalidText {
+    pub(crate) const fn reason(self) -> Reason {
+        match self {
+            Self::Empty => Reason::TooShort,
+            Self::Long(_) => Reason::TooLong,
+            Self::Control => Reason::InvalidCharacters,
+        }
+    }
+}
+
+/// Parses a text of any lines.
+pub(crate) fn bounded(text: &str, longest: usize) -> Result<String, InvalidText> {
+    if text.chars().count() > longest { Err(InvalidText::Long(longest)) } else { Ok(text.to_owned()) }
+}
+
+/// Parses a text without control characters.
+pub(crate) fn line(text: &str, longest: usize) -> Result<String, InvalidText> {
+    if text.chars().any(char::is_control) { Err(InvalidText::Control) } else { bounded(text, longest) }
+}
+
+/// Parses a name that users give to something of their own: 1 to 64 characters, of which blanks around it are dropped.
+pub(crate) fn own_name(text: &str) -> Result<String, InvalidText> {
+    let name = line(text, LONGEST_OWN_NAME)?.trim().to_owned();
+    if name.is_empty() { Err(InvalidText::Empty) } else { Ok(name) }
+}
