@@ -63,7 +63,7 @@ both_stores! {
         let ada = app.user_on("ada", "server").await;
         let path = format!("/api/auth/sessions/{}", id_of(&ada).await);
 
-        let rename = || ada.patch(&path, json!({"name": "Laptop at home"}));
+        let rename = || ada.patch(&path, json!({"name": " Laptop at home "}));
 
         let body = rename().send().await.expect(200);
 
@@ -85,7 +85,9 @@ both_stores! {
 
         name(json!("é".repeat(64))).send().await.expect(200);
         name(json!("é".repeat(65))).send().await.refused_for("VALIDATION_ERROR", "name", &["too_long"]);
-        name(json!("")).send().await.refused_for("VALIDATION_ERROR", "name", &["too_short"]);
+        for blank in ["", " ", "\u{3000}"] {
+            name(json!(blank)).send().await.refused_for("VALIDATION_ERROR", "name", &["too_short"]);
+        }
         name(json!("a\nb")).send().await.refused_for("VALIDATION_ERROR", "name", &["invalid_characters"]);
         name(json!(1)).send().await.refused_for("VALIDATION_ERROR", "name", &["wrong_type"]);
         ada.patch(&path, json!({})).send().await.refused_for("VALIDATION_ERROR", "name", &["required"]);

@@ -44,12 +44,12 @@ both_stores! {
         let path = format!("/api/auth/passkeys/{}", ada.passkey_id);
         app.clock.advance(minutes(11));
 
-        let body = ada.patch(&path, json!({"name": "Grandmother's tablet 🎂"})).send().await.expect(200);
+        let body = ada.patch(&path, json!({"name": " Grandmother's tablet 🎂 "})).send().await.expect(200);
 
         assert_eq!(body["passkey"]["name"], "Grandmother's tablet 🎂");
         assert_eq!(passkeys(&ada).await["passkeys"][0], body["passkey"]);
         assert_eq!(last(&app, "passkey_renamed").await["userId"], ada.id);
-        for name in [json!(""), json!("n".repeat(65)), json!(null), json!(7)] {
+        for name in [json!(""), json!(" "), json!("n".repeat(65)), json!(null), json!(7)] {
             let answer = ada.patch(&path, json!({"name": name})).send().await;
             assert_eq!(answer.refused(400, "VALIDATION_ERROR")["field"], "name");
         }

@@ -257,7 +257,7 @@ both_stores! {
         bob.patch(&path, name.clone()).send().await.refused(404, "NOT_FOUND");
         ada.patch(&format!("{TOTP}/none"), name.clone()).send().await.refused(404, "NOT_FOUND");
         app.anon().patch(&path, name).send().await.refused(401, "AUTH_UNAUTHORIZED");
-        for (name, reason) in [("", "too_short"), (&"x".repeat(65)[..], "too_long"), ("a\nb", "invalid_characters")] {
+        for (name, reason) in [("", "too_short"), (" ", "too_short"), (&"x".repeat(65)[..], "too_long"), ("a\nb", "invalid_characters")] {
             let answer = ada.patch(&path, json!({"name": name})).send().await;
             assert_eq!(answer.status, 400);
             answer.refused_for("VALIDATION_ERROR", "name", &[reason]);
