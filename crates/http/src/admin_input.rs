@@ -1,9 +1,7 @@
 //! Parameters and bodies of admin calls. An unknown body key or query parameter is 400 `VALIDATION_ERROR` with the
 //! nearest known name, so that a misspelt name is never silently ignored.
 
-use std::sync::Arc;
-
-use axum::extract::{FromRef, FromRequest, Request};
+use axum::extract::{FromRequest, Request};
 use latchkey_domain::reason::Reason;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -12,7 +10,7 @@ use serde_json::{Map, Value};
 use crate::body::{JsonBody, fields_of, from_object};
 use crate::error::{ApiError, Result, codes};
 use crate::query::{Query, names_of};
-use crate::settings::HttpSettings;
+use crate::settings::RouterState;
 
 /// Query parameter that every call accepts: clients add `client_type` to all their calls.
 const EVERYWHERE: &str = "client_type";
@@ -39,12 +37,7 @@ pub struct NoKeys {}
 
 impl AdminRequest for NoKeys {}
 
-impl<S, T> FromRequest<S> for AdminBody<T>
-where
-    S: Send + Sync,
-    T: AdminRequest,
-    Arc<HttpSettings>: FromRef<S>,
-{
+impl<S: RouterState, T: AdminRequest> FromRequest<S> for AdminBody<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &S) -> Result<Self> {

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use axum::extract::FromRef;
 use latchkey_service::Service;
 use latchkey_service::settings::SettingsInForce;
 
 use crate::cookies::Cookie;
 use crate::origin::OriginPolicy;
-use crate::settings::HttpSettings;
+use crate::settings::{HttpSettings, RouterState};
 
 /// The state that all handlers share. Cloning it is cheap.
 #[derive(Clone)]
@@ -46,8 +45,8 @@ impl App {
     }
 }
 
-impl FromRef<App> for Arc<HttpSettings> {
-    fn from_ref(app: &App) -> Self {
-        Self::clone(&app.settings)
+impl RouterState for App {
+    fn http_settings(&self) -> &HttpSettings {
+        &self.settings
     }
 }

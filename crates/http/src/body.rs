@@ -6,16 +6,14 @@ mod fields;
 mod patch;
 mod read;
 
-use std::sync::Arc;
-
-use axum::extract::{FromRef, FromRequest, Request};
+use axum::extract::{FromRequest, Request};
 use latchkey_domain::reason::Reason;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::error::{ApiError, Result, codes};
 use crate::query::Query;
-use crate::settings::HttpSettings;
+use crate::settings::{HttpSettings, RouterState};
 use crate::strict_json::parse_object;
 
 pub(crate) use fields::fields_of;
@@ -41,12 +39,7 @@ pub enum JsonOrForm<T> {
     Form(Query),
 }
 
-impl<S, T> FromRequest<S> for JsonOrForm<T>
-where
-    S: Send + Sync,
-    T: DeserializeOwned,
-    Arc<HttpSettings>: FromRef<S>,
-{
+impl<S: RouterState, T: DeserializeOwned> FromRequest<S> for JsonOrForm<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &S) -> Result<Self> {
@@ -57,15 +50,11 @@ where
     }
 }
 
-impl<S> FromRequest<S> for FormBody
-where
-    S: Send + Sync,
-    Arc<HttpSettings>: FromRef<S>,
-{
+impl<S: RouterState> FromRequest<S> for FormBody {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &S) -> Result<Self> {
-        let settings = Arc::<HttpSettings>::from_ref(state);
+        let settings = state.http_settings();
         let (parts, body) = request.into_parts();
         let bytes = read::read(&parts.headers, body, settings.body_limit, settings.body_timeout).await?;
         if !bytes.is_empty() {
@@ -80,32 +69,22 @@ where
     }
 }
 
-impl<S, T> FromRequest<S> for JsonBody<T>
-where
-    S: Send + Sync,
-    T: DeserializeOwned,
-    Arc<HttpSettings>: FromRef<S>,
-{
+impl<S: RouterState, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &S) -> Result<Self> {
-        let settings = Arc::<HttpSettings>::from_ref(state);
-        let object = object_of(request, settings.body_limit, &settings).await?;
+        let settings = state.http_settings();
+        let object = object_of(request, settings.body_limit, settings).await?;
         from_object(object.unwrap_or_default()).map(Self)
     }
 }
 
-impl<S, T> FromRequest<S> for ProfileBody<T>
-where
-    S: Send + Sync,
-    T: DeserializeOwned,
-    Arc<HttpSettings>: FromRef<S>,
-{
+impl<S: RouterState, T: DeserializeOwned> FromRequest<S> for ProfileBody<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &S) -> Result<Self> {
-        let settings = Arc::<HttpSettings>::from_ref(state);
-        let object = object_of(request, settings.profile_body_limit, &settings).await?;
+        let settings = state.http_settings();
+        let object = object_of(request, settings.profile_body_limit, settings).await?;
         let missing =
             || ApiError::new(&codes::VALIDATION_ERROR, "The body is required.").reason(Reason::Required);
         from_object(object.ok_or_else(missing)?).map(Self)

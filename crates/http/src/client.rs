@@ -4,9 +4,8 @@
 mod address;
 
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
 
-use axum::extract::{FromRef, FromRequestParts};
+use axum::extract::FromRequestParts;
 use http::header::{HOST, HeaderName, ORIGIN, USER_AGENT};
 use http::request::Parts;
 use http::{HeaderMap, StatusCode};
@@ -18,7 +17,7 @@ use latchkey_service::sessions::SignInClient;
 
 use crate::error::{ApiError, Result};
 use crate::query::Query;
-use crate::settings::HttpSettings;
+use crate::settings::{HttpSettings, RouterState};
 
 /// Request header in which a browser states the relation between the calling page and this site (W3C Fetch Metadata).
 pub const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
@@ -77,11 +76,7 @@ impl ClientInfo {
     }
 }
 
-impl<S> FromRequestParts<S> for ClientInfo
-where
-    S: Send + Sync,
-    Arc<HttpSettings>: FromRef<S>,
-{
+impl<S: RouterState> FromRequestParts<S> for ClientInfo {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
@@ -90,7 +85,7 @@ where
                 "a request without its peer address: the server loop did not set it",
             ));
         };
-        Self::of(parts, peer, &Arc::<HttpSettings>::from_ref(state))
+        Self::of(parts, peer, state.http_settings())
     }
 }
 

@@ -1,12 +1,24 @@
 //! The settings of the HTTP layer: addresses, trust and limits, already validated. The binary reads them from file,
 //! environment and command line.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use ipnet::IpNet;
 use url::Url;
 
-/// Settings that apply to requests. Extractors get them from the router's state by `Arc<HttpSettings>: FromRef<State>`.
+/// The state of a router, from which extractors get the settings of requests.
+pub trait RouterState: Send + Sync {
+    fn http_settings(&self) -> &HttpSettings;
+}
+
+impl RouterState for Arc<HttpSettings> {
+    fn http_settings(&self) -> &HttpSettings {
+        self
+    }
+}
+
+/// Settings that apply to requests.
 #[derive(Debug, Clone)]
 pub struct HttpSettings {
     /// The URL by which clients reach the service (`server.public_url`). Cookies, links and `Strict-Transport-Security`

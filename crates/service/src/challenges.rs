@@ -1,6 +1,6 @@
 //! Challenges, which ask for a second factor or for a reauthentication: beginning a reauthentication, mailing its code,
 //! answering a challenge. The challenge of a sign-in is begun in [`crate::sessions`], that of a password reset in
-//! [`crate::passwords`], that of an undo link in [`crate::undo`].
+//! [`crate::passwords`], that of an undo link in the module `undo`.
 
 use std::sync::Arc;
 

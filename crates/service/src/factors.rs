@@ -1,5 +1,5 @@
 //! Second factors: TOTP, recovery codes and two-step sign-in. Limits and the labels of keys are here, the use cases in
-//! the modules below. Challenges, which ask for a second factor, are in [`crate::challenges`].
+//! the modules below. The module `challenges` asks for a second factor.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,6 +37,7 @@ mod totp;
 pub use enroller::FactorEnroller;
 pub(crate) use enroller::gone;
 pub use latchkey_store::AccountFactors;
+pub(crate) use own::changed;
 use totp::TotpSecret;
 
 settings! {
@@ -88,29 +89,25 @@ pub struct BegunTotp {
     pub expires_at: Timestamp,
 }
 
+/// Outcome of turning two-step sign-in on: all sessions were ended, and a new one was opened for the caller.
+pub struct TwoStepOn {
+    pub entrance: Box<SignedIn>,
+    /// Decides whether the refresh token travels in the cookie or in the body.
+    pub client_type: ClientType,
+    pub recovery_codes: Vec<LongCode>,
+}
+
 /// Outcome of confirming a TOTP factor with its first correct code.
 pub enum ConfirmedTotp {
-    /// The factor was added and turned two-step sign-in on. All sessions were ended, and a new session was opened for
-    /// the caller.
-    TurnedOn {
-        entrance: Box<SignedIn>,
-        /// Decides whether the refresh token travels in the cookie or in the body.
-        client_type: ClientType,
-        factor: TotpFactor,
-        recovery_codes: Vec<LongCode>,
-    },
+    /// The factor was added and turned two-step sign-in on.
+    TurnedOn(TwoStepOn, TotpFactor),
     /// The factor was added. Two-step sign-in was already on before.
     Added(TotpFactor),
 }
 
 /// Outcome of a request to turn two-step sign-in on or off.
 pub enum TwoStepSet {
-    /// The call turned two-step sign-in on. All sessions were ended, and a new session was opened for the caller.
-    TurnedOn {
-        entrance: Box<SignedIn>,
-        client_type: ClientType,
-        recovery_codes: Vec<LongCode>,
-    },
+    TurnedOn(TwoStepOn),
     TurnedOff,
     /// Two-step sign-in already had the requested state. Nothing changed.
     Unchanged,

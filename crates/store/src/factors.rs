@@ -169,6 +169,8 @@ pub enum ChangedFactors<T = ()> {
     /// Refused: the change removes the last TOTP factor or usable passkey while two-step sign-in is on, or needs
     /// two-step sign-in while it is off.
     LastSecondFactor,
+    /// Refused: the owner could no longer sign in ([`latchkey_domain::sign_in_offer::SignInOffer::admits`]).
+    LastWayIn,
     /// The session is not live.
     NoSession,
 }

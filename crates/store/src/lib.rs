@@ -69,8 +69,7 @@ pub use oauth_providers::{FoundProvider, OAuthProviders, StoredProvider};
 pub use outbox::{ClaimedMail, Lease, ListedMail, MailFate, MailState, NewMail, Outbox, Recipient};
 pub use passkeys::{
     BeginPasskey, BegunPasskey, Ceremony, NewPasskey, PasskeyOwner, PasskeyRefusal, PasskeySignIn, Passkeys,
-    RegisterPasskey, RegisteredPasskey, RemovePasskeyOf, RemovedPasskey, ShownPasskey, SignInWithPasskey,
-    VerifiablePasskey,
+    RegisterPasskey, RegisteredPasskey, RemovePasskeyOf, ShownPasskey, SignInWithPasskey, VerifiablePasskey,
 };
 pub use profiles::{ProfileHits, Profiles, UpdateProfile, UpdateProfileOutcome};
 pub use retention::{

@@ -200,21 +200,6 @@ pub enum PasskeySignIn {
     Unverified,
 }
 
-/// Outcome of [`Passkeys::remove_passkey`].
-#[derive(Debug, Clone, PartialEq)]
-pub enum RemovedPasskey {
-    /// The passkey was removed. Contains the remaining ones.
-    Removed(OwnPasskeys),
-    /// The account has no such passkey.
-    NotFound,
-    /// Refused: it is the last TOTP factor or usable passkey while two-step sign-in is on. Nothing changed.
-    LastSecondFactor,
-    /// Refused: the owner could no longer sign in ([`SignInOffer::admits`]). Nothing changed.
-    LastWayIn,
-    /// The session is not live.
-    NoSession,
-}
-
 /// Removal of a passkey by an admin. Neither the last second factor nor the last method of sign-in is protected.
 #[derive(Debug, Clone)]
 pub struct RemovePasskeyOf {
@@ -263,12 +248,13 @@ pub trait Passkeys {
         rename: ChangeFactors<(PasskeyId, FactorName)>,
     ) -> StoreResult<ChangedFactors<Passkey>>;
 
-    /// Removes a passkey of the caller, and ends the other sessions in whose sign-in it was shown.
+    /// Removes a passkey of the caller, and ends the other sessions in whose sign-in it was shown. Returns the remaining
+    /// ones.
     async fn remove_passkey(
         &self,
         remove: ChangeFactors<PasskeyId>,
         offer: SignInOffer,
-    ) -> StoreResult<RemovedPasskey>;
+    ) -> StoreResult<ChangedFactors<OwnPasskeys>>;
 
     /// Removes a passkey for an admin, and ends the sessions in whose sign-in it was shown. Returns `false` if the
     /// account has no such passkey.

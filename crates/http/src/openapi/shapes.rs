@@ -10,6 +10,8 @@ use utoipa::{PartialSchema, ToSchema};
 use super::fields;
 use crate::endpoint::NamedSchema;
 use crate::endpoints::auth::SessionBody;
+use crate::endpoints::auth::factors::{FactorBody, TwoStepOnBody};
+use crate::endpoints::auth::passkeys::{ChangedBody, EnrolledBody};
 use crate::endpoints::auth::users::{
     CreateUserRequest, CreatedUserBody, SignUpRequest, VerificationRequiredBody,
 };
@@ -31,6 +33,13 @@ pub(crate) struct NewUserRequest;
 
 /// The response of `POST /api/auth/users`: to a sign-up, or to an admin.
 pub(crate) struct NewUserAnswer;
+
+/// The response to the first right code of an authenticator app: the new session if the app turned two-step sign-in on,
+/// the app alone if it was on before.
+pub(crate) struct ConfirmedTotp;
+
+/// The response to a registration of a passkey, by a session or a challenge.
+pub(crate) struct PasskeyRegistered;
 
 /// A JSON Web Key Set (RFC 7517): the public keys of access tokens.
 pub(crate) struct JwkSet;
@@ -119,43 +128,34 @@ impl ToSchema for PublicProfiles {
     }
 }
 
-impl PartialSchema for NewUserRequest {
-    fn schema() -> RefOr<Schema> {
-        AnyOfBuilder::new()
-            .description(Some("A sign-up; with an admin key, an admin's creation of a user."))
-            .item(Ref::from_schema_name(SignUpRequest::name()))
-            .item(Ref::from_schema_name(CreateUserRequest::name()))
-            .into()
-    }
+/// Implements the schemas of alternatives: `AnyOfBuilder` where one of them contains another, else `OneOfBuilder`.
+macro_rules! alternatives {
+    ($($builder:ident $name:ident [$($shape:ty),+] $about:literal;)+) => {$(
+        impl PartialSchema for $name {
+            fn schema() -> RefOr<Schema> {
+                let builder = $builder::new().description(Some($about));
+                builder$(.item(Ref::from_schema_name(<$shape>::name())))+.into()
+            }
+        }
+
+        impl ToSchema for $name {
+            fn schemas(schemas: &mut Vec<NamedSchema>) {
+                $(add::<$shape>(schemas);)+
+            }
+        }
+    )+};
 }
 
-impl ToSchema for NewUserRequest {
-    fn schemas(schemas: &mut Vec<NamedSchema>) {
-        add::<SignUpRequest>(schemas);
-        add::<CreateUserRequest>(schemas);
-    }
-}
-
-impl PartialSchema for NewUserAnswer {
-    fn schema() -> RefOr<Schema> {
-        OneOfBuilder::new()
-            .description(Some(
-                "Sign-up while verification is off: a session. Sign-up while it is required: no session yet, the same \
-                 for a free and a taken address. With an admin key: the user.",
-            ))
-            .item(Ref::from_schema_name(SessionBody::name()))
-            .item(Ref::from_schema_name(VerificationRequiredBody::name()))
-            .item(Ref::from_schema_name(CreatedUserBody::name()))
-            .into()
-    }
-}
-
-impl ToSchema for NewUserAnswer {
-    fn schemas(schemas: &mut Vec<NamedSchema>) {
-        add::<SessionBody>(schemas);
-        add::<VerificationRequiredBody>(schemas);
-        add::<CreatedUserBody>(schemas);
-    }
+alternatives! {
+    AnyOfBuilder NewUserRequest [SignUpRequest, CreateUserRequest]
+        "A sign-up; with an admin key, an admin's creation of a user.";
+    OneOfBuilder NewUserAnswer [SessionBody, VerificationRequiredBody, CreatedUserBody]
+        "Sign-up while verification is off: a session. Sign-up while it is required: no session yet, the same for a free \
+         and a taken address. With an admin key: the user.";
+    AnyOfBuilder ConfirmedTotp [TwoStepOnBody, FactorBody]
+        "The new session with the recovery codes, if two-step sign-in was off; else the app alone.";
+    AnyOfBuilder PasskeyRegistered [EnrolledBody, ChangedBody]
+        "The new session with the passkey and the recovery codes, if a challenge enrols; else the passkey alone.";
 }
 
 impl PartialSchema for JwkSet {

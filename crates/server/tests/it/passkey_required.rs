@@ -178,8 +178,10 @@ both_stores! {
     with(required)
     async fn responses_are_described(app) {
         let challenge = enrolling(&app, "ada@example.org").await;
+        let begun = begin(&app.anon(), &challenge).await;
         let requests = [
             ("POST /api/auth/passkeys/registration-options", app.anon().post(OPTIONS, json!({"challengeId": challenge}))),
+            ("POST /api/auth/passkeys", end(&app.anon(), &challenge, &begun, &app).1),
         ];
 
         assert_successes_are_described(&app, requests).await;

@@ -14,13 +14,13 @@ use latchkey_store::{
     CompletedSignIn, Enroller, FoundChallenge, LiveSession, NewMail, NewToken, TurnedOn, TurnedOnEvents,
 };
 
-use super::Factors;
 use super::recovery_codes::NewCodes;
+use super::{Factors, TwoStepOn};
 use crate::error::{Error, Result};
 use crate::kernel::ActFact;
 use crate::refusal::{AUTH_UNAUTHORIZED, INVALID_CHALLENGE, REAUTHENTICATION_REQUIRED, Refusal};
 use crate::sessions::authenticate::Caller;
-use crate::sessions::{FreshCaller, SessionDraft};
+use crate::sessions::{FreshCaller, SessionDraft, SignInClient};
 
 /// The credential of a caller that enrols a second factor: a session, or a challenge of a sign-in.
 pub enum FactorEnroller {
@@ -46,13 +46,14 @@ pub(crate) struct FoundEnroller {
     /// password.
     provider: Option<ProviderKey>,
     /// Client type of the sign-in request that began the challenge; `None` for a session.
-    pub(crate) client_type: Option<ClientType>,
+    client_type: Option<ClientType>,
 }
 
 /// The plain data of turning two-step sign-in on, which the store never gets.
 pub(crate) struct Opening {
-    pub(crate) session: SessionDraft,
-    pub(crate) recovery_codes: Vec<LongCode>,
+    session: SessionDraft,
+    client_type: ClientType,
+    recovery_codes: Vec<LongCode>,
 }
 
 impl Factors {
@@ -122,12 +123,12 @@ impl Factors {
         &self,
         found: &FoundEnroller,
         passkey: Option<AuthMethod>,
-        client: &Client,
+        from: &SignInClient,
         now: Timestamp,
     ) -> Result<(TurnedOn, Opening)> {
         let methods = found.methods.clone();
         let (methods, level) = ChallengeKind::Enroll.raise(passkey, methods, Level::One);
-        self.draft_turned_on(found, (methods, level), client, now)
+        self.draft_turned_on(found, (methods, level), from, now)
     }
 
     /// Drafts what turning two-step sign-in on writes: a session, recovery codes, audit events and mails.
@@ -135,9 +136,10 @@ impl Factors {
         &self,
         found: &FoundEnroller,
         (methods, level): (AuthMethods, Level),
-        client: &Client,
+        from: &SignInClient,
         now: Timestamp,
     ) -> Result<(TurnedOn, Opening)> {
+        let client = &from.client;
         let event = |kind| self.kernel.event(kind, Actor::User, Some(client), now);
         let session = self.sessions.draft_session(methods, level, client, now);
         let new = NewCodes::new(&self.codes_key, &*self.kernel.entropy, found.user.id);
@@ -167,7 +169,15 @@ impl Factors {
             linked_mail,
             undo,
         };
-        Ok((turned_on, Opening { session, recovery_codes: new.codes }))
+        let client_type = found.client_type.unwrap_or(from.client_type);
+        Ok((turned_on, Opening { session, client_type, recovery_codes: new.codes }))
+    }
+
+    /// Returns the session that turning two-step sign-in on has opened, with the plain recovery codes.
+    pub(crate) fn turned_on(&self, user: User, opening: Opening, now: Timestamp) -> Result<TwoStepOn> {
+        let Opening { session, client_type, recovery_codes } = opening;
+        let entrance = Box::new(self.sessions.signed_in(user, session, now)?);
+        Ok(TwoStepOn { entrance, client_type, recovery_codes })
     }
 
     /// Creates the security notification about an added factor with an undo link, and the token of the link. `None` if the

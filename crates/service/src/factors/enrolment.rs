@@ -75,7 +75,7 @@ impl Factors {
         let pending = self.kernel.store.find_pending_totp(enroller.clone(), id, now).await?;
         let PendingTotp { totp, user } = *pending.ok_or(&FACTOR_NOT_FOUND)?;
         // The store decides whether the factor turns two-step sign-in on or joins others, so it gets the data for both.
-        let (turned_on, opening) = self.draft_enrolled(&found, None, client, now)?;
+        let (turned_on, opening) = self.draft_enrolled(&found, None, from, now)?;
         let confirm = ConfirmTotp {
             enroller: enroller.clone(),
             id,
@@ -88,12 +88,7 @@ impl Factors {
         match self.kernel.store.confirm_totp(confirm).await? {
             ConfirmOutcome::TurnedOn(user, factor) => {
                 self.kernel.mails.wake();
-                Ok(ConfirmedTotp::TurnedOn {
-                    entrance: Box::new(self.sessions.signed_in(*user, opening.session, now)?),
-                    client_type: found.client_type.unwrap_or(from.client_type),
-                    factor,
-                    recovery_codes: opening.recovery_codes,
-                })
+                Ok(ConfirmedTotp::TurnedOn(self.turned_on(*user, opening, now)?, factor))
             }
             ConfirmOutcome::Added(factor) => {
                 self.kernel.mails.wake();

@@ -8,14 +8,15 @@ use latchkey_domain::factors::{FactorId, FactorName, TotpFactor};
 use latchkey_domain::long_code::LongCode;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{
-    ChangeFactors, ChangedFactors, LiveSession, NewMail, OwnAccount, TurnTwoStepOn, TurnedTwoStepOn,
+    ChangeFactors, ChangedFactors, LiveSession, OwnAccount, TurnTwoStepOn, TurnedTwoStepOn,
 };
 
 use super::recovery_codes::NewCodes;
 use super::{Account, FactorEnroller, Factors, TwoStepSet};
 use crate::error::{Error, Result};
 use crate::refusal::{
-    AUTH_UNAUTHORIZED, EMAIL_NOT_VERIFIED, FACTOR_NOT_FOUND, LAST_SECOND_FACTOR, TWO_STEP_REQUIRED,
+    AUTH_UNAUTHORIZED, EMAIL_NOT_VERIFIED, FACTOR_NOT_FOUND, LAST_SECOND_FACTOR, LAST_SIGN_IN_METHOD,
+    Refusal, TWO_STEP_REQUIRED,
 };
 use crate::sessions::authenticate::Caller;
 use crate::sessions::{FreshCaller, SignInClient};
@@ -56,14 +57,14 @@ impl Factors {
     pub async fn rename_totp(&self, caller: Caller, id: FactorId, name: FactorName) -> Result<TotpFactor> {
         let now = self.kernel.now();
         let rename = self.change(caller, AuditKind::TotpAdded, (id, name), None, now);
-        changed(self.kernel.store.rename_totp(rename).await?)
+        changed(self.kernel.store.rename_totp(rename).await?, &FACTOR_NOT_FOUND)
     }
 
     /// Removes a TOTP factor, unless it is the last one while two-step sign-in is on.
     pub async fn remove_totp(&self, caller: &FreshCaller, id: FactorId, client: &Client) -> Result<()> {
         let now = self.kernel.now();
         let remove = self.change(caller.caller(), AuditKind::TotpRemoved, id, Some(client), now);
-        changed(self.kernel.store.remove_totp(remove).await?)
+        changed(self.kernel.store.remove_totp(remove).await?, &FACTOR_NOT_FOUND)
     }
 
     /// Turns two-step sign-in on or off. Turning it on needs a passkey, because a first TOTP factor turns it on by itself;
@@ -81,13 +82,11 @@ impl Factors {
             return Err(Error::Refused(&TWO_STEP_REQUIRED));
         }
         let now = self.kernel.now();
-        let client = Some(&from.client);
-        let mut off = self.change(caller.caller(), AuditKind::TwoStepOff, (), client, now);
-        off.mail = self.mail(&from.client, now)?;
+        let off = self.mailed_change(caller.caller(), AuditKind::TwoStepOff, (), &from.client, now)?;
         match self.kernel.store.turn_two_step_off(off).await? {
             ChangedFactors::Unchanged => Ok(TwoStepSet::Unchanged),
             outcome => {
-                changed(outcome)?;
+                changed(outcome, &FACTOR_NOT_FOUND)?;
                 self.kernel.mails.wake();
                 Ok(TwoStepSet::TurnedOff)
             }
@@ -96,21 +95,17 @@ impl Factors {
 
     async fn turn_two_step_on(&self, caller: &FreshCaller, from: &SignInClient) -> Result<TwoStepSet> {
         self.check_enabled()?;
-        let (client, now) = (&from.client, self.kernel.now());
+        let now = self.kernel.now();
         let found = self.find_enroller(FactorEnroller::Session(caller.caller()), now).await?;
         let shown = (found.methods.clone(), found.level);
-        let (turned_on, opening) = self.draft_turned_on(&found, shown, client, now)?;
+        let (turned_on, opening) = self.draft_turned_on(&found, shown, from, now)?;
         let Caller { user_id, session_id, .. } = caller.caller();
         let rp_id = self.sessions.factor_rules().rp_id;
         let on = TurnTwoStepOn { user_id, session_id, rp_id, turned_on, now };
         match self.kernel.store.turn_two_step_on(on).await? {
             TurnedTwoStepOn::TurnedOn(user) => {
                 self.kernel.mails.wake();
-                Ok(TwoStepSet::TurnedOn {
-                    entrance: Box::new(self.sessions.signed_in(*user, opening.session, now)?),
-                    client_type: from.client_type,
-                    recovery_codes: opening.recovery_codes,
-                })
+                Ok(TwoStepSet::TurnedOn(self.turned_on(*user, opening, now)?))
             }
             TurnedTwoStepOn::Unchanged => Ok(TwoStepSet::Unchanged),
             TurnedTwoStepOn::NoFactor => Err(Error::Refused(&LAST_SECOND_FACTOR)),
@@ -128,14 +123,14 @@ impl Factors {
         let now = self.kernel.now();
         let caller = caller.caller();
         let new = NewCodes::new(&self.codes_key, &*self.kernel.entropy, caller.user_id);
-        let mut replace = self.change(caller, AuditKind::RecoveryCodesMade, new.macs, Some(client), now);
-        replace.mail = self.mail(client, now)?;
-        changed(self.kernel.store.replace_recovery_codes(replace).await?)?;
+        let replace = self.mailed_change(caller, AuditKind::RecoveryCodesMade, new.macs, client, now)?;
+        changed(self.kernel.store.replace_recovery_codes(replace).await?, &FACTOR_NOT_FOUND)?;
         self.kernel.mails.wake();
         Ok(new.codes)
     }
 
-    fn change<T>(
+    /// Builds a change of factors by their owner, without a mail.
+    pub(crate) fn change<T>(
         &self,
         caller: Caller,
         kind: AuditKind,
@@ -154,18 +149,29 @@ impl Factors {
         }
     }
 
-    fn mail(&self, client: &Client, now: Timestamp) -> Result<Option<NewMail>> {
-        self.kernel.required_notification(Some(client), None, now)
+    /// Builds a change of factors by their owner, with a mail about it.
+    pub(crate) fn mailed_change<T>(
+        &self,
+        caller: Caller,
+        kind: AuditKind,
+        change: T,
+        client: &Client,
+        now: Timestamp,
+    ) -> Result<ChangeFactors<T>> {
+        let mail = self.kernel.required_notification(Some(client), None, now)?;
+        Ok(ChangeFactors { mail, ..self.change(caller, kind, change, Some(client), now) })
     }
 }
 
-fn changed<T>(outcome: ChangedFactors<T>) -> Result<T> {
+/// Returns what a change came to, or its refusal; `unknown` is that of a factor that the account does not have.
+pub(crate) fn changed<T>(outcome: ChangedFactors<T>, unknown: &'static Refusal) -> Result<T> {
     match outcome {
         ChangedFactors::Changed(done) => Ok(done),
-        ChangedFactors::NotFound => Err(Error::Refused(&FACTOR_NOT_FOUND)),
+        ChangedFactors::NotFound => Err(Error::Refused(unknown)),
         ChangedFactors::LastSecondFactor | ChangedFactors::Unchanged => {
             Err(Error::Refused(&LAST_SECOND_FACTOR))
         }
+        ChangedFactors::LastWayIn => Err(Error::Refused(&LAST_SIGN_IN_METHOD)),
         ChangedFactors::NoSession => Err(Error::Refused(&AUTH_UNAUTHORIZED)),
     }
 }

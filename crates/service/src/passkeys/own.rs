@@ -5,14 +5,12 @@ use latchkey_domain::client::Client;
 use latchkey_domain::factors::FactorName;
 use latchkey_domain::ids::UserId;
 use latchkey_domain::passkey::{CredentialId, Passkey, PasskeyId, Passkeys as Stored, RpId, UserHandle};
-use latchkey_domain::time::Timestamp;
-use latchkey_store::{ChangeFactors, ChangedFactors, NewMail, RemovePasskeyOf, RemovedPasskey};
+use latchkey_store::RemovePasskeyOf;
 
 use super::Passkeys;
 use crate::error::{Error, Result};
-use crate::refusal::{
-    AUTH_UNAUTHORIZED, LAST_SECOND_FACTOR, LAST_SIGN_IN_METHOD, PASSKEY_NOT_FOUND, USER_NOT_FOUND,
-};
+use crate::factors::changed;
+use crate::refusal::{AUTH_UNAUTHORIZED, PASSKEY_NOT_FOUND, USER_NOT_FOUND};
 use crate::sessions::FreshCaller;
 use crate::sessions::authenticate::Caller;
 
@@ -57,31 +55,20 @@ impl Passkeys {
         client: &Client,
     ) -> Result<Passkey> {
         let now = self.kernel.now();
-        let rename = self.change(caller, AuditKind::PasskeyRenamed, (id, name), (client, None), now);
-        match self.kernel.store.rename_passkey(rename).await? {
-            ChangedFactors::Changed(passkey) => Ok(passkey),
-            ChangedFactors::NoSession => Err(Error::Refused(&AUTH_UNAUTHORIZED)),
-            _ => Err(Error::Refused(&PASSKEY_NOT_FOUND)),
-        }
+        let rename = self.factors.change(caller, AuditKind::PasskeyRenamed, (id, name), Some(client), now);
+        changed(self.kernel.store.rename_passkey(rename).await?, &PASSKEY_NOT_FOUND)
     }
 
     /// Removes a passkey, unless it is the last second factor while two-step sign-in is on, or the last way to sign in.
     /// Ends the other sessions that it opened.
     pub async fn remove(&self, caller: &FreshCaller, id: PasskeyId, client: &Client) -> Result<OwnPasskeys> {
         let now = self.kernel.now();
-        let mail = self.kernel.required_notification(Some(client), None, now)?;
-        let remove = self.change(caller.caller(), AuditKind::PasskeyRemoved, id, (client, mail), now);
+        let caller = caller.caller();
+        let remove = self.factors.mailed_change(caller, AuditKind::PasskeyRemoved, id, client, now)?;
         let removed = self.kernel.store.remove_passkey(remove, self.sessions.sign_in_offer()).await?;
-        match removed {
-            RemovedPasskey::Removed(stored) => {
-                self.kernel.mails.wake();
-                Ok(self.own(stored))
-            }
-            RemovedPasskey::NotFound => Err(Error::Refused(&PASSKEY_NOT_FOUND)),
-            RemovedPasskey::LastSecondFactor => Err(Error::Refused(&LAST_SECOND_FACTOR)),
-            RemovedPasskey::LastWayIn => Err(Error::Refused(&LAST_SIGN_IN_METHOD)),
-            RemovedPasskey::NoSession => Err(Error::Refused(&AUTH_UNAUTHORIZED)),
-        }
+        let stored = changed(removed, &PASSKEY_NOT_FOUND)?;
+        self.kernel.mails.wake();
+        Ok(self.own(stored))
     }
 
     /// Removes a passkey of any account for an admin, and ends the sessions that it opened. The mail to the account's
@@ -111,24 +98,5 @@ impl Passkeys {
     fn own(&self, stored: Stored) -> OwnPasskeys {
         let Stored { user_handle, passkeys } = stored;
         OwnPasskeys { rp_id: self.relying_party.id.clone(), user_handle, passkeys }
-    }
-
-    fn change<T>(
-        &self,
-        caller: Caller,
-        kind: AuditKind,
-        change: T,
-        (client, mail): (&Client, Option<NewMail>),
-        now: Timestamp,
-    ) -> ChangeFactors<T> {
-        ChangeFactors {
-            user_id: caller.user_id,
-            session_id: caller.session_id,
-            rp_id: self.relying_party.id.clone(),
-            change,
-            event: self.kernel.event(kind, Actor::User, Some(client), now),
-            mail,
-            now,
-        }
     }
 }

@@ -2,9 +2,7 @@
 //! sign-in as it is; a challenge that enrols turns it on.
 
 use latchkey_domain::audit::{Actor, AuditKind};
-use latchkey_domain::client::ClientType;
 use latchkey_domain::factors::FactorName;
-use latchkey_domain::long_code::LongCode;
 use latchkey_domain::passkey::{
     CredentialId, Passkey, PasskeyId, PasskeyState, RpId, Transports, UserHandle,
 };
@@ -22,9 +20,9 @@ use super::ceremony::{Ceremony, CeremonyKind};
 use super::names::default_name;
 use super::response::Registration;
 use crate::error::{Error, Result};
-use crate::factors::{FactorEnroller, gone};
+use crate::factors::{FactorEnroller, TwoStepOn, gone};
 use crate::refusal::{EMAIL_NOT_VERIFIED, PASSKEY_EXISTS, TOO_MANY_FACTORS};
-use crate::sessions::{SignInClient, SignedIn};
+use crate::sessions::SignInClient;
 
 /// A registration that was begun.
 pub struct BegunRegistration {
@@ -56,15 +54,8 @@ pub struct CreationOptions {
 pub enum Registered {
     /// The passkey was added.
     Added(Passkey),
-    /// The passkey was added and turned two-step sign-in on. All sessions were ended, and a new session was opened for the
-    /// caller.
-    TurnedOn {
-        entrance: Box<SignedIn>,
-        /// Client type of the sign-in request that began the challenge.
-        client_type: ClientType,
-        passkey: Passkey,
-        recovery_codes: Vec<LongCode>,
-    },
+    /// The passkey was added and turned two-step sign-in on.
+    TurnedOn(TwoStepOn, Passkey),
 }
 
 impl Passkeys {
@@ -144,9 +135,7 @@ impl Passkeys {
         let method = AuthMethod::of_passkey(credential.flags.is_backup_eligible());
         let (turned_on, opening) = match &enroller {
             Enroller::Session(..) => None,
-            Enroller::Challenge(..) => {
-                Some(self.factors.draft_enrolled(&found, Some(method), client, now)?)
-            }
+            Enroller::Challenge(..) => Some(self.factors.draft_enrolled(&found, Some(method), from, now)?),
         }
         .unzip();
         let name = name.unwrap_or_else(|| default_name(credential.aaguid, client));
@@ -164,12 +153,9 @@ impl Passkeys {
         self.kernel.mails.wake();
         match (registered, opening) {
             (RegisteredPasskey::Added(passkey), None) => Ok(Registered::Added(*passkey)),
-            (RegisteredPasskey::TurnedOn(user, passkey), Some(opening)) => Ok(Registered::TurnedOn {
-                entrance: Box::new(self.sessions.signed_in(*user, opening.session, now)?),
-                client_type: found.client_type.unwrap_or(from.client_type),
-                passkey: *passkey,
-                recovery_codes: opening.recovery_codes,
-            }),
+            (RegisteredPasskey::TurnedOn(user, passkey), Some(opening)) => {
+                Ok(Registered::TurnedOn(self.factors.turned_on(*user, opening, now)?, *passkey))
+            }
             (RegisteredPasskey::CeremonyUsed, _) => Err(unknown_ceremony()),
             (RegisteredPasskey::Exists, _) => Err(Error::Refused(&PASSKEY_EXISTS)),
             (RegisteredPasskey::TooMany, _) => Err(Error::Refused(&TOO_MANY_FACTORS)),

@@ -9,8 +9,7 @@ use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::User;
 use latchkey_store::{
     BeginPasskey, BegunPasskey, ChangeFactors, ChangedFactors, LiveSession, PasskeySignIn, Passkeys,
-    RegisterPasskey, RegisteredPasskey, RemovePasskeyOf, RemovedPasskey, SignInWithPasskey, StoreResult,
-    VerifiablePasskey,
+    RegisterPasskey, RegisteredPasskey, RemovePasskeyOf, SignInWithPasskey, StoreResult, VerifiablePasskey,
 };
 
 use super::Engine;
@@ -72,7 +71,7 @@ impl<E: Executor> Passkeys for Engine<E> {
         &self,
         remove: ChangeFactors<PasskeyId>,
         offer: SignInOffer,
-    ) -> StoreResult<RemovedPasskey> {
+    ) -> StoreResult<ChangedFactors<OwnPasskeys>> {
         change_passkeys::remove(&self.0, remove, offer).await
     }
 

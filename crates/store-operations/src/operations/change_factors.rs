@@ -3,6 +3,7 @@
 use latchkey_domain::codes::CodeMac;
 use latchkey_domain::factors::{FactorId, FactorName, TotpFactor};
 use latchkey_domain::mail_kind::MailKind;
+use latchkey_domain::passkey::Passkeys as OwnPasskeys;
 use latchkey_domain::user::User;
 use latchkey_store::{
     ChangeFactors, ChangedFactors, Enroller, ResetFactors, StoreResult, TurnTwoStepOn, TurnedTwoStepOn,
@@ -10,42 +11,51 @@ use latchkey_store::{
 
 use super::enrolling::{self, EnrollerReads, may_have_two_step};
 use super::factors;
-use crate::form::{Decided, Executor, Results, Script, Slot};
+use crate::form::{Decided, Executor, Script};
 use crate::tables::{audit_events, outbox, passkeys, recovery_codes, sessions, totp_factors, users};
 
-/// Handles of the statements that read the owner and the confirmed factors.
-#[derive(Clone, Copy)]
-pub(super) struct Reads {
-    live: Slot,
-    confirmed: Slot,
-}
-
-/// The user of a live session, with the account's confirmed factors.
+/// The user of a live session, with the account's factors.
 pub(super) struct Owner {
     pub(super) user: User,
     pub(super) confirmed: Vec<TotpFactor>,
+    pub(super) own: OwnPasskeys,
 }
 
-impl Reads {
-    pub(super) fn lock<T>(script: &mut Script, change: &ChangeFactors<T>) -> Self {
-        users::lock_by_id(script, change.user_id);
-        Self {
-            live: sessions::find_live(script, change.session_id, change.now),
-            confirmed: totp_factors::list_of(script, change.user_id),
-        }
-    }
-
-    pub(super) fn owner<T>(
-        self,
-        results: &Results<'_>,
-        change: &ChangeFactors<T>,
-    ) -> StoreResult<Option<Owner>> {
-        let account = results.find(self.live, users::read_account)?;
-        let Some(account) = account.filter(|account| account.user.id == change.user_id) else {
-            return Ok(None);
-        };
-        Ok(Some(Owner { user: account.user, confirmed: totp_factors::factors(results, self.confirmed)? }))
-    }
+/// Locks the account of a change, and lets `decide` judge the change and write it. What it wrote is committed if it says
+/// `Changed`, and dropped otherwise.
+pub(super) async fn change<E, T, R>(
+    engine: &E,
+    change: ChangeFactors<T>,
+    decide: impl Fn(&mut Script, Owner, &ChangeFactors<T>) -> StoreResult<ChangedFactors<R>>
+    + Send
+    + Sync
+    + 'static,
+) -> StoreResult<ChangedFactors<R>>
+where
+    E: Executor,
+    T: Send + Sync + 'static,
+    R: Send + 'static,
+{
+    let mut script = Script::default();
+    users::lock_by_id(&mut script, change.user_id);
+    let live = sessions::find_live(&mut script, change.session_id, change.now);
+    let confirmed = totp_factors::list_of(&mut script, change.user_id);
+    let owned = passkeys::list_of(&mut script, change.user_id);
+    engine
+        .transact(script, move |results| {
+            let account = results.find(live, users::read_account)?;
+            let Some(account) = account.filter(|account| account.user.id == change.user_id) else {
+                return Ok(Decided::Return(ChangedFactors::NoSession));
+            };
+            let confirmed = totp_factors::factors(results, confirmed)?;
+            let own = passkeys::owned(results, owned)?.into_own();
+            let mut writes = Script::default();
+            Ok(match decide(&mut writes, Owner { user: account.user, confirmed, own }, &change)? {
+                changed @ ChangedFactors::Changed(_) => Decided::done(writes, changed),
+                refused => Decided::Return(refused),
+            })
+        })
+        .await
 }
 
 /// Writes what every change of factors except a renaming needs: invalidates the challenges, updates the user's time of
@@ -69,23 +79,14 @@ pub(crate) async fn rename<E: Executor>(
     engine: &E,
     rename: ChangeFactors<(FactorId, FactorName)>,
 ) -> StoreResult<ChangedFactors<TotpFactor>> {
-    let mut script = Script::default();
-    let reads = Reads::lock(&mut script, &rename);
-    engine
-        .transact(script, move |results| {
-            let Some(owner) = reads.owner(results, &rename)? else {
-                return Ok(Decided::Return(ChangedFactors::NoSession));
-            };
-            let (id, name) = &rename.change;
-            let Some(factor) = owner.confirmed.into_iter().find(|factor| factor.id == *id) else {
-                return Ok(Decided::Return(ChangedFactors::NotFound));
-            };
-            let mut writes = Script::default();
-            totp_factors::rename(&mut writes, *id, name);
-            let factor = TotpFactor { name: name.clone(), ..factor };
-            Ok(Decided::done(writes, ChangedFactors::Changed(factor)))
-        })
-        .await
+    change(engine, rename, |writes, owner, ChangeFactors { change: (id, name), .. }| {
+        let Some(factor) = owner.confirmed.into_iter().find(|factor| factor.id == *id) else {
+            return Ok(ChangedFactors::NotFound);
+        };
+        totp_factors::rename(writes, *id, name);
+        Ok(ChangedFactors::Changed(TotpFactor { name: name.clone(), ..factor }))
+    })
+    .await
 }
 
 /// Removes a TOTP factor, unless it is the last second factor of an account with two-step sign-in.
@@ -93,26 +94,19 @@ pub(crate) async fn remove<E: Executor>(
     engine: &E,
     remove: ChangeFactors<FactorId>,
 ) -> StoreResult<ChangedFactors> {
-    let mut script = Script::default();
-    let reads = Reads::lock(&mut script, &remove);
-    engine
-        .transact(script, move |results| {
-            let Some(Owner { user, confirmed }) = reads.owner(results, &remove)? else {
-                return Ok(Decided::Return(ChangedFactors::NoSession));
-            };
-            if confirmed.iter().all(|factor| factor.id != remove.change) {
-                return Ok(Decided::Return(ChangedFactors::NotFound));
-            }
-            let has_passkey = user.has_usable_passkey(remove.rp_id.as_ref());
-            if user.has_two_step() && confirmed.len() == 1 && !has_passkey {
-                return Ok(Decided::Return(ChangedFactors::LastSecondFactor));
-            }
-            let mut writes = Script::default();
-            totp_factors::delete(&mut writes, remove.change);
-            record(&mut writes, &user, &remove, None)?;
-            Ok(Decided::done(writes, ChangedFactors::Changed(())))
-        })
-        .await
+    change(engine, remove, |writes, Owner { user, confirmed, .. }, remove| {
+        if confirmed.iter().all(|factor| factor.id != remove.change) {
+            return Ok(ChangedFactors::NotFound);
+        }
+        let has_passkey = user.has_usable_passkey(remove.rp_id.as_ref());
+        if user.has_two_step() && confirmed.len() == 1 && !has_passkey {
+            return Ok(ChangedFactors::LastSecondFactor);
+        }
+        totp_factors::delete(writes, remove.change);
+        record(writes, &user, remove, None)?;
+        Ok(ChangedFactors::Changed(()))
+    })
+    .await
 }
 
 /// Turns two-step sign-in on by a passkey alone.
@@ -154,44 +148,30 @@ pub(crate) async fn turn_two_step_off<E: Executor>(
     engine: &E,
     off: ChangeFactors<()>,
 ) -> StoreResult<ChangedFactors> {
-    let mut script = Script::default();
-    let reads = Reads::lock(&mut script, &off);
-    engine
-        .transact(script, move |results| {
-            let Some(Owner { user, .. }) = reads.owner(results, &off)? else {
-                return Ok(Decided::Return(ChangedFactors::NoSession));
-            };
-            if !user.has_two_step() {
-                return Ok(Decided::Return(ChangedFactors::Unchanged));
-            }
-            let mut writes = Script::default();
-            factors::remove_all_of(&mut writes, user.id);
-            record(&mut writes, &user, &off, Some(MailKind::TwoStepOff))?;
-            Ok(Decided::done(writes, ChangedFactors::Changed(())))
-        })
-        .await
+    change(engine, off, |writes, Owner { user, .. }, off| {
+        if !user.has_two_step() {
+            return Ok(ChangedFactors::Unchanged);
+        }
+        factors::remove_all_of(writes, user.id);
+        record(writes, &user, off, Some(MailKind::TwoStepOff))?;
+        Ok(ChangedFactors::Changed(()))
+    })
+    .await
 }
 
 pub(crate) async fn replace_recovery_codes<E: Executor>(
     engine: &E,
     replace: ChangeFactors<Vec<CodeMac>>,
 ) -> StoreResult<ChangedFactors> {
-    let mut script = Script::default();
-    let reads = Reads::lock(&mut script, &replace);
-    engine
-        .transact(script, move |results| {
-            let Some(Owner { user, .. }) = reads.owner(results, &replace)? else {
-                return Ok(Decided::Return(ChangedFactors::NoSession));
-            };
-            if !user.has_two_step() {
-                return Ok(Decided::Return(ChangedFactors::LastSecondFactor));
-            }
-            let mut writes = Script::default();
-            recovery_codes::replace(&mut writes, user.id, &replace.change, replace.now);
-            record(&mut writes, &user, &replace, Some(MailKind::RecoveryCodesMade))?;
-            Ok(Decided::done(writes, ChangedFactors::Changed(())))
-        })
-        .await
+    change(engine, replace, |writes, Owner { user, .. }, replace| {
+        if !user.has_two_step() {
+            return Ok(ChangedFactors::LastSecondFactor);
+        }
+        recovery_codes::replace(writes, user.id, &replace.change, replace.now);
+        record(writes, &user, replace, Some(MailKind::RecoveryCodesMade))?;
+        Ok(ChangedFactors::Changed(()))
+    })
+    .await
 }
 
 /// Removes all second factors of an account, with or without its passkeys, and ends its sessions.

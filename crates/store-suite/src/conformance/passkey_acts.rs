@@ -7,7 +7,9 @@ use latchkey_domain::challenge::{ChallengeKind, SecondFactorPolicy};
 use latchkey_domain::factors::FactorName;
 use latchkey_domain::ids::{PasskeyId, SessionId, UserId};
 use latchkey_domain::mail_kind::MailKind;
-use latchkey_domain::passkey::{Aaguid, CredentialId, Passkey, PasskeyState, RpId, Transports, UserHandle};
+use latchkey_domain::passkey::{
+    Aaguid, CredentialId, Passkey, PasskeyState, Passkeys as OwnPasskeys, RpId, Transports, UserHandle,
+};
 use latchkey_domain::session::{AuthMethod, AuthMethods, Level, NewSession};
 use latchkey_domain::sign_in_offer::SignInOffer;
 use latchkey_domain::time::Timestamp;
@@ -16,8 +18,8 @@ use latchkey_domain::tokens::TokenHash;
 use super::fixtures::{World, days};
 use super::numbered::rules;
 use latchkey_store::{
-    AnswerChallenge, BeginPasskey, BegunPasskey, Ceremony, ChangeFactors, Enroller, Entry, NewPasskey,
-    PasskeyOptions, PasskeyRefusal, PasskeySignIn, RegisterPasskey, RegisteredPasskey, RemovedPasskey, Shown,
+    AnswerChallenge, BeginPasskey, BegunPasskey, Ceremony, ChangeFactors, ChangedFactors, Enroller, Entry,
+    NewPasskey, PasskeyOptions, PasskeyRefusal, PasskeySignIn, RegisterPasskey, RegisteredPasskey, Shown,
     ShownPasskey, SignInWithPasskey,
 };
 
@@ -183,7 +185,7 @@ impl World {
         owner: (UserId, SessionId),
         id: PasskeyId,
         now: Timestamp,
-    ) -> RemovedPasskey {
+    ) -> ChangedFactors<OwnPasskeys> {
         let remove = self.passkey_change(owner, id, AuditKind::PasskeyRemoved, now);
         self.remove_passkey(remove, offer()).await.unwrap()
     }

@@ -5,7 +5,7 @@ use latchkey_domain::passkey::{CredentialId, MAX_PASSKEYS};
 use super::fixtures::{RACERS, World, at};
 use super::races::{count, race};
 use latchkey_store::{
-    Answered, Enroller, PasskeySignIn, RegisterPasskey, RegisteredPasskey, RemovedPasskey, SignInWithPasskey,
+    Answered, ChangedFactors, Enroller, PasskeySignIn, RegisterPasskey, RegisteredPasskey, SignInWithPasskey,
 };
 
 pub(super) async fn of_twenty_uses_of_a_ceremony_one_registers(world: World) {
@@ -119,6 +119,6 @@ pub(super) async fn of_two_last_passkeys_one_stays(world: World) {
     })
     .await;
 
-    assert_eq!(count(&outcomes, |outcome| matches!(outcome, RemovedPasskey::Removed(_))), 1);
+    assert_eq!(count(&outcomes, |outcome| matches!(outcome, ChangedFactors::Changed(_))), 1);
     assert_eq!(world.passkeys_of(user.id).await.len(), 1);
 }

@@ -9,9 +9,7 @@ use super::factor_acts::TwoStep;
 use super::fixtures::{World, at};
 use super::oauth_acts::{google, provider};
 use super::passkey_acts::{mailed, offer, rp_id};
-use latchkey_store::{
-    ChangedFactors, RemovePasskeyOf, RemovedPasskey, ResetFactors, UnlinkIdentity, UnlinkOutcome,
-};
+use latchkey_store::{ChangedFactors, RemovePasskeyOf, ResetFactors, UnlinkIdentity, UnlinkOutcome};
 
 pub(super) async fn a_removal_ends_the_other_sessions_of_the_passkey(world: World) {
     let user = world.verified("ada", at(0)).await;
@@ -26,7 +24,7 @@ pub(super) async fn a_removal_ends_the_other_sessions_of_the_passkey(world: Worl
 
     let removed = world.take_passkey((user.id, caller), passkey.id, at(3)).await;
 
-    let RemovedPasskey::Removed(left) = removed else { panic!("{removed:?}") };
+    let ChangedFactors::Changed(left) = removed else { panic!("{removed:?}") };
     assert_eq!(left.passkeys.iter().map(|one| one.id).collect::<Vec<_>>(), [other.id]);
     assert!(!world.lives(stolen, at(4)).await);
     for id in [caller, by_password.id, of_other] {
@@ -36,7 +34,7 @@ pub(super) async fn a_removal_ends_the_other_sessions_of_the_passkey(world: Worl
     assert_eq!(mailed(&world, at(3)).await, [MailKind::PasskeyRemoved]);
     assert!(world.find_passkey(&passkey.credential_id, &rp_id()).await.unwrap().is_none());
     let again = world.take_passkey((user.id, caller), passkey.id, at(4)).await;
-    assert_eq!(again, RemovedPasskey::NotFound);
+    assert_eq!(again, ChangedFactors::NotFound);
 }
 
 pub(super) async fn a_passkey_of_another_account_is_not_removed(world: World) {
@@ -47,9 +45,9 @@ pub(super) async fn a_passkey_of_another_account_is_not_removed(world: World) {
     let passkey = world.add_passkey(user.id, session.id, at(1)).await;
 
     let removed = world.take_passkey((eve.id, foreign.id), passkey.id, at(2)).await;
-    assert_eq!(removed, RemovedPasskey::NotFound);
+    assert_eq!(removed, ChangedFactors::NotFound);
     let removed = world.take_passkey((user.id, foreign.id), passkey.id, at(2)).await;
-    assert_eq!(removed, RemovedPasskey::NoSession);
+    assert_eq!(removed, ChangedFactors::NoSession);
     assert_eq!(world.passkeys_of(user.id).await.len(), 1);
 }
 
@@ -62,14 +60,14 @@ pub(super) async fn the_last_way_in_is_not_removed(world: World) {
     let owner = (user.id, session);
 
     let removed = world.take_passkey(owner, first.id, at(2)).await;
-    assert!(matches!(removed, RemovedPasskey::Removed(_)), "{removed:?}");
-    assert_eq!(world.take_passkey(owner, second.id, at(2)).await, RemovedPasskey::LastWayIn);
+    assert!(matches!(removed, ChangedFactors::Changed(_)), "{removed:?}");
+    assert_eq!(world.take_passkey(owner, second.id, at(2)).await, ChangedFactors::LastWayIn);
     let removed = world.take_passkey(owner, foreign.id, at(2)).await;
-    assert!(matches!(removed, RemovedPasskey::Removed(_)), "{removed:?}");
+    assert!(matches!(removed, ChangedFactors::Changed(_)), "{removed:?}");
     let remove = || world.passkey_change(owner, second.id, AuditKind::PasskeyRemoved, at(3));
     let with_mail = SignInOffer { by_email: true, ..offer() };
     let removed = world.remove_passkey(remove(), with_mail).await.unwrap();
-    assert!(matches!(removed, RemovedPasskey::Removed(_)), "{removed:?}");
+    assert!(matches!(removed, ChangedFactors::Changed(_)), "{removed:?}");
 }
 
 pub(super) async fn an_identity_may_go_while_a_usable_passkey_is_left(world: World) {
@@ -106,9 +104,9 @@ pub(super) async fn the_last_second_factor_is_not_removed(world: World) {
 
     assert_eq!(world.remove_totp(remove_totp()).await.unwrap(), ChangedFactors::Changed(()));
 
-    assert_eq!(world.take_passkey(owner, passkey.id, at(3)).await, RemovedPasskey::LastSecondFactor);
+    assert_eq!(world.take_passkey(owner, passkey.id, at(3)).await, ChangedFactors::LastSecondFactor);
     let removed = world.take_passkey(owner, foreign.id, at(3)).await;
-    assert!(matches!(removed, RemovedPasskey::Removed(_)), "{removed:?}");
+    assert!(matches!(removed, ChangedFactors::Changed(_)), "{removed:?}");
 }
 
 pub(super) async fn turning_two_step_off_keeps_passkeys(world: World) {

@@ -1,10 +1,13 @@
 //! `/api/auth/factors`: a signed-in user's own second factors. This module contains the structs that these endpoints
 //! share.
 
+use axum::response::Response;
+use http::HeaderMap;
 use latchkey_domain::challenge::ChallengeId;
 use latchkey_domain::factors::{FactorId, FactorName, TotpFactor};
 use latchkey_domain::long_code::LongCode;
 use latchkey_domain::time::Timestamp;
+use latchkey_service::factors::{FactorEnroller, TwoStepOn};
 use latchkey_service::refusal::{FACTOR_NOT_FOUND, INVALID_CHALLENGE};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -12,7 +15,9 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::SessionBody;
-use crate::bearer::BearerToken;
+use super::session::{Saying, session_with};
+use crate::app::App;
+use crate::bearer::{BearerToken, Credentials};
 use crate::body::{JsonBody, from_object};
 use crate::error::Result;
 use crate::openapi::fields;
@@ -67,8 +72,20 @@ pub struct TwoStepOnBody {
     recovery_codes: Vec<String>,
 }
 
+/// Builds the response with the new session after two-step sign-in was turned on. `body` makes it of the session's body
+/// and the recovery codes.
+pub(super) fn turned_on<T: Serialize>(
+    app: &App,
+    on: TwoStepOn,
+    body: impl FnOnce(SessionBody, Vec<String>) -> T,
+) -> Result<Response> {
+    let TwoStepOn { entrance, client_type, recovery_codes } = on;
+    let recovery_codes = grouped(&recovery_codes);
+    session_with(app, client_type, *entrance, Saying::Nothing, |session| body(session, recovery_codes))
+}
+
 /// Formats recovery codes as groups of characters.
-pub(super) fn grouped(codes: &[LongCode]) -> Vec<String> {
+fn grouped(codes: &[LongCode]) -> Vec<String> {
     codes.iter().map(LongCode::expose_grouped).collect()
 }
 
@@ -77,35 +94,47 @@ fn factor_id(text: &str) -> Result<FactorId> {
     Ok(text.parse().map_err(|_| &FACTOR_NOT_FOUND)?)
 }
 
-/// The body of an enrolment request. The caller is identified by a challenge id in the body, or else by the bearer
-/// token.
-pub(super) struct EnrolmentBody(Result<JsonBody<Map<String, Value>>>);
+/// One of the two calls of an enrolment.
+pub(super) enum EnrolmentCall {
+    /// It needs a fresh access token.
+    Begin,
+    Complete,
+}
 
-impl EnrolmentBody {
-    /// Refuses an unreadable body of a request without a bearer token: such a request can only be meant for a
-    /// challenge.
-    pub(super) fn new(
-        body: Result<JsonBody<Map<String, Value>>>,
-        bearer: Option<&BearerToken>,
-    ) -> Result<Self> {
-        if bearer.is_none() { body.map(Ok).map(Self) } else { Ok(Self(body)) }
-    }
-
-    /// True if the body contains a challenge id, so that no bearer token is needed.
-    pub(super) fn names_challenge(&self) -> bool {
-        let object = self.0.as_ref().ok().map(|JsonBody(object)| object);
-        object.and_then(|object| object.get("challengeId")).is_some_and(|id| !id.is_null())
-    }
-
-    /// Parses the fields. Handlers authenticate a bearer token before this call, so that a client without credentials
-    /// gets 401 and not an error about a field.
-    pub(super) fn read<T: DeserializeOwned>(self) -> Result<T> {
-        let JsonBody(object) = self.0?;
-        from_object(object)
-    }
+/// Reads an enrolment request with its enroller: the challenge that the body names, or else the session of the bearer
+/// token. A bearer token is authenticated before the fields are judged, so that a client without credentials gets 401
+/// and not an error about a field.
+pub(super) async fn enrolment<T: DeserializeOwned>(
+    app: &App,
+    headers: &HeaderMap,
+    body: Result<JsonBody<Map<String, Value>>>,
+    call: EnrolmentCall,
+    challenge_of: fn(&T) -> Option<&str>,
+) -> Result<(FactorEnroller, T)> {
+    let bearer = Credentials::of(headers).bearer;
+    // Without a bearer token the request can only be meant for a challenge.
+    let body = if bearer.is_none() { Ok(body?) } else { body };
+    let names_challenge = |JsonBody(object): &JsonBody<Map<String, Value>>| {
+        object.get("challengeId").is_some_and(|id| !id.is_null())
+    };
+    let bearer = bearer.as_ref().map(BearerToken::expose);
+    let caller = match call {
+        _ if body.as_ref().is_ok_and(names_challenge) => None,
+        EnrolmentCall::Begin => Some(FactorEnroller::Fresh(app.service.sessions.fresh(bearer).await?)),
+        EnrolmentCall::Complete => {
+            Some(FactorEnroller::Session(app.service.sessions.authenticate(bearer).await?))
+        }
+    };
+    let JsonBody(object) = body?;
+    let request = from_object(object)?;
+    let enroller = match caller {
+        Some(caller) => caller,
+        None => FactorEnroller::Challenge(challenge_id(challenge_of(&request))?),
+    };
+    Ok((enroller, request))
 }
 
 /// Parses the id of a challenge.
-pub(super) fn challenge_id(text: Option<&str>) -> Result<ChallengeId> {
+fn challenge_id(text: Option<&str>) -> Result<ChallengeId> {
     Ok(text.and_then(ChallengeId::parse).ok_or(&INVALID_CHALLENGE)?)
 }

@@ -11,7 +11,6 @@ use latchkey_domain::factors::FactorName;
 use latchkey_domain::passkey::{Passkey, PasskeyId};
 use latchkey_domain::shape::Shaped;
 use latchkey_domain::time::Timestamp;
-use latchkey_service::factors::FactorEnroller;
 use latchkey_service::passkeys::{OwnPasskeys, Registered};
 use latchkey_service::refusal::PASSKEY_NOT_FOUND;
 use serde::{Deserialize, Serialize};
@@ -19,10 +18,9 @@ use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::factors::{EnrolmentBody, challenge_id, grouped};
-use super::session::{Saying, SessionBody, session_with};
+use super::factors::{EnrolmentCall, enrolment, turned_on};
+use super::session::SessionBody;
 use crate::app::App;
-use crate::bearer::{BearerToken, Credentials};
 use crate::body::JsonBody;
 use crate::caller::{FreshUser, SignedInUser};
 use crate::client::ClientInfo;
@@ -30,7 +28,7 @@ use crate::endpoint::{Access, Endpoint};
 use crate::error::{Result, codes};
 use crate::json::Json;
 use crate::openapi::headers::SET_COOKIE;
-use crate::openapi::{fields, parameters};
+use crate::openapi::{fields, parameters, shapes};
 use crate::path::PathText;
 
 pub mod authentication_options;
@@ -154,18 +152,6 @@ pub struct EnrolledBody {
     recovery_codes: Vec<String>,
 }
 
-/// The response to a registration. It depends on the enroller.
-#[derive(ToSchema)]
-#[schema(as = PasskeyRegistered)]
-#[serde(untagged)]
-#[expect(clippy::large_enum_variant, reason = "describes the response; no value of it is made")]
-pub enum RegisteredBody {
-    /// With a challenge of kind `enroll`: the new session, with the passkey and the recovery codes.
-    Enrolled(EnrolledBody),
-    /// In a session: the passkey alone.
-    Added(ChangedBody),
-}
-
 /// The browser's response to creation options.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -199,7 +185,7 @@ pub const REGISTER: Endpoint = Endpoint::post("/api/auth/passkeys", |method| on(
     .access(Access::PublicOrUser)
     .parameters(&[parameters::client_type])
     .body::<RegisterRequest>(example)
-    .responds_with::<RegisteredBody>(StatusCode::OK, "The passkey is registered.", &[SET_COOKIE])
+    .responds_with::<shapes::PasskeyRegistered>(StatusCode::OK, "The passkey is registered.", &[SET_COOKIE])
     .errors(&[
         &codes::FEATURE_DISABLED,
         &codes::INVALID_CHALLENGE,
@@ -213,28 +199,21 @@ pub async fn register(
     headers: HeaderMap,
     body: Result<JsonBody<Map<String, Value>>>,
 ) -> Result<Response> {
-    let bearer = Credentials::of(&headers).bearer;
-    let body = EnrolmentBody::new(body, bearer.as_ref())?;
-    let (enroller, request) = if body.names_challenge() {
-        let request: RegisterRequest = body.read()?;
-        (FactorEnroller::Challenge(challenge_id(request.challenge_id.as_deref())?), request)
-    } else {
-        let caller = app.service.sessions.authenticate(bearer.as_ref().map(BearerToken::expose)).await?;
-        (FactorEnroller::Session(caller), body.read()?)
-    };
+    let call = EnrolmentCall::Complete;
+    let (enroller, request) =
+        enrolment(&app, &headers, body, call, |request: &RegisterRequest| request.challenge_id.as_deref())
+            .await?;
     let registration = credential::registration(request.credential)?;
     let (passkeys, from) = (&app.service.passkeys, client.to_sign_in());
     match passkeys.register(enroller, &request.ceremony_id, registration, request.name, &from).await? {
         Registered::Added(passkey) => {
             Ok(Json(ChangedBody { passkey: PasskeyBody::new(&app, &passkey) }).into_response())
         }
-        Registered::TurnedOn { entrance, client_type, passkey, recovery_codes } => {
-            session_with(&app, client_type, *entrance, Saying::Nothing, |session| EnrolledBody {
-                session,
-                passkey: PasskeyBody::new(&app, &passkey),
-                recovery_codes: grouped(&recovery_codes),
-            })
-        }
+        Registered::TurnedOn(on, passkey) => turned_on(&app, on, |session, recovery_codes| EnrolledBody {
+            session,
+            passkey: PasskeyBody::new(&app, &passkey),
+            recovery_codes,
+        }),
     }
 }
 

@@ -6,14 +6,12 @@ use http::HeaderMap;
 use latchkey_domain::factors::{FactorId, FactorName};
 use latchkey_domain::shape::Shaped;
 use latchkey_domain::time::Timestamp;
-use latchkey_service::factors::FactorEnroller;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
-use super::{EnrolmentBody, FactorBody, challenge_id, factor_id};
+use super::{EnrolmentCall, FactorBody, enrolment, factor_id};
 use crate::app::App;
-use crate::bearer::{BearerToken, Credentials};
 use crate::body::JsonBody;
 use crate::caller::{FreshUser, SignedInUser};
 use crate::client::ClientInfo;
@@ -82,15 +80,10 @@ pub async fn begin(
     headers: HeaderMap,
     body: Result<JsonBody<Map<String, Value>>>,
 ) -> Result<Json<BegunBody>> {
-    let bearer = Credentials::of(&headers).bearer;
-    let body = EnrolmentBody::new(body, bearer.as_ref())?;
-    let (enroller, request) = if body.names_challenge() {
-        let request: BeginRequest = body.read()?;
-        (FactorEnroller::Challenge(challenge_id(request.challenge_id.as_deref())?), request)
-    } else {
-        let caller = app.service.sessions.fresh(bearer.as_ref().map(BearerToken::expose)).await?;
-        (FactorEnroller::Fresh(caller), body.read()?)
-    };
+    let call = EnrolmentCall::Begin;
+    let (enroller, request) =
+        enrolment(&app, &headers, body, call, |request: &BeginRequest| request.challenge_id.as_deref())
+            .await?;
     let begun = app.service.factors.begin_totp(enroller, request.name).await?;
     Ok(Json(BegunBody {
         factor_id: begun.factor_id,

@@ -9,14 +9,13 @@ use serde::Deserialize;
 use serde_json::json;
 use utoipa::ToSchema;
 
-use super::{TwoStepOnBody, grouped};
+use super::{TwoStepOnBody, turned_on};
 use crate::app::App;
 use crate::body::JsonBody;
 use crate::caller::FreshUser;
 use crate::client::ClientInfo;
 use crate::endpoint::{Access, Endpoint};
 use crate::endpoints::MessageBody;
-use crate::endpoints::auth::session::{Saying, session_with};
 use crate::error::{Result, codes};
 use crate::json::Json;
 use crate::openapi::headers::SET_COOKIE;
@@ -68,13 +67,11 @@ pub async fn set(
 ) -> Result<Response> {
     let said = |message| Ok(Json(MessageBody { message }).into_response());
     match app.service.factors.set_two_step(&caller, body.enabled, &client.to_sign_in()).await? {
-        TwoStepSet::TurnedOn { entrance, client_type, recovery_codes } => {
-            session_with(&app, client_type, *entrance, Saying::Nothing, |session| TwoStepOnBody {
-                session,
-                factor: None,
-                recovery_codes: grouped(&recovery_codes),
-            })
-        }
+        TwoStepSet::TurnedOn(on) => turned_on(&app, on, |session, recovery_codes| TwoStepOnBody {
+            session,
+            factor: None,
+            recovery_codes,
+        }),
         TwoStepSet::TurnedOff => {
             said("Two-step sign-in is off; authenticator apps and recovery codes were removed.")
         }

@@ -13,10 +13,9 @@ use utoipa::ToSchema;
 
 use super::options::CreationOptionsBody;
 use crate::app::App;
-use crate::bearer::{BearerToken, Credentials};
 use crate::body::JsonBody;
 use crate::endpoint::{Access, Endpoint};
-use crate::endpoints::auth::factors::{EnrolmentBody, challenge_id};
+use crate::endpoints::auth::factors::{EnrolmentCall, enrolment};
 use crate::error::{ApiError, Result, codes};
 use crate::json::Json;
 use crate::openapi::fields;
@@ -79,20 +78,15 @@ pub async fn begin(
     headers: HeaderMap,
     body: Result<JsonBody<Map<String, Value>>>,
 ) -> Result<Json<BegunBody>> {
-    let bearer = Credentials::of(&headers).bearer;
-    let body = EnrolmentBody::new(body, bearer.as_ref())?;
-    let (enroller, request) = if body.names_challenge() {
-        let request: BeginRequest = body.read()?;
-        if request.mediation.is_some() {
-            // Such a passkey shows no second factor, and the answer opens a session of level 2.
-            let problem = "cannot be `conditional` with a challenge";
-            return Err(ApiError::validation("mediation", problem).reason(Reason::Conflicting));
-        }
-        (FactorEnroller::Challenge(challenge_id(request.challenge_id.as_deref())?), request)
-    } else {
-        let caller = app.service.sessions.fresh(bearer.as_ref().map(BearerToken::expose)).await?;
-        (FactorEnroller::Fresh(caller), body.read()?)
-    };
+    let call = EnrolmentCall::Begin;
+    let (enroller, request) =
+        enrolment(&app, &headers, body, call, |request: &BeginRequest| request.challenge_id.as_deref())
+            .await?;
+    if request.mediation.is_some() && matches!(enroller, FactorEnroller::Challenge(_)) {
+        // Such a passkey shows no second factor, and the answer opens a session of level 2.
+        let problem = "cannot be `conditional` with a challenge";
+        return Err(ApiError::validation("mediation", problem).reason(Reason::Conflicting));
+    }
     let mode =
         request.mediation.map_or(RegistrationMode::Prompted, |Mediation| RegistrationMode::Conditional);
     let begun = app.service.passkeys.begin_registration(enroller, mode).await?;
