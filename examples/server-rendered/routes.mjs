@@ -20,8 +20,9 @@ async function securityPage(client, error) {
   }
   const { data } = await client.auth.getAccount();
   if (!data) return HOME;
-  const { data: own } = await client.auth.listSessions();
-  return { ...(error && { status: 400 }), ...security({ error, account: data, sessions: own?.sessions ?? [] }) };
+  const [{ data: own }, { data: keys }] = await Promise.all([client.auth.listSessions(), client.auth.passkeys.list()]);
+  const lists = { sessions: own?.sessions ?? [], passkeys: keys?.passkeys ?? [] };
+  return { ...(error && { status: 400 }), ...security({ error, account: data, ...lists }) };
 }
 
 /** Result of a change on the security page: its recovery codes, if there are new ones. */
@@ -138,6 +139,8 @@ export const actions = {
     if (error) return { status: 400, ...enrolment({ error, begun: { factorId, uri, secret }, asked }) };
     return changed(client, result);
   },
+  "/passkey/rename": async ({ client, fields }) => changed(client, await client.auth.passkeys.rename(fields.id, fields.name.trim())),
+  "/passkey/remove": async ({ client, fields }) => changed(client, await client.auth.passkeys.remove(fields.id)),
   "/recovery-codes": async ({ client }) => changed(client, await client.auth.replaceRecoveryCodes()),
   "/two-step/off": async ({ client }) => changed(client, await client.auth.setTwoStep(false)),
   "/oauth": async ({ client, fields, origin }) => {

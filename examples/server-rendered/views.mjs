@@ -75,9 +75,9 @@ export const newPassword = ({ error, email: address, otp }) => ({
 const KINDS = { totp: "Code of your app", recovery_code: "Recovery code", password: "Password", email_code: "Code from your mail" };
 
 /** Question for a second factor. The challenge is in the form alone: whoever reloads starts over. */
-export const challenge = ({ error, asked, kind = asked.kinds[0] }) => ({
+export const challenge = ({ error, asked, kind = asked.kinds.find((one) => KINDS[one]) }) => ({
   title: "One more step",
-  body: html`${complaint(error)}
+  body: !kind ? html`<p>This account asks for a passkey, which needs a page with a script.</p>` : html`${complaint(error)}
     <form method="post" action="/challenge">
       ${hidden({ challenge: asked.id, kinds: asked.kinds.join(" "), expiresAt: asked.expiresAt, kind })}
       <label>${KINDS[kind]} <input name="answer" type="${kind === "password" ? "password" : "text"}" autocomplete="off" required autofocus></label>
@@ -108,13 +108,18 @@ export const recoveryCodes = ({ codes }) => ({
     <ul>${codes.map((code) => html`<li><code>${code}</code></li>`)}</ul><p><a href="/security">I have stored them</a></p>`,
 });
 
-export const security = ({ error, account: { twoStep, totp, recoveryCodesLeft }, sessions }) => ({
+/** Passkey of another app of this service. To add one, or to sign in with one, a page needs a script. */
+const passkeyOf = ({ id, name }) => html`<form method="post" action="/passkey/rename">${hidden({ id })}
+    <label>Passkey <input name="name" maxlength="64" required value="${name}"></label><button class="quiet">Rename</button><button class="quiet" formaction="/passkey/remove" formnovalidate>Remove</button></form>`;
+
+export const security = ({ error, account: { twoStep, totp, recoveryCodesLeft }, passkeys, sessions }) => ({
   title: `Two-step sign-in is ${twoStep ? "on" : "off"}`,
   body: html`${complaint(error)}
     <ul>${totp.map((one) => html`<li>${one.name}, since ${new Date(one.createdAt).toUTCString()}</li>`)}</ul>
     ${twoStep ? html`<p class="soft">${recoveryCodesLeft} recovery codes are left.</p>` : ""}
     <form method="post" action="/totp"><button>Add an authenticator app</button></form>
     ${twoStep ? html`<form method="post" action="/recovery-codes"><button class="quiet">New recovery codes</button></form><form method="post" action="/two-step/off"><button class="quiet">Turn off</button></form>` : ""}
+    ${passkeys.length ? html`<h2>Passkeys</h2>${passkeys.map(passkeyOf)}` : ""}
     <h2>Your sessions</h2><ul>${sessions.map((one) => html`<li>${one.ip}, ${new Date(one.lastSeenAt).toUTCString()}${one.current ? ", this one" : ""}</li>`)}</ul>
     <p class="soft"><a href="/">Back to your account</a></p>`,
 });

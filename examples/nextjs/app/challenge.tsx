@@ -13,13 +13,16 @@ const KINDS: { [Kind in ChallengeKind]?: string } = {
 
 /** Question for a second factor at sign-in, or for a fresh confirmation before a change. */
 export function Challenge() {
-  const { challenge, answer, sendCode, dismiss } = useChallenge();
+  const { challenge, answer, answerWithPasskey, sendCode, dismiss } = useChallenge();
   const [chosen, setChosen] = useState<ChallengeKind>();
   const kinds = challenge?.kinds.filter((kind) => KINDS[kind]) ?? [];
   const kind = chosen && kinds.includes(chosen) ? chosen : kinds[0];
-  if (!challenge || !kind) return null;
+  const hasPasskey = challenge?.kinds.includes("passkey");
+  if (!challenge || !(kind || hasPasskey)) return null;
+  const { error } = answerWithPasskey.error ? answerWithPasskey : answer;
   const onSubmit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
+    if (!kind) return;
     const typed = String(new FormData(event.currentTarget).get("answer")).trim();
     const { error } = await answer.run({ challenge, kind, ...(kind === "password" ? { password: typed } : { code: typed }) });
     if (error?.error === "INVALID_CHALLENGE") dismiss(); // start over
@@ -31,9 +34,14 @@ export function Challenge() {
   return (
     <form onSubmit={onSubmit}>
       <h1>One more step</h1>
-      {answer.error && <p role="alert">{`${answer.error.message} ${answer.error.nextActions ?? ""}`}</p>}
-      <label>{KINDS[kind]} <input key={kind} name="answer" type={kind === "password" ? "password" : "text"} autoComplete="off" required /></label>
-      <button>Continue</button>
+      {error && <p role="alert">{`${error.message} ${error.nextActions ?? ""}`}</p>}
+      {hasPasskey && <button type="button" onClick={() => void answerWithPasskey.run(challenge)}>Use your passkey</button>}
+      {kind && (
+        <>
+          <label>{KINDS[kind]} <input key={kind} name="answer" type={kind === "password" ? "password" : "text"} autoComplete="off" required /></label>
+          <button>Continue</button>
+        </>
+      )}
       {kinds.filter((other) => other !== kind).map((other) => (
         <button key={other} type="button" onClick={() => choose(other)}>{KINDS[other]} instead</button>
       ))}

@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import { cookies } from "next/headers";
 import { clientOf } from "../lib/latchkey";
 import { Providers } from "./providers";
+import "./style.css";
 
 export const metadata = { title: "Latchkey in Next.js" };
 

@@ -1,6 +1,6 @@
 "use client";
-import { type FormEvent, useState } from "react";
-import type { LatchkeyError } from "@latchkey/client";
+import { type FormEvent, useEffect, useState } from "react";
+import type { LatchkeyError, PasskeySignInInput } from "@latchkey/client";
 import { useChallenge, useLatchkey, useUser } from "@latchkey/client/react";
 import { Challenge } from "./challenge";
 import { Security } from "./security";
@@ -26,20 +26,33 @@ function useForm(run: (fields: Record<string, string>, what: string) => Promise<
     const fields = Object.fromEntries(new FormData(event.currentTarget)) as Record<string, string>;
     setError((await run(fields, (submitter as HTMLButtonElement).value)).error);
   };
-  return { onSubmit, complaint: error && <p role="alert">{`${error.message} ${error.nextActions ?? ""}`}</p> };
+  return { onSubmit, setError, complaint: error && <p role="alert">{`${error.message} ${error.nextActions ?? ""}`}</p> };
 }
 
 function SignIn() {
   const { auth } = useLatchkey();
   // Address whose code was mailed at sign-up.
   const [mailed, setMailed] = useState("");
-  const { onSubmit, complaint } = useForm(async ({ email = "", password = "", code = "" }, what) => {
+  // Known in the browser alone.
+  const [hasPasskeys, setHasPasskeys] = useState(false);
+  const { onSubmit, setError, complaint } = useForm(async ({ email = "", password = "", code = "" }, what) => {
     if (what === "verify") return auth.verifyEmail({ email: mailed, otp: code.trim() });
     if (what === "sign-in") return auth.signInWithPassword({ email, password });
     const result = await auth.signUp({ email, password });
     if (result.data?.requireEmailVerification) setMailed(email);
     return result;
   });
+  const signIn = async (input?: PasskeySignInInput) => {
+    const { error } = await auth.signInWithPasskey(input);
+    // The user chose none, or this browser has no autofill of passkeys.
+    if (!error?.error.startsWith("PASSKEY")) setError(error);
+  };
+  useEffect(() => {
+    const form = new AbortController();
+    setHasPasskeys(auth.passkeys.isSupported());
+    void signIn({ autofill: true, signal: form.signal });
+    return () => form.abort();
+  }, [auth]);
   if (mailed) {
     return (
       <form key="verify" onSubmit={onSubmit}>
@@ -54,9 +67,10 @@ function SignIn() {
     <form onSubmit={onSubmit}>
       <h1>Welcome</h1>
       {complaint}
-      <label>Email <input name="email" type="email" autoComplete="username" required /></label>
+      <label>Email <input name="email" type="email" autoComplete="username webauthn" required /></label>
       <label>Password <input name="password" type="password" autoComplete="current-password" required /></label>
       <button value="sign-in">Sign in</button>
+      {hasPasskeys && <button type="button" onClick={() => void signIn()}>Sign in with a passkey</button>}
       <button value="sign-up">Create an account</button>
     </form>
   );

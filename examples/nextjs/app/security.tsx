@@ -3,8 +3,9 @@ import { type FormEvent, useEffect, useState } from "react";
 import type { Account, BegunTotp, LatchkeyError, OwnSession, Result } from "@latchkey/client";
 import { useLatchkey } from "@latchkey/client/react";
 import { encode } from "uqr";
+import { Passkeys } from "./passkeys";
 
-/** Two-step sign-in and the sessions of the user. */
+/** Two-step sign-in, passkeys and sessions of the user. */
 export function Security() {
   const { auth } = useLatchkey();
   const [account, setAccount] = useState<Account | null>(null);
@@ -22,7 +23,7 @@ export function Security() {
   /** Result of a change. If the session is too old, the user confirms (challenge.tsx shows the question) and repeats it. */
   const done = async <Data extends object>(change: Promise<Result<Data>>): Promise<Data | null> => {
     const result = await change;
-    setError(result.error);
+    setError(result.error?.error === "PASSKEY_CANCELLED" ? null : result.error);
     if (result.error?.error === "REAUTHENTICATION_REQUIRED") await auth.reauthenticate();
     if (result.data && "recoveryCodes" in result.data) setCodes(result.data.recoveryCodes as string[]);
     await load();
@@ -60,8 +61,12 @@ export function Security() {
           <button>Confirm</button>
         </form>
       )}
+      {!account.twoStep && account.passkeyCount > 0 && (
+        <button onClick={() => void done(auth.setTwoStep(true))}>Turn on with your passkey</button>
+      )}
       {account.twoStep && <button onClick={() => void done(auth.replaceRecoveryCodes())}>New recovery codes</button>}
       {account.twoStep && <button onClick={() => void done(auth.setTwoStep(false))}>Turn off</button>}
+      <Passkeys change={done} />
       <h2>Your sessions</h2>
       <ul>
         {sessions.map((one) => (

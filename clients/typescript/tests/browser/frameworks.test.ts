@@ -9,6 +9,7 @@ import { openBrowser, picture, seen, visit } from "../support/app.js";
 import { codeIn, mailTo, newEmail, PASSWORD } from "../support/people.js";
 import { freePort } from "../support/service.js";
 import { totpOf } from "../support/totp.js";
+import { addAuthenticator, autofillsOf, countAutofills, offered } from "../support/virtual-authenticator.js";
 
 const at = (path: string): string => fileURLToPath(new URL(`../../../../${path}`, import.meta.url));
 const BUILT = at("clients/typescript/dist/ssr.js");
@@ -162,6 +163,52 @@ describe.each(["nextjs", "sveltekit"] as const)("examples/%s", (name) => {
     await page.getByLabel("Recovery code").fill(codes[2] ?? "");
     await press("Continue");
     await seen(page, `Hello ${email}`);
+  });
+
+  test("a passkey is added, signs in from the autofill and by the button, and is the second factor", async () => {
+    await countAutofills(context);
+    const { page, email } = await signUp();
+    const device = await addAuthenticator(page);
+    const press = (label: string): Promise<void> => page.getByRole("button", { name: label, exact: true }).click();
+    await press("Security");
+    await press("Add a passkey");
+    await page.getByLabel("Passkey", { exact: true }).fill("My phone");
+    await press("Rename");
+    await expect.poll(() => device.ids()).toHaveLength(1);
+    await picture(page, `${name}-passkeys`);
+    await page.setViewportSize({ width: 360, height: 740 });
+    await page.emulateMedia({ colorScheme: "dark" });
+    await picture(page, `${name}-passkeys-phone`);
+
+    await press("Turn on with your passkey");
+    await seen(page, "Your recovery codes");
+    await device.confirms(false);
+    const before = await autofillsOf(page);
+    await press("Sign out");
+    await offered(page, before);
+    await picture(page, `${name}-sign-in-phone`);
+    await page.getByLabel("Email").fill(email);
+    await page.getByLabel("Password").fill(PASSWORD);
+    await press("Sign in");
+    await page.getByText("One more step").waitFor();
+    await device.confirms(true);
+    await press("Use your passkey");
+    await seen(page, `Hello ${email}`);
+
+    await device.confirms(false);
+    const later = await autofillsOf(page);
+    await press("Sign out");
+    await offered(page, later);
+    await device.confirms(true);
+    await press("Sign in with a passkey");
+    await seen(page, `Hello ${email}`);
+    expect(await rendered()).toContain(email);
+
+    await press("Sign out");
+    // From the autofill, because the user is there when the form appears.
+    await seen(page, `Hello ${email}`);
+    await press("Security");
+    await expect.poll(() => page.getByLabel("Passkey", { exact: true }).inputValue()).toBe("My phone");
   });
 
   test("another site can neither write nor read through the route", async () => {

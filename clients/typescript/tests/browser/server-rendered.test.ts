@@ -4,9 +4,10 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
+import { plugIn } from "../support/authenticator.js";
 import { openBrowser, picture, seen, visit } from "../support/app.js";
-import { codeIn, mailTo, newEmail, PASSWORD } from "../support/people.js";
+import { codeIn, mailTo, must, newEmail, PASSWORD, serverClient } from "../support/people.js";
 import { freePort } from "../support/service.js";
 import { totpOf } from "../support/totp.js";
 
@@ -121,6 +122,44 @@ test("a user enrols an app, and signs in with a code and with a recovery code", 
   await page.getByText("Security and sessions").click();
   await seen(page, "9 recovery codes are left.");
   await press("Turn off");
+  await seen(page, "Two-step sign-in is off");
+  await context.close();
+});
+
+test("a passkey of another app is renamed and removed", async () => {
+  const context = await browser.newContext();
+  const page = await visit(context, `${url}sign-up`);
+  const email = newEmail();
+  const press = (name: string): Promise<void> => page.getByRole("button", { name, exact: true }).click();
+  await page.getByLabel("Email").fill(email);
+  await page.getByLabel("Password").fill(PASSWORD);
+  await press("Create account");
+  await page.getByLabel("Code").fill(codeIn(await mailTo(inject("code"), email)));
+  await press("Verify");
+  await page.getByText("Security and sessions").waitFor();
+  plugIn();
+  const { auth } = serverClient(inject("code"));
+  must(await auth.signInWithPassword({ email, password: PASSWORD }));
+  must(await auth.passkeys.register({ name: "My phone" }));
+  vi.unstubAllGlobals();
+  const { recoveryCodes = [] } = must(await auth.setTwoStep(true));
+
+  // A page without a script asks for what can be typed.
+  await page.goto(url);
+  await page.getByLabel("Email").fill(email);
+  await page.getByLabel("Password").fill(PASSWORD);
+  await press("Sign in");
+  await page.getByLabel("Recovery code").fill(recoveryCodes[0] ?? "");
+  await press("Continue");
+  await page.getByText("Security and sessions").click();
+  await page.getByLabel("Passkey").fill("My tablet");
+  await press("Rename");
+  await expect.poll(() => page.getByLabel("Passkey").inputValue()).toBe("My tablet");
+  await picture(page, "server-rendered-passkeys");
+  await press("Turn off");
+  await seen(page, "Two-step sign-in is off");
+  await press("Remove");
+  await expect.poll(() => page.getByLabel("Passkey").count()).toBe(0);
   await seen(page, "Two-step sign-in is off");
   await context.close();
 });
