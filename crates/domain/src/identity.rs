@@ -4,7 +4,7 @@
 use crate::email::Email;
 use crate::profile::{AvatarUrl, LONGEST_NAME, Name};
 use crate::shape::{Shape, Shaped};
-use crate::user::{EMAIL_PROVIDER, User};
+use crate::user::{EMAIL_PROVIDER, PASSKEY_PROVIDER, User};
 use crate::words;
 
 /// Maximum length of a provider key in characters.
@@ -15,8 +15,10 @@ const LONGEST_SUBJECT: usize = 255;
 const LONGEST_ISSUER: usize = 1024;
 /// Stored text of an unknown issuer.
 const UNKNOWN_ISSUER: &str = "?";
-/// Provider keys that the HTTP API reserves: `email` in a user's `providers`, and path segments in the place of a key.
-const RESERVED_KEYS: [&str; 3] = [EMAIL_PROVIDER, "configs", "custom"];
+/// Provider keys that the HTTP API reserves: methods of sign-in in a user's `providers`, and path segments in the place
+/// of a key.
+const RESERVED_KEYS: [&str; 6] =
+    [EMAIL_PROVIDER, PASSKEY_PROVIDER, "password", "anonymous", "configs", "custom"];
 
 /// Error of [`ProviderKey::parse`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -175,7 +175,20 @@ fn provider_claims_are_sanitised() {
 #[test]
 fn keys_are_plain_and_no_words_of_the_interface() {
     assert!(ProviderKey::parse("my-idp_2").is_ok());
-    for bad in ["", "Google", "a b", "a/b", "ä", &"a".repeat(65), "email", "configs", "custom"] {
+    for bad in [
+        "",
+        "Google",
+        "a b",
+        "a/b",
+        "ä",
+        &"a".repeat(65),
+        "email",
+        "passkey",
+        "password",
+        "anonymous",
+        "configs",
+        "custom",
+    ] {
         assert!(ProviderKey::parse(bad).is_err(), "{bad:?}");
     }
 }

@@ -90,6 +90,17 @@ fn provider_that_cannot_be_used_is_named_with_its_field() {
 }
 
 #[test]
+fn key_that_means_something_else_is_refused() {
+    for key in ["email", "passkey", "password", "anonymous", "configs", "custom"] {
+        let setting = format!("oauth.providers.{key}.client_id=c");
+        assert_says(
+            &problem(development(&[&setting])),
+            &[&format!("oauth.providers.{key}"), "no such setting"],
+        );
+    }
+}
+
+#[test]
 fn provider_has_less_time_than_a_request() {
     assert_says(&problem(development(&["oauth.timeout=15s"])), &["oauth.timeout", "server.request_timeout"]);
     assert_says(&problem(development(&["oauth.proxy=nowhere"])), &["oauth.proxy"]);
