@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
+use latchkey_testkit::passkeys::Device;
 use latchkey_testkit::postgres::TestCluster;
 use latchkey_testkit::{Client, PASSWORD, Session, Value};
 use rustix::process::Signal;
@@ -99,6 +100,24 @@ async fn secrets_sessions_and_keys_survive_a_restart() {
     let token = Session::of(&refreshed).access_token;
     running.anon().with_bearer(&token).get("/api/profiles/me").send().await.expect(200);
     assert_eq!(binary.read("latchkey-data/server-secret"), secret);
+}
+
+#[tokio::test]
+async fn start_counts_the_passkeys_of_another_domain() {
+    let unusable = "passkeys are unusable";
+    let binary = Binary::new().set("server.public_url=https://accounts.example.org");
+    let running = binary.serve().await;
+    let session = Session::of(&running.anon().sign_up("ada@example.org", PASSWORD).send().await);
+    let ada = running.anon().with_bearer(&session.access_token);
+    ada.add_passkey(&Device::at("https://accounts.example.org")).await;
+    running.stop().await;
+    let log = binary.serve().await.stop().await.err;
+    assert!(!log.contains(unusable), "{log}");
+
+    let log = binary.set("passkeys.rp_id=example.org").serve().await.stop().await.err;
+
+    let line = log.lines().find(|line| line.contains(unusable)).unwrap_or_else(|| panic!("{log}"));
+    assert!(line.contains("count=1") && line.contains("passkeys.rp_id"), "{line}");
 }
 
 #[tokio::test]

@@ -81,6 +81,7 @@ mod passkey_ceremonies;
 mod passkey_challenges;
 mod passkey_copies;
 mod passkey_fuzz;
+mod passkey_instances;
 mod passkey_lies;
 mod passkey_management;
 mod passkey_options;

@@ -7,6 +7,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use latchkey_testkit::{Ceremony, Client, Session, TestApp, Value, both_stores, json, minutes, seconds};
 
 use crate::described::assert_successes_are_described;
+use crate::limits::limited;
 use crate::passkey_calls::remove;
 use crate::two_step_calls::keys;
 
@@ -230,6 +231,21 @@ both_stores! {
                 request.send().await.refused(401, "AUTH_UNAUTHORIZED");
             }
         }
+    }
+
+    with(|b| b.limits())
+    async fn options_of_one_address_are_three_hundred_in_five_minutes(app) {
+        for _ in 0..300 {
+            app.anon().request_options().send().await.expect(200);
+        }
+
+        let wait = limited(&app.anon().request_options().send().await, "passkey options, per address");
+
+        assert_eq!(wait, 1);
+        app.anon().request_options().from_ip("203.0.113.9").send().await.expect(200);
+        app.clock.advance(seconds(1));
+        app.anon().request_options().send().await.expect(200);
+        limited(&app.anon().request_options().send().await, "passkey options, per address");
     }
 
     async fn responses_are_described(app) {

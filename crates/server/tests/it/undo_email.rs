@@ -208,6 +208,30 @@ both_stores! {
     }
 
     with(|b| b.verification_by_code())
+    async fn passkey_answers_the_challenge_of_an_undo(app) {
+        let ada = app.two_step_user("ada").await;
+        let (mut passkey, _) = ada.add_passkey(&app.phone()).await;
+        app.clock.advance(days(2));
+        let session = signed_in(&app, &ada).await;
+        changed_from(&app, &app.with_session(&session), LEFT, NEW).await;
+        let token = app.mail().last(LEFT).token();
+
+        let refusal = undo(&app.anon(), &token, LEFT).send().await.refused(403, "SECOND_FACTOR_REQUIRED");
+
+        assert_eq!(refusal["challenge"]["kinds"], json!(["passkey", "totp", "recovery_code"]));
+        let id = refusal["challenge"]["id"].as_str().unwrap();
+        let begun = app.anon().challenge_options(id).send().await.expect(200);
+        let mut of_bob = app.passkey_user("bob").await.passkey.clone();
+        let wrong = of_bob.sign(&begun["options"]).to_json();
+        app.anon().answer_by_passkey(id, &wrong).send().await.refused(401, "INVALID_SECOND_FACTOR");
+        let right = passkey.sign(&begun["options"]).to_json();
+        let done = app.anon().answer_by_passkey(id, &right).send().await.expect(200);
+        assert_eq!(crate::two_step_calls::keys(&done), ["message"]);
+        assert_eq!(email_of(&app, &ada.id).await, LEFT);
+        app.anon().answer_by_passkey(id, &right).send().await.refused(401, "INVALID_CHALLENGE");
+    }
+
+    with(|b| b.verification_by_code())
     async fn page_has_a_field_for_the_second_factor_and_takes_a_recovery_code(app) {
         let ada = app.two_step_user("ada").await;
         app.clock.advance(days(2));
