@@ -46,10 +46,11 @@ impl UndoFacts {
         self.two_step_since.is_some_and(|since| since >= self.removes_since())
     }
 
-    /// True if the undo link requires a second factor: two-step sign-in was on before the event and still is.
+    /// True if the undo link requires a second factor: two-step sign-in was on before the event, still is, and this undo
+    /// does not turn it off. Otherwise the factor could be that of whoever caused the event.
     #[must_use]
-    pub const fn needs_second_factor(&self) -> bool {
-        self.had_two_step && self.two_step_since.is_some()
+    pub fn needs_second_factor(&self) -> bool {
+        self.had_two_step && self.two_step_since.is_some() && !self.turns_two_step_off()
     }
 }
 
@@ -76,5 +77,14 @@ mod tests {
         assert!(facts.needs_second_factor());
         let off_meanwhile = UndoFacts { two_step_since: None, ..facts };
         assert!(!off_meanwhile.needs_second_factor());
+    }
+
+    #[test]
+    fn two_step_of_the_day_before_or_turned_on_again_is_not_asked_for() {
+        for since in [76, 99, 101] {
+            let facts =
+                UndoFacts { happened_at: at(100), had_two_step: true, two_step_since: Some(at(since)) };
+            assert!(facts.turns_two_step_off() && !facts.needs_second_factor(), "{since}");
+        }
     }
 }

@@ -11,7 +11,7 @@ pub use latchkey_webauthn::RegistrationMode;
 use crate::error::{Error, Result};
 use crate::factors::Factors;
 use crate::kernel::Kernel;
-use crate::mailbox::Mailbox;
+use crate::passwords::Passwords;
 use crate::refusal::FEATURE_DISABLED;
 use crate::secrets::{CannotDerive, ServerSecret};
 use crate::sessions::Sessions;
@@ -46,7 +46,7 @@ settings! {
 pub struct Passkeys {
     kernel: Arc<Kernel>,
     sessions: Arc<Sessions>,
-    mailbox: Arc<Mailbox>,
+    passwords: Arc<Passwords>,
     factors: Arc<Factors>,
     limits: Limits,
     relying_party: RelyingParty,
@@ -57,14 +57,14 @@ impl Passkeys {
     pub(crate) fn new(
         kernel: Arc<Kernel>,
         sessions: Arc<Sessions>,
-        mailbox: Arc<Mailbox>,
+        passwords: Arc<Passwords>,
         factors: Arc<Factors>,
         secret: &ServerSecret,
         limits: Limits,
         relying_party: RelyingParty,
     ) -> Result<Self, CannotDerive> {
         let ceremonies = CeremonyKey::new(secret)?;
-        Ok(Self { kernel, sessions, mailbox, factors, limits, relying_party, ceremonies })
+        Ok(Self { kernel, sessions, passwords, factors, limits, relying_party, ceremonies })
     }
 
     /// True if users can register passkeys and sign in with them: the operator permits it, and the service has a

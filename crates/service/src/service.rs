@@ -351,7 +351,7 @@ fn second_factors(
     let factors = Factors::new(k(), s(), passwords.clone(), secret, limits.factors, lifetimes.factors)?;
     let factors = Arc::new(factors);
     let passkeys =
-        Passkeys::new(k(), s(), mailbox.clone(), factors.clone(), secret, limits.passkeys, relying_party)?;
+        Passkeys::new(k(), s(), passwords.clone(), factors.clone(), secret, limits.passkeys, relying_party)?;
     let passkeys = Arc::new(passkeys);
     let challenges = Challenges {
         kernel: k(),

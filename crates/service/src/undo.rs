@@ -14,7 +14,7 @@ use crate::challenges::{Answer, Challenges};
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::mailbox::Mailbox;
-use crate::refusal::{INVALID_CODE, INVALID_SECOND_FACTOR};
+use crate::refusal::{INVALID_CODE, INVALID_SECOND_FACTOR, NO_SECOND_FACTOR_LEFT};
 use crate::sessions::{Challenge, Sessions, SignInClient};
 
 pub use latchkey_store::UndoLink;
@@ -79,6 +79,9 @@ impl UndoLinks {
                 return Ok(Undone::Done);
             }
             UndoOutcome::Refused => return Err(Error::Refused(&INVALID_CODE)),
+            UndoOutcome::Challenged(kinds) if kinds.is_empty() => {
+                return Err(Error::Refused(&NO_SECOND_FACTOR_LEFT));
+            }
             UndoOutcome::Challenged(kinds) => kinds,
         };
         let Some(kind) = kind else {

@@ -68,8 +68,9 @@ pub use oauth_flows::{
 pub use oauth_providers::{FoundProvider, OAuthProviders, StoredProvider};
 pub use outbox::{ClaimedMail, Lease, ListedMail, MailFate, MailState, NewMail, Outbox, Recipient};
 pub use passkeys::{
-    BeginPasskey, BegunPasskey, Ceremony, NewPasskey, PasskeyOwner, PasskeyRefusal, PasskeySignIn, Passkeys,
-    RegisterPasskey, RegisteredPasskey, RemovePasskeyOf, ShownPasskey, SignInWithPasskey, VerifiablePasskey,
+    BeginPasskey, BegunPasskey, Ceremony, FoundPasskey, NewPasskey, PasskeyOwner, PasskeyRefusal,
+    PasskeySignIn, Passkeys, RegisterPasskey, RegisteredPasskey, RemovePasskeyOf, ShownPasskey,
+    SignInWithPasskey, VerifiablePasskey,
 };
 pub use profiles::{ProfileHits, Profiles, UpdateProfile, UpdateProfileOutcome};
 pub use retention::{

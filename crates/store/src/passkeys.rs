@@ -19,7 +19,7 @@ use crate::entry::{Entered, Entry};
 use crate::error::StoreResult;
 use crate::factors::{ChangeFactors, ChangedFactors, Enroller, TurnedOn};
 use crate::outbox::NewMail;
-use crate::sessions::LiveSession;
+use crate::sessions::{LiveSession, SignInGuard};
 
 /// A WebAuthn ceremony that a request completes. It succeeds once over all instances.
 #[derive(Debug, Clone, Copy)]
@@ -175,12 +175,25 @@ pub struct SignInWithPasskey {
     pub rp_id: RpId,
     /// Session of level 2 to open. The store fills in the passkey. The challenge of the entry is not used.
     pub entry: Entry,
+    /// Guess limits of the password sign-in, if any. The failure counter of account and client is cleared.
+    pub guard: Option<SignInGuard>,
     /// True if only accounts with a verified email address may sign in.
     pub must_verify: bool,
     /// Audit event of kind `SignedIn`. The store fills in user id and session id.
     pub event: AuditEvent,
     /// Data to write if the passkey is refused.
     pub refusal: PasskeyRefusal,
+}
+
+/// Outcome of [`Passkeys::find_passkey`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum FoundPasskey {
+    /// The passkey and its user.
+    Usable(Box<(VerifiablePasskey, User)>),
+    /// No account has such a passkey.
+    Unknown,
+    /// No account has such a passkey, and the ceremony was completed before.
+    CeremonyUsed,
 }
 
 /// Outcome of [`Passkeys::sign_in_with_passkey`].
@@ -225,12 +238,14 @@ pub trait Passkeys {
     /// account never exceeds [`latchkey_domain::passkey::MAX_PASSKEYS`]. Deletes the account's challenges.
     async fn register_passkey(&self, register: RegisterPasskey) -> StoreResult<RegisteredPasskey>;
 
-    /// Finds the passkey with a credential id, if it is of this relying party id, and its user.
+    /// Finds the passkey with a credential id, if it is of this relying party id. `ceremony` is the hash of the ceremony
+    /// in which it was shown.
     async fn find_passkey(
         &self,
         credential_id: &CredentialId,
         rp_id: &RpId,
-    ) -> StoreResult<Option<Box<(VerifiablePasskey, User)>>>;
+        ceremony: TokenHash,
+    ) -> StoreResult<FoundPasskey>;
 
     /// Opens a session, and stores the counter and backup state of the assertion in the same transaction.
     async fn sign_in_with_passkey(&self, sign_in: SignInWithPasskey) -> StoreResult<PasskeySignIn>;

@@ -55,7 +55,8 @@ pub struct UndoWrites {
 pub enum UndoOutcome {
     /// The event was reversed.
     Undone,
-    /// A second factor is needed, and the challenge was written. Contains the kinds of answers that it accepts.
+    /// A second factor is needed, and the challenge was written. Contains the kinds of answers that it accepts. If the
+    /// account can give no answer, nothing was written and the list is empty.
     Challenged(Vec<ChallengeKind>),
     /// The token is unknown, used or expired, the typed address is not the one that the mail was sent to, the account is
     /// banned, or another account has the address by now. Nothing changed.
@@ -89,6 +90,7 @@ pub trait UndoLinks {
 
     /// Reverses an event, once. The account gets the address back that the mail was sent to, verified. Removes the password. Ends all sessions. Deletes outstanding codes, tokens and
     /// challenges. Removes the factors and identities that were added since the day before the event. Turns two-step
-    /// sign-in off if it was turned on since then. Deletes the undo tokens of this and later events.
+    /// sign-in off if it was turned on since then, or if neither a second factor nor a recovery code is left. Deletes the
+    /// undo tokens of this and later events.
     async fn undo(&self, link: UseUndoLink) -> LimitedResult<UndoOutcome>;
 }

@@ -142,6 +142,20 @@ both_stores! {
         answer.refused(401, "INVALID_PASSKEY");
     }
 
+    // Only a live ceremony tells that nobody has the passkey.
+    async fn used_ceremony_does_not_tell_that_a_passkey_is_unknown(app) {
+        let ada = app.passkey_user("ada").await;
+        let mut unknown = app.phone().create(&ada.begin_passkey().await.options).passkey;
+        let begun = app.anon().begin_passkey_sign_in().await;
+        let credential = ada.passkey.clone().sign(&begun.options).to_json();
+        app.anon().end_passkey_sign_in(&begun.id, &credential).send().await.expect(200);
+
+        let credential = unknown.sign(&begun.options).to_json();
+        let answer = app.anon().end_passkey_sign_in(&begun.id, &credential).send().await;
+
+        answer.refused(401, "INVALID_PASSKEY");
+    }
+
     async fn removed_passkey_is_unknown(app) {
         let ada = app.passkey_user("ada").await;
         let begun = app.anon().begin_passkey_sign_in().await;

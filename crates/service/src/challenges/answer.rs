@@ -45,6 +45,10 @@ impl Challenges {
             match outcome {
                 AnswerOutcome::Moved => {}
                 AnswerOutcome::Wrong => {
+                    // Only now, so that a client over the limit cannot answer without costing the challenge an attempt.
+                    if answer.kind == ChallengeKind::Passkey {
+                        self.passkeys.count_failure(Some(found.user.email.key()), client, now).await?;
+                    }
                     return Err(refusal.unwrap_or(Error::Refused(&INVALID_SECOND_FACTOR)));
                 }
                 AnswerOutcome::Invalid => return Err(Error::Refused(&INVALID_CHALLENGE)),

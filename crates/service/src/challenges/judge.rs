@@ -92,7 +92,7 @@ impl Challenges {
             }
             Given::Password(password) => self.judge_password(found, password, client, now).await?,
             Given::EmailCode(code) => self.judge_email_code(found, &code, client, now).await?,
-            Given::Passkey(assertion) => self.judge_passkey(found, assertion, client, now).await?,
+            Given::Passkey(assertion) => self.judge_passkey(found, assertion)?,
         })
     }
 
@@ -112,18 +112,8 @@ impl Challenges {
         })
     }
 
-    /// Verifies an assertion. A wrong one counts against the limit that it shares with mailed codes.
-    async fn judge_passkey(
-        &self,
-        found: &FoundChallenge,
-        assertion: Assertion,
-        client: &Client,
-        now: Timestamp,
-    ) -> Result<Judged> {
+    fn judge_passkey(&self, found: &FoundChallenge, assertion: Assertion) -> Result<Judged> {
         let answer = self.passkeys.verify_answer(assertion, found)?;
-        if answer.is_none_or(|(shown, ..)| shown.state.is_none()) {
-            self.passkeys.count_failure(client, now).await?;
-        }
         Ok(answer.map_or(Shown::Wrong.into(), |(shown, options, method)| Judged {
             passkey: Some(method),
             ..Shown::Passkey(shown, options).into()

@@ -4,13 +4,13 @@ use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
 use latchkey_domain::challenge::ChallengeId;
 use latchkey_domain::client::Client;
 use latchkey_domain::email::{Email, EmailKey};
-use latchkey_domain::ids::UserId;
 use latchkey_domain::passkey::{CredentialId, RpId, Transports};
 use latchkey_domain::reason::Reason;
 use latchkey_domain::session::AuthMethod;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
-use latchkey_store::{PasskeyOptions, PasskeyRefusal, PasskeySignIn, SignInWithPasskey};
+use latchkey_domain::user::User;
+use latchkey_store::{FoundPasskey, PasskeyOptions, PasskeyRefusal, PasskeySignIn, SignInWithPasskey};
 use serde_json::Value;
 
 use super::Passkeys;
@@ -68,22 +68,26 @@ impl Passkeys {
         let Some(ceremony) = ceremony.filter(|one| one.kind == CeremonyKind::SignIn) else {
             return Err(self.fail(None, &INVALID_PASSKEY, client, now).await?);
         };
-        let Some(found) = self.kernel.store.find_passkey(&assertion.id, &rp_id).await? else {
-            return Err(self.fail(None, &UNKNOWN_PASSKEY, client, now).await?);
+        let completed = ceremony.completed();
+        let found = self.kernel.store.find_passkey(&assertion.id, &rp_id, completed.hash).await?;
+        let (passkey, user) = match found {
+            FoundPasskey::Usable(found) => *found,
+            FoundPasskey::Unknown => return Err(self.fail(None, &UNKNOWN_PASSKEY, client, now).await?),
+            FoundPasskey::CeremonyUsed => return Err(self.fail(None, &INVALID_PASSKEY, client, now).await?),
         };
-        let (passkey, user) = *found;
         let is_meant = [binding(None), binding(Some(user.email.key()))].contains(&ceremony.bound_to);
         let shown = self.verify_assertion(&assertion, &passkey, &ceremony.challenge)?;
         let Some(shown) = shown.filter(|_| is_meant) else {
-            return Err(self.fail(Some(user.id), &INVALID_PASSKEY, client, now).await?);
+            return Err(self.fail(Some(&user), &INVALID_PASSKEY, client, now).await?);
         };
         let method = AuthMethod::of_passkey(passkey.passkey.is_backup_eligible);
         let draft = self.sessions.draft_passkey_entry(method, from, now);
         let sign_in = SignInWithPasskey {
-            ceremony: ceremony.completed(),
+            ceremony: completed,
             shown,
             rp_id,
             entry: draft.entry.clone(),
+            guard: self.passwords.guard(user.email.key(), client),
             must_verify: self.kernel.settings.load().values.require_email_verification,
             event: self.sessions.signed_in_event(&draft.entry.session.methods, client, now),
             refusal: self.refusal(client, now)?,
@@ -99,7 +103,7 @@ impl Passkeys {
             PasskeySignIn::Banned => &USER_BANNED,
             PasskeySignIn::Unverified => &EMAIL_NOT_VERIFIED,
         };
-        Err(self.fail(Some(user.id), refusal, client, now).await?)
+        Err(self.fail(Some(&user), refusal, client, now).await?)
     }
 
     /// Returns request options for an answer to a challenge of kind `passkey`. They replace earlier ones.
@@ -128,27 +132,37 @@ impl Passkeys {
         })
     }
 
-    /// Counts a failed answer against the limit per address that it shares with mailed codes.
-    pub(crate) async fn count_failure(&self, client: &Client, now: Timestamp) -> Result<()> {
-        Ok(self.kernel.store.take(&self.mailbox.attempt_takes(client), now).await??)
+    /// Counts a failed answer against the limit per address that it shares with mailed codes. `account` is the address
+    /// of the account, if it is known.
+    pub(crate) async fn count_failure(
+        &self,
+        account: Option<&EmailKey>,
+        client: &Client,
+        now: Timestamp,
+    ) -> Result<()> {
+        let taken = self.kernel.store.take(&self.passwords.mailbox.attempt_takes(client), now).await?;
+        taken.map_err(|limited| match account {
+            Some(email) => self.kernel.limited(limited, email, client),
+            None => limited.into(),
+        })
     }
 
     /// Counts and records a failed sign-in, and returns the error for the client. A passkey that was right costs nothing,
     /// if only its account may not sign in.
     async fn fail(
         &self,
-        user_id: Option<UserId>,
+        user: Option<&User>,
         refusal: &'static Refusal,
         client: &Client,
         now: Timestamp,
     ) -> Result<Error> {
         let may_not = refusal == &USER_BANNED || refusal == &EMAIL_NOT_VERIFIED;
         if !may_not {
-            self.count_failure(client, now).await?;
+            self.count_failure(user.map(|user| user.email.key()), client, now).await?;
         }
         let reason = if may_not { "account may not sign in" } else { "wrong passkey" };
         let event = self.kernel.event(AuditKind::SignInFailed, Actor::User, Some(client), now);
-        let mut event = AuditEvent { user_id, ..event };
+        let mut event = AuditEvent { user_id: user.map(|user| user.id), ..event };
         event.details.insert("reason".to_owned(), Value::from(reason));
         self.kernel.store.record_event(event).await?;
         Ok(Error::Refused(refusal))

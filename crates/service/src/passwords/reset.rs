@@ -15,7 +15,7 @@ use latchkey_store::{
 use super::Passwords;
 use crate::error::{Error, Result};
 use crate::mailbox::redirect_target::RedirectInput;
-use crate::refusal::{BUSY, INVALID_CODE};
+use crate::refusal::{INVALID_CODE, NO_SECOND_FACTOR_LEFT};
 use crate::sessions::{Challenge, SignInClient};
 
 pub struct ResetToken {
@@ -80,10 +80,12 @@ impl Passwords {
             BeginReset::Refused => return Err(Error::Refused(&INVALID_CODE)),
         };
         self.check_new_password(&self.kernel.settings(), "newPassword", &new, &subject.email)?;
-        if subject.needs_second_factor {
-            return self.challenge_reset(&token, from, now).await.map(ResetOutcome::Challenged);
+        // Without a challenge there is nothing to ask for, or two-step sign-in was turned off meanwhile: the store decides.
+        if subject.needs_second_factor
+            && let Some(challenge) = self.challenge_reset(&token, from, now).await?
+        {
+            return Ok(ResetOutcome::Challenged(challenge));
         }
-
         let reset = ResetPassword {
             token: token.hash(),
             password: self.hasher.hash_like(new, subject.last_sign_up.as_ref()).await?,
@@ -96,28 +98,27 @@ impl Passwords {
                 self.kernel.mails.wake_for_notification();
                 Ok(ResetOutcome::Reset)
             }
-            // Two-step sign-in was turned on meanwhile.
             StoredOutcome::NeedsSecondFactor => {
-                self.challenge_reset(&token, from, now).await.map(ResetOutcome::Challenged)
+                let challenge = self.challenge_reset(&token, from, now).await?;
+                Ok(ResetOutcome::Challenged(challenge.ok_or(&NO_SECOND_FACTOR_LEFT)?))
             }
             StoredOutcome::Refused => Err(Error::Refused(&INVALID_CODE)),
         }
     }
 
     /// Begins the challenge of a password reset, which asks for a second factor. It replaces an earlier challenge of
-    /// the same reset token.
+    /// the same reset token. Returns `None` if the account has nothing to ask for.
     async fn challenge_reset(
         &self,
         token: &LinkToken,
         from: &SignInClient,
         now: Timestamp,
-    ) -> Result<Challenge> {
+    ) -> Result<Option<Challenge>> {
         let (id, challenge) = self.sessions.draft_challenge(from, now);
         let expires_at = challenge.expires_at;
         let rules = self.sessions.factor_rules();
         let begin = BeginResetChallenge { token: token.hash(), challenge, rules, now };
         let kinds = self.kernel.store.begin_reset_challenge(begin).await?.ok_or(&INVALID_CODE)?;
-        // Two-step sign-in was turned off meanwhile: the next attempt resets.
-        if kinds.is_empty() { Err(Error::Refused(&BUSY)) } else { Ok(Challenge { id, kinds, expires_at }) }
+        Ok((!kinds.is_empty()).then_some(Challenge { id, kinds, expires_at }))
     }
 }

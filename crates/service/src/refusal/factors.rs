@@ -14,7 +14,7 @@ refusals! {
         when "the access token is not fresh, or lacks the second factor of an account with two-step sign-in",
         next "Call POST /api/auth/reauthenticate, answer its challenge, and repeat the call with the new access token.";
     SECOND_FACTOR_REQUIRED 403 "The account has two-step sign-in.",
-        when "a second factor is needed; `challenge` is beside the error",
+        when "a second factor is needed; `challenge` is beside the error, unless the account has no second factor left",
         next "Answer the challenge with POST /api/auth/challenges/answer.";
     FEATURE_DISABLED 403 "This feature is switched off.",
         when "the operator switched the feature off",
@@ -26,6 +26,13 @@ refusals! {
         when "two-step sign-in would be on without a second factor, or recovery codes are asked for while it is off",
         next "Add another factor first, or turn two-step sign-in off.";
 }
+
+/// The account has two-step sign-in, and neither a second factor nor a recovery code.
+pub const NO_SECOND_FACTOR_LEFT: Refusal = Refusal {
+    message: "The account has two-step sign-in and no second factor left.",
+    next_action: "Ask the administrator of this service to remove two-step sign-in from the account.",
+    ..SECOND_FACTOR_REQUIRED
+};
 
 /// The account has neither a second factor, nor a password, nor a verified address, so no challenge can reauthenticate
 /// its owner.

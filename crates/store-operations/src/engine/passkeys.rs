@@ -6,16 +6,16 @@ use latchkey_domain::ids::{PasskeyId, SessionId};
 use latchkey_domain::passkey::{CredentialId, Passkey, Passkeys as OwnPasskeys, RpId};
 use latchkey_domain::sign_in_offer::SignInOffer;
 use latchkey_domain::time::Timestamp;
-use latchkey_domain::user::User;
+use latchkey_domain::tokens::TokenHash;
 use latchkey_store::{
-    BeginPasskey, BegunPasskey, ChangeFactors, ChangedFactors, LiveSession, PasskeySignIn, Passkeys,
-    RegisterPasskey, RegisteredPasskey, RemovePasskeyOf, SignInWithPasskey, StoreResult, VerifiablePasskey,
+    BeginPasskey, BegunPasskey, ChangeFactors, ChangedFactors, FoundPasskey, LiveSession, PasskeySignIn,
+    Passkeys, RegisterPasskey, RegisteredPasskey, RemovePasskeyOf, SignInWithPasskey, StoreResult,
 };
 
 use super::Engine;
 use crate::form::{Executor, Results, Script};
 use crate::operations::{change_passkeys, register_passkey, sign_in_with_passkey};
-use crate::tables::{passkeys, sessions};
+use crate::tables::{passkeys, sessions, used_ceremonies};
 
 #[async_trait]
 impl<E: Executor> Passkeys for Engine<E> {
@@ -31,12 +31,17 @@ impl<E: Executor> Passkeys for Engine<E> {
         &self,
         credential_id: &CredentialId,
         rp_id: &RpId,
-    ) -> StoreResult<Option<Box<(VerifiablePasskey, User)>>> {
+        ceremony: TokenHash,
+    ) -> StoreResult<FoundPasskey> {
         let mut script = Script::default();
         let found = passkeys::find_by_credential(&mut script, credential_id, rp_id);
+        let used = used_ceremonies::find(&mut script, ceremony);
         let finish = move |results: &Results<'_>| {
-            let found = passkeys::with_account(results, found)?;
-            Ok(found.map(|(passkey, account)| Box::new((passkey, account.user))))
+            Ok(match passkeys::with_account(results, found)? {
+                Some((passkey, account)) => FoundPasskey::Usable(Box::new((passkey, account.user))),
+                None if results.any(used)? => FoundPasskey::CeremonyUsed,
+                None => FoundPasskey::Unknown,
+            })
         };
         self.read(script, finish).await
     }

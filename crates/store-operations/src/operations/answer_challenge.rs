@@ -86,6 +86,7 @@ fn decide(answer: &AnswerChallenge, reads: Reads, results: &Results<'_>) -> Stor
             let mut writes = count(answer, reads, results, &challenge)?;
             let (user, now) = (&challenge.account.user, answer.terms.now);
             write_refusal(&mut writes, user, &answer.passkey_refusal, now)?;
+            challenges::drop_passkey_options(&mut writes, answer.challenge); // one assertion is mailed once
             Ok(Decided::done(writes, Ok(Answered::Wrong)))
         }
     }
@@ -293,7 +294,7 @@ fn complete(
             Answered::Reset
         }
         (Begun::Undo(undo, reads), Completion::Undo(undo_writes)) => {
-            reads.apply(results, &mut writes, &undo, undo_writes)?;
+            reads.apply(results, &mut writes, &undo, (undo_writes, &answer.terms.rules))?;
             Answered::Undone
         }
         _ => return Ok(Decided::Return(Ok(Answered::Invalid))), // `BegunReads::begun` pairs them

@@ -10,8 +10,10 @@ use latchkey_store::{
 };
 
 use super::entry::{self, Opening, Way};
+use super::guards::{self, Hold};
 use super::sign_in::pend_no_more;
 use crate::form::{Decided, Executor, Results, Script, Slot};
+use crate::tables::limit_failures::Counters;
 use crate::tables::{audit_events, known_clients, outbox, passkeys, used_ceremonies};
 
 /// Returns the state to store; `None` if the passkey is refused.
@@ -37,6 +39,9 @@ pub(crate) async fn sign_in<E: Executor>(
 ) -> StoreResult<PasskeySignIn> {
     let mut script = Script::default();
     let claimed = used_ceremonies::claim(&mut script, sign_in.ceremony);
+    if let Some(guard) = &sign_in.guard {
+        Counters::find(&mut script, &[guard.pair], Hold::Locked); // the sign-in may clear it
+    }
     passkeys::lock_user(&mut script, sign_in.shown.id);
     let found = passkeys::find(&mut script, sign_in.shown.id);
     engine.transact(script, move |results| decide(&sign_in, claimed, found, results)).await
@@ -86,6 +91,9 @@ fn open(
     }
     entry::open(&mut writes, user.id, &entry, way, None)?;
     if way == Way::Session {
+        if let Some(guard) = &sign_in.guard {
+            guards::forgive(&mut writes, guard);
+        }
         known_clients::remember(&mut writes, user.email.key(), &entry.session);
         audit_events::record_in(&mut writes, sign_in.event.clone(), user.id, entry.session.id)?;
     }

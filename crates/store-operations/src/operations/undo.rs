@@ -1,6 +1,6 @@
 //! Undo links: the owner of the mailbox reverses an event. The rules are in [`latchkey_domain::undo`].
 
-use latchkey_domain::challenge::ChallengePurpose;
+use latchkey_domain::challenge::{ChallengePurpose, FactorRules};
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::limits::Take;
 use latchkey_domain::mail_kind::MailKind;
@@ -50,7 +50,7 @@ impl UndoReads {
         results: &Results<'_>,
         writes: &mut Script,
         undo: &Undo,
-        undo_writes: &UndoWrites,
+        (undo_writes, rules): (&UndoWrites, &FactorRules),
     ) -> StoreResult<()> {
         let UndoWrites { event, reset, reset_mail, mail, left_mail, now, .. } = undo_writes;
         let (left, user, facts, now) = (&undo.account.user, undo.restored(), undo.facts(), *now);
@@ -71,6 +71,7 @@ impl UndoReads {
         } else {
             totp_factors::delete_added_since(writes, user.id, since);
             recovery_codes::delete_made_since(writes, user.id, since);
+            users::end_bare_two_step(writes, user.id, rules.rp_id.as_ref());
         }
         users::touch(writes, user.id, now);
         sessions::end_all_of(writes, user.id, now);
@@ -127,12 +128,14 @@ pub(crate) async fn undo<E: Executor>(engine: &E, link: UseUndoLink) -> LimitedR
             if undo.facts().needs_second_factor() {
                 let user_id = undo.account.user.id;
                 let kinds = challenges::kinds(results, facts, purpose, &rules)?;
-                challenges::delete_of_token(&mut writes, user_id, token, purpose);
-                let beginner = Beginner { token: Some(&token), ..Beginner::default() };
-                challenges::insert(&mut writes, user_id, purpose, &challenge, &beginner, now);
+                if !kinds.is_empty() {
+                    challenges::delete_of_token(&mut writes, user_id, token, purpose);
+                    let beginner = Beginner { token: Some(&token), ..Beginner::default() };
+                    challenges::insert(&mut writes, user_id, purpose, &challenge, &beginner, now);
+                }
                 return Ok(Decided::done(writes, Ok(UndoOutcome::Challenged(kinds))));
             }
-            reads.apply(results, &mut writes, &undo, &undo_writes)?;
+            reads.apply(results, &mut writes, &undo, (&undo_writes, &rules))?;
             Ok(Decided::done(writes, Ok(UndoOutcome::Undone)))
         })
         .await

@@ -63,6 +63,8 @@ statements! {
         "UPDATE challenges SET attempts = attempts + 1 WHERE hash = $1";
     SAVE_PASSKEY_OPTIONS: change save_passkey_options(hash: TokenHash, options: PasskeyOptions)
         [&hash, options.0.as_slice()] = "UPDATE challenges SET passkey_options = $2 WHERE hash = $1";
+    DROP_PASSKEY_OPTIONS: change drop_passkey_options(hash: TokenHash) [&hash] =
+        "UPDATE challenges SET passkey_options = NULL WHERE hash = $1";
     LOCK_USER: read lock_user(hash: TokenHash) [&hash] =
         "SELECT 1 FROM users WHERE id = (SELECT user_id FROM challenges WHERE hash = $1) FOR NO KEY UPDATE";
     FIND: read find(hash: TokenHash) [&hash] = concat!(

@@ -1,5 +1,6 @@
 //! Table `used_ceremonies`: WebAuthn ceremonies that were completed, so that each succeeds once.
 
+use latchkey_domain::tokens::TokenHash;
 use latchkey_store::Ceremony;
 
 use crate::bulk::{Table, columns};
@@ -12,4 +13,5 @@ statements! {
     /// the unique key until the first one ends.
     CLAIM: change claim(ceremony: Ceremony) [&ceremony.hash, ceremony.expires_at] = "
     INSERT INTO used_ceremonies (hash, expires_at) VALUES ($1, $2) ON CONFLICT (hash) DO NOTHING";
+    FIND: read find(hash: TokenHash) [&hash] = "SELECT 1 FROM used_ceremonies WHERE hash = $1";
 }

@@ -5,6 +5,7 @@ mod rows;
 use latchkey_domain::email::{Email, EmailKey};
 use latchkey_domain::email_verification::AccountFacts;
 use latchkey_domain::ids::UserId;
+use latchkey_domain::passkey::RpId;
 use latchkey_domain::password::PasswordHash;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::{AppMetadata, User};
@@ -172,6 +173,13 @@ statements! {
     /// Turns two-step sign-in on at this time, or off if the time is null.
     SET_TWO_STEP: change set_two_step(id: UserId, on_since: Option<Timestamp>) =
         "UPDATE users SET two_step_at = $2 WHERE id = $1";
+    /// Turns two-step sign-in off if the account has neither a confirmed TOTP factor, nor a passkey of this relying party
+    /// id, nor a recovery code.
+    END_BARE_TWO_STEP: change end_bare_two_step(id: UserId, rp_id: Option<&RpId>) [id, rp_id.map(RpId::as_str)] = "
+        UPDATE users SET two_step_at = NULL WHERE id = $1
+            AND NOT EXISTS (SELECT 1 FROM totp_factors WHERE user_id = $1 AND confirmed_at IS NOT NULL)
+            AND NOT EXISTS (SELECT 1 FROM recovery_codes WHERE user_id = $1)
+            AND NOT EXISTS (SELECT 1 FROM passkeys WHERE user_id = $1 AND rp_id = $2)";
     SET_METADATA = "UPDATE users SET metadata = $2 WHERE id = $1";
     /// Deletes a user and, by cascading foreign keys, most rows that belong to the user.
     DELETE_USER: change delete(id: UserId) = "DELETE FROM users WHERE id = $1";

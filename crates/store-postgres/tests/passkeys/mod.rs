@@ -12,7 +12,7 @@ use latchkey_store::{
 };
 use latchkey_store_suite::conformance::numbered;
 
-use super::{Measured, account, at, entry, event, mail, next, session, token, user_id};
+use super::{Measured, account, at, entry, event, guard, mail, next, session, token, user_id};
 
 /// Number of the account.
 const OWNER: u64 = 520;
@@ -63,6 +63,7 @@ fn sign_in(number: u8, opened: u64) -> SignInWithPasskey {
         shown: ShownPasskey { id: id(number), state: Some(PasskeyState { counter: 0, is_backed_up: true }) },
         rp_id: rp_id(),
         entry: Entry { session: NewSession { level: Level::Two, ..entry.session.clone() }, ..entry },
+        guard: Some(guard()),
         must_verify: true,
         event: event(next()),
         refusal: PasskeyRefusal { event: event(next()), mail: Some(mail(next())) },
@@ -88,7 +89,7 @@ pub(crate) async fn measure(measured: &mut Measured) {
     op!(m.begin_passkey(BeginPasskey { enroller, user_handle: UserHandle::new([1; 16]), now: at(0) }));
     op!(m.register_passkey(register(1)));
     m.store.register_passkey(register(2)).await.unwrap();
-    op!(m.find_passkey(&credential(1), &rp_id())).unwrap();
+    op!(m.find_passkey(&credential(1), &rp_id(), token(1)));
     op!(m.sign_in_with_passkey(sign_in(1, 521)), "opened");
     let mut refused = sign_in(1, 522);
     refused.shown.state = None;

@@ -14,13 +14,14 @@ use latchkey_domain::session::{AuthMethod, AuthMethods, Level, NewSession};
 use latchkey_domain::sign_in_offer::SignInOffer;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
+use latchkey_domain::user::User;
 
 use super::fixtures::{World, days};
 use super::numbered::rules;
 use latchkey_store::{
     AnswerChallenge, BeginPasskey, BegunPasskey, Ceremony, ChangeFactors, ChangedFactors, Enroller, Entry,
-    NewPasskey, PasskeyOptions, PasskeyRefusal, PasskeySignIn, RegisterPasskey, RegisteredPasskey, Shown,
-    ShownPasskey, SignInWithPasskey,
+    FoundPasskey, NewPasskey, PasskeyOptions, PasskeyRefusal, PasskeySignIn, RegisterPasskey,
+    RegisteredPasskey, Shown, ShownPasskey, SignInWithPasskey, VerifiablePasskey,
 };
 
 /// Relying party id in force.
@@ -143,9 +144,23 @@ impl World {
                 challenge: self.new_challenge(now),
                 rules: rules(SecondFactorPolicy::Optional),
             },
+            guard: None,
             must_verify: true,
             event: self.event(AuditKind::SignedIn, now),
             refusal: self.passkey_refusal(now),
+        }
+    }
+
+    /// Passkey with a credential id and its user, looked up in a new ceremony.
+    pub(super) async fn known_passkey(
+        &self,
+        id: &CredentialId,
+        rp_id: &RpId,
+    ) -> Option<(VerifiablePasskey, User)> {
+        match self.find_passkey(id, rp_id, self.token()).await.unwrap() {
+            FoundPasskey::Usable(found) => Some(*found),
+            FoundPasskey::Unknown => None,
+            FoundPasskey::CeremonyUsed => panic!("a new ceremony is not used"),
         }
     }
 

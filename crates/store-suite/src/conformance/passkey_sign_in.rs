@@ -3,14 +3,14 @@
 use latchkey_domain::challenge::SecondFactorPolicy;
 use latchkey_domain::ids::{PasskeyId, SessionId};
 use latchkey_domain::mail_kind::MailKind;
-use latchkey_domain::passkey::Passkey;
+use latchkey_domain::passkey::{CredentialId, Passkey};
 use latchkey_domain::session::Level;
 use latchkey_domain::user::User;
 
 use super::fixtures::{MINUTE, World, at};
 use super::numbered::rules;
 use super::passkey_acts::rp_id;
-use latchkey_store::{Entered, PasskeySignIn, ShownPasskey, SignInWithPasskey};
+use latchkey_store::{Entered, FoundPasskey, PasskeySignIn, ShownPasskey, SignInWithPasskey};
 
 /// Verified account with a password, a session and a passkey whose counter is 5.
 async fn owner(world: &World) -> (User, SessionId, Passkey) {
@@ -23,7 +23,7 @@ async fn owner(world: &World) -> (User, SessionId, Passkey) {
 
 /// Stored counter of a passkey.
 async fn counter(world: &World, passkey: &Passkey) -> u32 {
-    world.find_passkey(&passkey.credential_id, &rp_id()).await.unwrap().unwrap().0.counter
+    world.known_passkey(&passkey.credential_id, &rp_id()).await.unwrap().0.counter
 }
 
 async fn outcome(world: &World, sign_in: SignInWithPasskey) -> PasskeySignIn {
@@ -106,6 +106,9 @@ pub(super) async fn a_ceremony_signs_in_once_until_it_expires(world: World) {
     assert!(matches!(outcome(&world, first).await, PasskeySignIn::Entered(_)));
 
     assert_eq!(outcome(&world, again()).await, PasskeySignIn::CeremonyUsed);
+    let unknown = CredentialId::parse(&[9; 16]).unwrap();
+    let found = world.find_passkey(&unknown, &rp_id(), ceremony.hash).await.unwrap();
+    assert_eq!(found, FoundPasskey::CeremonyUsed);
     world.purge(at(10 * MINUTE)).await.unwrap();
     assert_eq!(outcome(&world, again()).await, PasskeySignIn::CeremonyUsed);
     assert_eq!(world.mails(at(2)).await, [], "a repeated request is no copied passkey");

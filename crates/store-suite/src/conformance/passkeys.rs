@@ -32,7 +32,7 @@ pub(super) async fn a_passkey_is_stored_as_it_was_registered(world: World) {
     assert_eq!(own.passkeys, [*passkey.clone()]);
     assert_eq!((passkey.id, passkey.created_at, passkey.last_used_at), (new.id, at(1), None));
     assert!(passkey.is_backup_eligible && !passkey.is_backed_up);
-    let (found, owner) = *world.find_passkey(&new.credential_id, &rp_id()).await.unwrap().unwrap();
+    let (found, owner) = world.known_passkey(&new.credential_id, &rp_id()).await.unwrap();
     assert_eq!((found.passkey, owner.id), (*passkey, user.id));
     assert_eq!((found.public_key, found.counter), (new.public_key, 5));
     assert_eq!(found.user_handle, UserHandle::new([7; 16]));
@@ -231,9 +231,9 @@ pub(super) async fn passkeys_of_other_relying_parties_are_kept_and_counted(world
     assert_eq!(world.count_unusable_passkeys(None).await.unwrap(), 2);
     let (_, own) = world.find_own_passkeys(session.id, at(2)).await.unwrap().unwrap();
     assert_eq!(own.passkeys.len(), 2);
-    assert!(world.find_passkey(&foreign.credential_id, &rp_id()).await.unwrap().is_none());
+    assert!(world.known_passkey(&foreign.credential_id, &rp_id()).await.is_none());
     let its_own = RpId::new("example.com");
-    assert!(world.find_passkey(&foreign.credential_id, &its_own).await.unwrap().is_some());
+    assert!(world.known_passkey(&foreign.credential_id, &its_own).await.is_some());
 }
 
 pub(super) async fn a_deleted_account_leaves_no_passkey(world: World) {
@@ -241,7 +241,7 @@ pub(super) async fn a_deleted_account_leaves_no_passkey(world: World) {
     let session = world.open_session(user.id, at(0)).await;
     let passkey = world.add_passkey(user.id, session.id, at(1)).await;
     world.delete_users(&[user.id], vec![world.event(AuditKind::UserDeleted, at(2))]).await.unwrap();
-    assert!(world.find_passkey(&passkey.credential_id, &rp_id()).await.unwrap().is_none());
+    assert!(world.known_passkey(&passkey.credential_id, &rp_id()).await.is_none());
     assert_eq!(world.count_unusable_passkeys(None).await.unwrap(), 0);
 }
 

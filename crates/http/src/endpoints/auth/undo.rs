@@ -65,8 +65,8 @@ pub const UNDO: Endpoint = Endpoint::post(PATH, |method| on(method, undo))
     .about(
         "Takes back the change that the mail was about, once: the account has the address again that the mail went to, the password is dropped, all sessions end, factors and \
          identities that were added since the day before are removed, two-step sign-in is off if it was turned on since \
-         then, and a reset code or link is mailed. Where two-step sign-in was on before the change and still is, a \
-         second factor is needed: 403 `SECOND_FACTOR_REQUIRED` with `challenge`; answer it, or repeat this call with \
+         then or no factor is left, and a reset code or link is mailed. Where two-step sign-in stays on, a second factor \
+         is needed: 403 `SECOND_FACTOR_REQUIRED` with `challenge`; answer it, or repeat this call with \
          `code`.",
     )
     .body::<UndoRequest>(|| json!({ "token": LinkToken::SENT.example, "email": "ada@example.org" }))
@@ -136,8 +136,9 @@ async fn undo_by_form(app: &App, client: &ClientInfo, said: &Query) -> Result<Re
         code if code == codes::INVALID_CHALLENGE.name => {
             ("The codes entered so far were wrong. Begin again.".into(), false)
         }
-        code if code == codes::INVALID_SECOND_FACTOR.name => {
-            (format!("{} {}", error.message, error.next_action), true)
+        code if code == codes::INVALID_SECOND_FACTOR.name || code == codes::SECOND_FACTOR_REQUIRED.name => {
+            let can_help = code == codes::INVALID_SECOND_FACTOR.name;
+            (format!("{} {}", error.message, error.next_action), can_help)
         }
         code if code == codes::VALIDATION_ERROR.name && has_code => (
             "This is no code: the app shows six digits, a recovery code has sixteen letters and digits."
