@@ -17,6 +17,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("latchkey-store-suite", &["latchkey-domain", "latchkey-store", "latchkey-store-postgres"]),
     ("latchkey-oauth", &["latchkey-domain"]),
     ("latchkey-mail", &["latchkey-domain"]),
+    ("latchkey-pages", &["latchkey-domain"]),
     ("latchkey-search", &["latchkey-domain"]),
     ("latchkey-webauthn", &["latchkey-domain"]),
     (

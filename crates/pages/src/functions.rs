@@ -1,0 +1,190 @@
+//! Functions and filters of templates. Most are bound to one language. What they return as HTML is escaped here.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use latchkey_domain::time::Timestamp;
+use minijinja::value::{Kwargs, ValueKind};
+use minijinja::{Environment, Error, ErrorKind, Value};
+
+use crate::escape::{self, write_text};
+use crate::languages::{Catalogue, Piece, pieces};
+use crate::message::{AT, SECONDS};
+use crate::qr;
+use crate::shared::Shared;
+
+type Made = Result<Value, Error>;
+
+/// Adds the functions that do not depend on the language.
+pub(crate) fn add_common(environment: &mut Environment<'static>, shared: &Arc<Shared>) {
+    let own = Arc::clone(shared);
+    environment.add_function("asset", move |name: &str| own.address(name));
+    environment
+        .add_function("qr", |text: &str, label: &str| qr::svg(text, label).map(Value::from_safe_string));
+    environment.add_filter("typed", |text: &str| {
+        let mut html = String::with_capacity(text.len());
+        let _ = escape::write_typed(&mut html, text);
+        Value::from_safe_string(html)
+    });
+    environment.add_filter("initials", initials);
+    environment.add_filter("with_locale", |here: &str, tag: &str| {
+        let separator = if here.contains('?') { '&' } else { '?' };
+        format!("{here}{separator}locale={tag}")
+    });
+}
+
+/// Adds the functions of one language.
+pub(crate) fn add_words(environment: &mut Environment<'static>, shared: &Arc<Shared>, index: usize) {
+    let words = |shared: &Arc<Shared>| {
+        let shared = Arc::clone(shared);
+        move |run: &dyn Fn(&Catalogue) -> Made| run(shared.languages.all()[index].catalogue())
+    };
+
+    let with = words(shared);
+    environment.add_function("t", move |key: &str, kwargs: Kwargs| {
+        with(&|words| fill(words, key, &|name| kwargs.get(name).ok(), Form::Text))
+    });
+    let with = words(shared);
+    environment.add_function("rich", move |key: &str, kwargs: Kwargs| {
+        with(&|words| fill(words, key, &|name| kwargs.get(name).ok(), Form::Html))
+    });
+    let with = words(shared);
+    environment.add_function("say", move |group: &str, message: Value| {
+        let key = message.get_attr("key")?;
+        let key = format!("{group}.{}", key.as_str().unwrap_or_default());
+        with(&|words| fill(words, &key, &|name| message.get_attr(name).ok(), Form::Html))
+    });
+    let with = words(shared);
+    environment.add_function("number", move |number: u64| with(&|words| Ok(words.number(number).into())));
+    let with = words(shared);
+    environment.add_function("moment", move |at: Value| {
+        with(&|words| Ok(Value::from_safe_string(time_element(words, stored_time(&at)?))))
+    });
+    let with = words(shared);
+    environment.add_function("ago", move |at: Value, now: Value| {
+        with(&|words| {
+            let (at, now) = (stored_time(&at)?, stored_time(&now)?);
+            let distance = escape::text(&words.distance(at, now));
+            let time = time_element(words, at);
+            Ok(Value::from_safe_string(format!("{distance} <span class=\"at\">({time})</span>")))
+        })
+    });
+    let with = words(shared);
+    environment.add_function("device", move |device: Value| with(&|words| device_name(words, &device)));
+}
+
+/// Form of a filled text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// Plain text, escaped when it is printed; for attributes and titles too.
+    Text,
+    /// HTML, with values isolated from the direction of the text around them.
+    Html,
+}
+
+/// Returns the text of a key with its placeholders filled. A missing key or value is an error.
+fn fill(words: &Catalogue, key: &str, value: &dyn Fn(&str) -> Option<Value>, form: Form) -> Made {
+    let text = words.text(key).ok_or_else(|| fault(format!("the languages have no text {key}")))?;
+    let count = value("count").and_then(|count| u64::try_from(count.as_i64()?).ok());
+    let mut filled = String::new();
+    for piece in pieces(text.form(&words.tag, count)) {
+        match piece {
+            Piece::Literal(literal) if form == Form::Html => filled.push_str(&escape::text(literal)),
+            Piece::Literal(literal) => filled.push_str(literal),
+            Piece::Placeholder(name) => {
+                let value = value(name).filter(|value| !value.is_undefined());
+                let value = value.ok_or_else(|| fault(format!("the text {key} needs a value for {name}")))?;
+                write_value(words, &mut filled, &value, form)?;
+            }
+        }
+    }
+    Ok(if form == Form::Html { Value::from_safe_string(filled) } else { filled.into() })
+}
+
+fn write_value(words: &Catalogue, filled: &mut String, value: &Value, form: Form) -> Result<(), Error> {
+    match value.kind() {
+        ValueKind::String => {
+            let text = value.as_str().unwrap_or_default();
+            if form == Form::Text {
+                filled.push_str(text);
+            } else {
+                filled.push_str("<bdi>");
+                write_text(filled, text).map_err(|_| fault("a value cannot be written"))?;
+                filled.push_str("</bdi>");
+            }
+        }
+        ValueKind::Number => {
+            let number = value.as_i64().and_then(|number| u64::try_from(number).ok());
+            filled.push_str(&words.number(number.unwrap_or_default()));
+        }
+        ValueKind::Map => {
+            if let Some(seconds) = value.get_attr(SECONDS)?.as_i64() {
+                let seconds = u64::try_from(seconds).unwrap_or_default();
+                let duration = words.duration(seconds);
+                if form == Form::Text {
+                    filled.push_str(&duration);
+                } else {
+                    let duration = escape::text(&duration);
+                    let _ = write!(filled, "<span data-left=\"{seconds}\">{duration}</span>");
+                }
+            } else if form == Form::Text {
+                filled.push_str(&words.moment(stored_time(value)?));
+            } else {
+                filled.push_str(&time_element(words, stored_time(value)?));
+            }
+        }
+        _ => return Err(fault("a value is neither text nor number, time or duration")),
+    }
+    Ok(())
+}
+
+/// Returns a time in UTC. The script of the pages shows it in the zone of the browser.
+fn time_element(words: &Catalogue, at: Timestamp) -> String {
+    format!("<time datetime=\"{at}\">{}</time>", escape::text(&words.moment(at)))
+}
+
+fn stored_time(value: &Value) -> Result<Timestamp, Error> {
+    let millis = value.get_attr(AT)?.as_i64();
+    millis.map(Timestamp::from_millis).ok_or_else(|| fault("a value is no point in time"))
+}
+
+fn device_name(words: &Catalogue, device: &Value) -> Made {
+    let key = match (device.get_attr("browser")?.is_none(), device.get_attr("system")?.is_none()) {
+        (false, false) => "device.browser_and_system",
+        (false, true) => "device.browser",
+        (true, false) => "device.app_on_system",
+        (true, true) => "device.unknown",
+    };
+    fill(words, key, &|name| device.get_attr(name).ok(), Form::Text)
+}
+
+/// Returns the first letters of the first and the last word, in capitals.
+fn initials(name: &str) -> String {
+    let mut words = name.split_whitespace().filter_map(|word| word.chars().find(|c| c.is_alphanumeric()));
+    let first = words.next();
+    first.into_iter().chain(words.next_back()).flat_map(char::to_uppercase).collect()
+}
+
+fn fault(detail: impl Into<std::borrow::Cow<'static, str>>) -> Error {
+    Error::new(ErrorKind::InvalidOperation, detail)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::initials;
+
+    #[test]
+    fn initials_are_of_the_first_and_last_word() {
+        for (name, expected) in [
+            ("Ada Lovelace", "AL"),
+            ("ada", "A"),
+            ("Juan Carlos de la Cruz", "JC"),
+            ("“Quoted” (name)", "QN"),
+            ("山田 太郎", "山太"),
+            ("", ""),
+            ("!!!", ""),
+        ] {
+            assert_eq!(initials(name), expected);
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Numbers, durations and times in the words of a language.
+
+use latchkey_domain::time::Timestamp;
+use time::OffsetDateTime;
+
+use super::catalogue::{Catalogue, Piece, pieces};
+
+const MINUTE: u64 = 60;
+const HOUR: u64 = 60 * MINUTE;
+const DAY: u64 = 24 * HOUR;
+
+impl Catalogue {
+    /// Returns a whole number with separated groups of digits.
+    pub(crate) fn number(&self, number: u64) -> String {
+        let digits = number.to_string();
+        if self.group.is_empty() || digits.len() <= 3 {
+            return digits;
+        }
+        let mut grouped = String::new();
+        for (index, digit) in digits.chars().enumerate() {
+            if index > 0 && (digits.len() - index).is_multiple_of(3) {
+                grouped.push_str(&self.group);
+            }
+            grouped.push(digit);
+        }
+        grouped
+    }
+
+    /// Returns a duration in its largest fitting unit, rounded up: `90 seconds`, `5 minutes`.
+    pub(crate) fn duration(&self, seconds: u64) -> String {
+        let (unit, count) = match seconds {
+            0..100 => ("time.seconds", seconds),
+            100..7_200 => ("time.minutes", seconds.div_ceil(MINUTE)),
+            7_200..172_800 => ("time.hours", seconds.div_ceil(HOUR)),
+            _ => ("time.days", seconds.div_ceil(DAY)),
+        };
+        self.counted(unit, count)
+    }
+
+    /// Returns the distance between two times: `3 hours ago`, `in 2 days`.
+    pub(crate) fn distance(&self, at: Timestamp, now: Timestamp) -> String {
+        let (seconds, is_past) = if at <= now { (now.since(at), true) } else { (at.since(now), false) };
+        let seconds = seconds.as_secs();
+        let (past, future, count) = match seconds {
+            0..MINUTE => return self.counted("time.now", 0),
+            MINUTE..HOUR => ("time.minutes_ago", "time.in_minutes", seconds / MINUTE),
+            HOUR..DAY => ("time.hours_ago", "time.in_hours", seconds / HOUR),
+            _ => ("time.days_ago", "time.in_days", seconds / DAY),
+        };
+        self.counted(if is_past { past } else { future }, count)
+    }
+
+    /// Returns a time to the minute, in UTC: `4 May 2026, 10:02 UTC`.
+    pub(crate) fn moment(&self, at: Timestamp) -> String {
+        let moment =
+            OffsetDateTime::from_unix_timestamp(at.as_seconds()).unwrap_or(OffsetDateTime::UNIX_EPOCH);
+        let month = self.months.get(usize::from(u8::from(moment.month())) - 1);
+        let pattern = self.text("time.moment").map_or("", |text| text.form(&self.tag, None));
+        pieces(pattern)
+            .map(|piece| match piece {
+                Piece::Literal(literal) => literal.to_owned(),
+                Piece::Placeholder("day") => moment.day().to_string(),
+                Piece::Placeholder("month") => month.cloned().unwrap_or_default(),
+                Piece::Placeholder("year") => moment.year().to_string(),
+                Piece::Placeholder("hour") => format!("{:02}", moment.hour()),
+                Piece::Placeholder(_) => format!("{:02}", moment.minute()),
+            })
+            .collect()
+    }
+
+    fn counted(&self, key: &str, count: u64) -> String {
+        let text = self.text(key).map_or("", |text| text.form(&self.tag, Some(count)));
+        text.replace("{count}", &self.number(count))
+    }
+}

@@ -1,0 +1,41 @@
+//! Hosted pages: what a browser sees, and nothing that decides. Views are rendered as HTML by templates, with style sheet,
+//! script, theme and languages.
+//!
+//! Use cases, routes, cookies, flows and sessions belong to other crates, which fill the views.
+
+mod assets;
+mod environment;
+mod escape;
+mod files;
+mod frame;
+mod functions;
+mod headers;
+mod languages;
+mod message;
+mod pages;
+mod preview;
+mod qr;
+mod shared;
+mod states;
+mod templates;
+mod theme;
+mod tokens;
+mod view;
+pub mod views;
+
+pub use assets::{Asset, Assets, PAGES_CSS, PAGES_JS};
+pub use frame::{Address, Ending, Form, Frame, Links, Site};
+pub use headers::{HEADERS, POLICY};
+pub use languages::{
+    Catalogue, Fault as LanguageFault, Language, LanguageError, Languages, PSEUDO, accepted,
+};
+pub use message::{Fault, Notice, Problem, Wait, When};
+pub use pages::Pages;
+pub use preview::{Preview, PreviewError, write_preview};
+pub use states::{Person, State, all as all_states};
+pub use templates::TemplateError;
+pub use theme::{
+    Adjustment, Colour, ColourScheme, Css, Font, InvalidColour, InvalidFile, Layout, Picture, Radius, Theme,
+    Woff2,
+};
+pub use view::View;

@@ -1,0 +1,134 @@
+//! Messages to people: refusals and notices, each with a key in the files of languages and its values.
+
+use std::time::Duration;
+
+use latchkey_domain::time::Timestamp;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+/// A point in time in a view. Templates print it by the functions `moment` and `ago`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct When(pub Timestamp);
+
+/// A duration in a message, printed in words; the script of the pages counts it down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wait(pub Duration);
+
+/// Key of the milliseconds of a [`When`] and of the seconds of a [`Wait`], as templates see them.
+pub(crate) const AT: &str = "at";
+pub(crate) const SECONDS: &str = "seconds";
+
+impl Serialize for When {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        single(serializer, AT, self.0.as_millis())
+    }
+}
+
+impl Serialize for Wait {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let seconds = self.0.as_secs() + u64::from(self.0.subsec_nanos() > 0);
+        single(serializer, SECONDS, i64::try_from(seconds).unwrap_or(i64::MAX))
+    }
+}
+
+fn single<S: Serializer>(serializer: S, key: &str, number: i64) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(Some(1))?;
+    map.serialize_entry(key, &number)?;
+    map.end()
+}
+
+/// A refusal, at a field of the form or at the form as a whole.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Problem {
+    /// Name of the field; `None` for the form as a whole.
+    pub field: Option<&'static str>,
+    pub fault: Fault,
+}
+
+impl Problem {
+    #[must_use]
+    pub const fn at(field: &'static str, fault: Fault) -> Self {
+        Self { field: Some(field), fault }
+    }
+
+    #[must_use]
+    pub const fn whole(fault: Fault) -> Self {
+        Self { field: None, fault }
+    }
+}
+
+/// What is wrong, in the words of the table `fault` of a language.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "key", rename_all = "snake_case")]
+pub enum Fault {
+    // Of a field.
+    Required,
+    InvalidEmail,
+    InvalidCharacters,
+    InvalidUrl,
+    InvalidUsername,
+    TooShort { least: u64 },
+    TooLong { most: u64 },
+    TooCommon,
+    ContainsEmail,
+    ContainsServiceName,
+    MissingNumber,
+    MissingLowercase,
+    MissingUppercase,
+    MissingSpecialChar,
+    EmailTaken,
+    SameEmail,
+    UsernameTaken,
+    UsernameReserved,
+    WrongPassword,
+    InvalidCode,
+    InvalidSecondFactor,
+    // Of a form.
+    InvalidCredentials,
+    EmailNotVerified,
+    Banned,
+    Throttled { wait: Wait },
+    Busy { wait: Wait },
+    SignUpDisabled,
+    FeatureDisabled,
+    InvalidPasskey,
+    UnknownPasskey,
+    PasskeyExists,
+    TooManyFactors,
+    LastSecondFactor,
+    LastSignInMethod,
+    IdentityTaken,
+    Conflict,
+    SignInAgain,
+}
+
+/// What was done, in the words of the table `notice` of a language. Shown on the page that follows.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "key", rename_all = "snake_case")]
+pub enum Notice {
+    Saved,
+    CodeSent,
+    EmailVerified,
+    EmailChanged,
+    EmailChangeCancelled,
+    PasswordChanged,
+    PasskeyAdded,
+    PasskeyRemoved,
+    TotpAdded,
+    TotpRemoved,
+    TwoStepOn,
+    TwoStepOff,
+    SessionEnded,
+    SessionsEnded,
+    ProviderLinked {
+        provider: String,
+    },
+    ProviderUnlinked {
+        provider: String,
+    },
+    DeletionCancelled,
+    /// The page session of another account was ended by this sign-in.
+    OtherAccountLeft {
+        email: String,
+    },
+}

@@ -1,0 +1,142 @@
+//! All pages of a service: compiled templates, one environment per language.
+
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use minijinja::{Environment, Value, context};
+
+use crate::assets::Assets;
+use crate::environment::compile;
+use crate::frame::{Frame, Site};
+use crate::functions::{add_common, add_words};
+use crate::languages::{Language, Languages};
+use crate::shared::Shared;
+use crate::templates::{TemplateError, broken, full_reason, sources};
+use crate::theme::Theme;
+use crate::view::{View, value};
+use crate::{states, tokens};
+
+/// The pages of a service.
+pub struct Pages {
+    shared: Arc<Shared>,
+    base: Environment<'static>,
+    /// Environments with the functions of a language, in the order of the languages.
+    bound: Vec<OnceLock<Environment<'static>>>,
+}
+
+impl Pages {
+    /// Compiles the embedded templates.
+    pub fn new(site: Site, theme: &Theme, languages: Languages) -> Result<Self, TemplateError> {
+        Self::build(site, theme, languages, None, "/assets")
+    }
+
+    /// Compiles the templates, replaced by the files of `folder` (`pages.templates_dir`), and renders every page in every
+    /// state once, so that a broken template is found at the start.
+    pub fn with_templates(
+        site: Site,
+        theme: &Theme,
+        languages: Languages,
+        folder: &Path,
+    ) -> Result<Self, TemplateError> {
+        let pages = Self::build(site, theme, languages, Some(folder), "/assets")?;
+        pages.try_all()?;
+        Ok(pages)
+    }
+
+    pub(crate) fn build(
+        site: Site,
+        theme: &Theme,
+        languages: Languages,
+        folder: Option<&Path>,
+        root: &str,
+    ) -> Result<Self, TemplateError> {
+        let assets = Assets::new(theme);
+        let shared = Arc::new(Shared { site, assets, languages, root: root.to_owned() });
+        let mut base = compile(sources(folder)?)?;
+        base.add_global("site", value(&shared.site));
+        base.add_global("favicon", shared.assets.favicon());
+        let languages = shared.languages.all().iter();
+        let named = languages.map(|language| context! { tag => &language.tag, name => &language.name });
+        base.add_global("languages", named.collect::<Value>());
+        add_common(&mut base, &shared);
+        let bound = shared.languages.all().iter().map(|_| OnceLock::new()).collect();
+        Ok(Self { shared, base, bound })
+    }
+
+    #[must_use]
+    pub fn languages(&self) -> &Languages {
+        &self.shared.languages
+    }
+
+    #[must_use]
+    pub fn assets(&self) -> &Assets {
+        &self.shared.assets
+    }
+
+    /// Renders a page as HTML.
+    pub fn render(
+        &self,
+        language: &Language,
+        frame: &Frame,
+        view: &dyn View,
+    ) -> Result<String, TemplateError> {
+        // The detail of an error may quote values of the page: only its kind is reported.
+        self.render_values(language, view.template(), value(frame), view.value(), |error| {
+            error.kind().to_string()
+        })
+    }
+
+    /// Renders every state in the first language, as [`render`](Self::render), with full reasons; then checks that every
+    /// form that acts has its token.
+    fn try_all(&self) -> Result<(), TemplateError> {
+        let language = &self.shared.languages.all()[0];
+        for state in states::all(&states::Person::plain()) {
+            let template = state.view.template();
+            let (page, view) = (value(&state.frame), state.view.value());
+            let html = self.render_values(language, template, page, view, full_reason)?;
+            if tokens::is_missing(&html) {
+                return Err(TemplateError::Broken {
+                    file: template.to_owned(),
+                    line: self
+                        .base
+                        .get_template(template)
+                        .ok()
+                        .and_then(|found| tokens::line(found.source())),
+                    reason: "a form that acts lacks the field form_token".to_owned(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn render_values(
+        &self,
+        language: &Language,
+        template: &str,
+        page: Value,
+        view: Value,
+        reason: fn(&minijinja::Error) -> String,
+    ) -> Result<String, TemplateError> {
+        let environment = self.bound_to(language);
+        environment
+            .get_template(template)
+            .and_then(|found| found.render(context! { page, view }))
+            .map_err(|error| broken(&error, template, reason))
+    }
+
+    fn bound_to(&self, language: &Language) -> &Environment<'static> {
+        let all = self.shared.languages.all();
+        let index = all.iter().position(|one| one.tag == language.tag).unwrap_or_default();
+        self.bound[index].get_or_init(|| {
+            let mut environment = self.base.clone();
+            add_words(&mut environment, &self.shared, index);
+            let direction = all[index].catalogue().direction();
+            let own = context! { tag => &all[index].tag, name => &all[index].name, direction };
+            environment.add_global("language", own);
+            environment
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

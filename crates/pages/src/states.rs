@@ -1,0 +1,137 @@
+//! Every page in every state with sample values: for the preview, the check of the operator's templates, and tests.
+
+mod account;
+mod credentials;
+mod entrance;
+mod factors;
+mod mailbox;
+mod person;
+
+use std::time::Duration;
+
+use latchkey_domain::time::Timestamp;
+
+pub use person::Person;
+
+use crate::frame::{Ending, Form, Frame};
+use crate::message::{Fault, Notice, Problem, Wait, When};
+use crate::view::View;
+use crate::views::{App, CodeForm, PasskeyForm, PasswordRules, ProviderLink, SendAgain};
+
+/// The time of all states: 4 May 2026, 10:02 UTC.
+const NOW: Timestamp = Timestamp::from_millis(1_777_888_920_000);
+
+/// A page in a state.
+pub struct State {
+    /// Name of page and state, such as `sign_in.wrong`.
+    pub name: &'static str,
+    pub frame: Frame,
+    pub view: Box<dyn View>,
+}
+
+impl State {
+    fn new(name: &'static str, view: impl View + 'static) -> Self {
+        Self { name, frame: Frame::new("/auth/sign-in?flow=c2VhbGVk", When(NOW)), view: Box::new(view) }
+    }
+
+    fn with(mut self, fault: Fault) -> Self {
+        self.frame.problems.push(Problem::whole(fault));
+        self
+    }
+
+    fn at(mut self, field: &'static str, fault: Fault) -> Self {
+        self.frame.problems.push(Problem::at(field, fault));
+        self
+    }
+
+    fn after(mut self, notice: Notice) -> Self {
+        self.frame.notice = Some(notice);
+        self
+    }
+
+    fn ending(mut self) -> Self {
+        self.frame.ending =
+            Some(Ending { seconds: 1_800, stay: "/auth/sign-in?flow=c2VhbGVk&stay=1".to_owned() });
+        self
+    }
+
+    /// Makes it a page of a signed-in account.
+    fn of(mut self, person: &Person) -> Self {
+        "/auth/account".clone_into(&mut self.frame.here);
+        self.frame.account = Some(person.email.clone());
+        self
+    }
+}
+
+/// Returns all pages in all states, with the texts of a person.
+#[must_use]
+pub fn all(person: &Person) -> Vec<State> {
+    let groups = [
+        entrance::states(person),
+        mailbox::states(person),
+        factors::states(person),
+        account::states(person),
+        credentials::states(person),
+    ];
+    groups.into_iter().flatten().collect()
+}
+
+fn form(path: &str) -> Form {
+    Form {
+        action: format!("{path}?flow=c2VhbGVk"),
+        token: "tPvQ4m3n0wYl5rTzq1cJ8hXk2uGdA7sEbVfC6iL9oRM".to_owned(),
+    }
+}
+
+fn seconds(seconds: u64) -> Wait {
+    Wait(Duration::from_secs(seconds))
+}
+
+/// Returns a time some hours before now.
+fn ago(hours: u64) -> When {
+    When(NOW.minus(Duration::from_hours(hours)))
+}
+
+/// Returns a time some hours after now.
+fn later(hours: u64) -> When {
+    When(NOW.plus(Duration::from_hours(hours)))
+}
+
+fn app(person: &Person) -> App {
+    App { host: person.app.clone(), leave: Some("/auth/leave?flow=c2VhbGVk".to_owned()) }
+}
+
+fn rules() -> PasswordRules {
+    PasswordRules { least: 8, number: false, lowercase: false, uppercase: false, special: false }
+}
+
+fn providers(person: &Person) -> Vec<ProviderLink> {
+    let link = |name: &str| ProviderLink {
+        name: name.to_owned(),
+        href: "/auth/provider/example?flow=c2VhbGVk".to_owned(),
+    };
+    person.providers.iter().map(|name| link(name)).collect()
+}
+
+fn passkey(path: &str) -> PasskeyForm {
+    PasskeyForm {
+        form: form(path),
+        ceremony: "Y2VyZW1vbnk".to_owned(),
+        options: r#"{"challenge":"Y2hhbGxlbmdl","rpId":"localhost","userVerification":"required"}"#
+            .to_owned(),
+        renew: Some("/auth/passkey-options".to_owned()),
+    }
+}
+
+fn send_again(wait: Option<u64>) -> SendAgain {
+    SendAgain { form: form("/auth/send"), wait: wait.map(seconds) }
+}
+
+fn code(person: &Person) -> CodeForm {
+    CodeForm {
+        form: form("/auth/code"),
+        email: person.email.clone(),
+        has_letters: false,
+        send: send_again(None),
+    }
+}

@@ -1,0 +1,229 @@
+//! The operator's theme: colours, logo, font and layout. It becomes one style sheet, `theme.css`, of CSS custom properties,
+//! the style sheet of the pages, and the operator's rules. Nothing of it is written into HTML.
+
+mod colour;
+mod palette;
+mod sheet;
+
+pub use colour::{Colour, InvalidColour};
+pub(crate) use sheet::style_sheet;
+
+use palette::{BORDER, Palette, Seed, TEXT};
+
+/// Largest logo or icon, in bytes.
+const LARGEST_PICTURE: usize = 64 * 1024;
+/// Largest font, in bytes.
+const LARGEST_FONT: usize = 200 * 1024;
+/// Largest style sheet of the operator, in bytes.
+const LARGEST_CSS: usize = 64 * 1024;
+
+/// A theme. [`Theme::default`] is the one of a service without settings for it.
+#[derive(Debug, Clone)]
+pub struct Theme {
+    /// Colour of buttons and links.
+    pub accent: Colour,
+    /// The same in the dark scheme; by default a lighter `accent`.
+    pub accent_dark: Option<Colour>,
+    /// Background of the page, in the scheme that it suits: a light one in the light scheme, a dark one in the dark scheme.
+    pub background: Option<Colour>,
+    pub logo: Option<Picture>,
+    pub logo_dark: Option<Picture>,
+    pub favicon: Option<Picture>,
+    pub radius: Radius,
+    pub font: Font,
+    /// A font in WOFF2 for all text, in front of `font`.
+    pub font_file: Option<Woff2>,
+    /// The operator's rules, after ours.
+    pub css: Option<Css>,
+    pub colour_scheme: ColourScheme,
+    pub layout: Layout,
+    /// False hides the name of the service beside the logo. It stays readable for screen readers.
+    pub shows_name: bool,
+}
+
+/// A picture, SVG or PNG by its first bytes.
+#[derive(Debug, Clone)]
+pub struct Picture {
+    pub(crate) kind: PictureKind,
+    pub(crate) bytes: Vec<u8>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PictureKind {
+    Svg,
+    Png,
+}
+
+/// A font in WOFF2.
+#[derive(Debug, Clone)]
+pub struct Woff2(pub(crate) Vec<u8>);
+
+/// Rules of the operator.
+#[derive(Debug, Clone)]
+pub struct Css(pub(crate) String);
+
+/// A file of the theme that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidFile {
+    #[error("the file is larger than {0} KiB")]
+    TooLarge(usize),
+    #[error("the file is neither SVG nor PNG")]
+    NoPicture,
+    #[error("the file is no font in WOFF2")]
+    NoFont,
+    #[error("the file is not text in UTF-8")]
+    NoText,
+}
+
+/// Radius of corners in pixels, 0 to 24.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Radius(u8);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Font {
+    System,
+    Serif,
+    Mono,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColourScheme {
+    /// As the browser prefers.
+    Auto,
+    Light,
+    Dark,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// A card on the background.
+    Card,
+    /// No card: the content stands on the background.
+    Full,
+}
+
+/// A colour of the theme that the pages replace where it would be unreadable.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Adjustment {
+    /// Setting of the colour, such as `accent_dark`.
+    pub setting: &'static str,
+    pub colour: Colour,
+    /// What the colour is used for: `text` or `borders`.
+    pub purpose: &'static str,
+    /// Contrast ratio of the colour as set.
+    pub ratio: f64,
+    pub replacement: Colour,
+}
+
+impl Default for Theme {
+    fn default() -> Self {
+        Self {
+            accent: Colour::new(0x002f_5bd0),
+            accent_dark: None,
+            background: None,
+            logo: None,
+            logo_dark: None,
+            favicon: None,
+            radius: Radius(8),
+            font: Font::System,
+            font_file: None,
+            css: None,
+            colour_scheme: ColourScheme::Auto,
+            layout: Layout::Card,
+            shows_name: true,
+        }
+    }
+}
+
+impl Radius {
+    /// Creates a radius of at most 24 pixels; a larger one is `None`.
+    #[must_use]
+    pub const fn new(pixels: u8) -> Option<Self> {
+        if pixels <= 24 { Some(Self(pixels)) } else { None }
+    }
+}
+
+impl Picture {
+    pub fn parse(bytes: Vec<u8>) -> Result<Self, InvalidFile> {
+        check_size(&bytes, LARGEST_PICTURE)?;
+        let kind = if bytes.starts_with(b"\x89PNG\r\n\x1a\n") {
+            PictureKind::Png
+        } else if std::str::from_utf8(&bytes).is_ok_and(|text| text.contains("<svg")) {
+            PictureKind::Svg
+        } else {
+            return Err(InvalidFile::NoPicture);
+        };
+        Ok(Self { kind, bytes })
+    }
+}
+
+impl Woff2 {
+    pub fn parse(bytes: Vec<u8>) -> Result<Self, InvalidFile> {
+        check_size(&bytes, LARGEST_FONT)?;
+        if bytes.starts_with(b"wOF2") { Ok(Self(bytes)) } else { Err(InvalidFile::NoFont) }
+    }
+}
+
+impl Css {
+    pub fn parse(bytes: Vec<u8>) -> Result<Self, InvalidFile> {
+        check_size(&bytes, LARGEST_CSS)?;
+        String::from_utf8(bytes).map(Self).map_err(|_| InvalidFile::NoText)
+    }
+}
+
+fn check_size(bytes: &[u8], largest: usize) -> Result<(), InvalidFile> {
+    if bytes.len() > largest { Err(InvalidFile::TooLarge(largest / 1024)) } else { Ok(()) }
+}
+
+impl Theme {
+    /// Returns the colours that the pages replace where they would be unreadable, for `config check`.
+    #[must_use]
+    pub fn adjustments(&self) -> Vec<Adjustment> {
+        let mut schemes = Vec::new();
+        if self.colour_scheme != ColourScheme::Dark {
+            schemes.push(("accent", Some(self.accent), self.light()));
+        }
+        if self.colour_scheme != ColourScheme::Light {
+            schemes.push(("accent_dark", self.accent_dark, self.dark()));
+        }
+        let mut adjustments = Vec::new();
+        for (setting, colour, palette) in schemes {
+            // A derived colour is readable by its making.
+            let Some(colour) = colour else { continue };
+            for (purpose, name, wanted) in [("text", "accent-text", TEXT), ("borders", "accent-line", BORDER)]
+            {
+                let ratio = ["background", "surface"].map(|ground| colour.contrast(palette.get(ground)));
+                let ratio = ratio[0].min(ratio[1]);
+                if ratio < wanted {
+                    let replacement = palette.get(name);
+                    adjustments.push(Adjustment { setting, colour, purpose, ratio, replacement });
+                }
+            }
+        }
+        adjustments
+    }
+
+    fn light(&self) -> Palette {
+        let background = self.background.filter(|colour| colour.opposite() == Colour::BLACK);
+        self.palette(Seed::light(self.accent, background.unwrap_or(Colour::new(0x00f4_f5f8))))
+    }
+
+    fn dark(&self) -> Palette {
+        let background = self.background.filter(|colour| colour.opposite() == Colour::WHITE);
+        let background = background.unwrap_or(Colour::new(0x0010_1318));
+        let accent = self
+            .accent_dark
+            .unwrap_or_else(|| self.accent.readable_on(&[background.mixed(Colour::WHITE, 14)], 5.5));
+        self.palette(Seed::dark(accent, background))
+    }
+
+    fn palette(&self, mut seed: Seed) -> Palette {
+        if self.layout == Layout::Full {
+            seed.surface = seed.background;
+        }
+        Palette::of(&seed)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,28 @@
+//! Views: one type per page, with the values that its template shows.
+
+mod account;
+mod credentials;
+mod entrance;
+mod factors;
+mod mailbox;
+mod other;
+mod parts;
+
+pub use account::{
+    Account, AccountData, Activity, Conflict, Deletion, Event, Profile, ProfileFields, ProfileSummary,
+};
+pub use credentials::{
+    ChangeEmail, ChangePassword, LinkedProvider, Passkey, Passkeys, PendingEmail, Providers, Sessions, Totp,
+    TwoStep, TwoStepState,
+};
+pub use entrance::{
+    Continue, ContinueStep, ProviderOutcome, ProviderReturn, Resume, SignIn, SignOut, SignUp,
+};
+pub use factors::{Another, Challenge, ChallengeStep, CodesLeft, Enroll, EnrollStep, RecoveryCodes};
+pub use mailbox::{
+    Forgot, Invitation, InvitationStep, MailCode, MailCodeStep, Reset, ResetStep, Verified, Verify, VerifyBy,
+};
+pub use other::{ErrorCause, ErrorPage, Start};
+pub use parts::{
+    App, CodeForm, Device, PasskeyForm, PasswordRules, ProviderLink, SendAgain, Session, TotpSetup,
+};

@@ -1,0 +1,105 @@
+//! Views of second factors: the challenge, enrolment, recovery codes.
+
+use latchkey_domain::challenge::ChallengePurpose;
+use serde::{Serialize, Serializer};
+
+use super::parts::{CodeForm, PasskeyForm, TotpSetup};
+use crate::frame::Form;
+use crate::message::When;
+use crate::view::views;
+
+/// A challenge, by one kind of answer.
+#[derive(Debug, Clone, Serialize)]
+pub struct Challenge {
+    #[serde(serialize_with = "word")]
+    pub purpose: ChallengePurpose,
+    pub step: ChallengeStep,
+    /// The other kinds of answers.
+    pub others: Vec<Another>,
+    /// Address that gives up.
+    pub cancel: String,
+}
+
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum ChallengeStep {
+    Passkey {
+        passkey: PasskeyForm,
+    },
+    Totp {
+        form: Form,
+    },
+    RecoveryCode {
+        form: Form,
+    },
+    Password {
+        form: Form,
+        email: String,
+    },
+    EmailCode {
+        code: CodeForm,
+    },
+    /// The account is in deletion: signing in restores it.
+    Restore {
+        form: Form,
+        deletes: When,
+    },
+    /// The challenge is used, expired or out of attempts.
+    Over {
+        start: String,
+    },
+}
+
+/// Another kind of answer to a challenge.
+#[derive(Debug, Clone, Serialize)]
+pub struct Another {
+    /// `passkey`, `totp`, `recovery_code`, `password` or `email_code`.
+    pub kind: &'static str,
+    pub href: String,
+}
+
+/// Enrolment of a second factor that the operator requires.
+#[derive(Debug, Clone, Serialize)]
+pub struct Enroll {
+    pub step: EnrollStep,
+}
+
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum EnrollStep {
+    /// `totp` is the address of the set-up of an app.
+    Choose {
+        passkey: Option<PasskeyForm>,
+        totp: String,
+        cancel: String,
+    },
+    Totp {
+        setup: TotpSetup,
+    },
+}
+
+/// New recovery codes, shown once.
+#[derive(Debug, Clone, Serialize)]
+pub struct RecoveryCodes {
+    pub codes: Vec<String>,
+    pub next: String,
+}
+
+/// The page after a sign-in by recovery code.
+#[derive(Debug, Clone, Serialize)]
+pub struct CodesLeft {
+    pub left: u64,
+    pub next: String,
+}
+
+views! {
+    Challenge "challenge.html"
+    Enroll "enroll.html"
+    RecoveryCodes "recovery_codes.html"
+    CodesLeft "codes_left.html"
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde calls")]
+fn word<S: Serializer>(purpose: &ChallengePurpose, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(purpose.as_str())
+}

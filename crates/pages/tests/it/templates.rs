@@ -1,0 +1,81 @@
+//! The operator's templates in place of ours.
+
+use std::fs;
+
+use latchkey_pages::{Languages, Pages, Theme};
+use tempfile::TempDir;
+
+use crate::support::site;
+
+const SIGN_OUT: &str = include_str!("../../templates/sign_out.html");
+
+fn folder(name: &str, source: &str) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join(name), source).unwrap();
+    folder
+}
+
+fn load(folder: &TempDir) -> Result<Pages, String> {
+    Pages::with_templates(site(), &Theme::default(), Languages::built_in(), folder.path())
+        .map_err(|e| e.to_string())
+}
+
+fn refusal(name: &str, source: &str) -> String {
+    load(&folder(name, source)).err().unwrap_or_else(|| panic!("{name} was taken"))
+}
+
+#[test]
+fn a_file_of_the_same_name_replaces_a_template() {
+    let folder = folder("sign_out.html", &SIGN_OUT.replace("<p class=\"lead\">", "<p class=\"ours\">"));
+    fs::write(folder.path().join(".notes"), "hidden").unwrap();
+    let pages = load(&folder).unwrap();
+    let states = latchkey_pages::all_states(&latchkey_pages::Person::plain());
+    let state = states.iter().find(|state| state.name == "sign_out").unwrap();
+    let html = pages.render(pages.languages().choose(["en"]), &state.frame, state.view.as_ref()).unwrap();
+    assert!(html.contains("<p class=\"ours\">"));
+}
+
+#[test]
+fn faults_name_file_and_line() {
+    for (source, expected) in [
+        (SIGN_OUT.replace("view.email", "view.mail"), "sign_out.html line 9"),
+        (SIGN_OUT.replace("sign_out.done\"", "sign_out.unknown\""), "sign_out.html line 6"),
+        (SIGN_OUT.replace("{% endif %}", ""), "sign_out.html line"),
+        (SIGN_OUT.replace("view.email)", "view.email|safe)"), "sign_out.html line 9"),
+        (
+            SIGN_OUT.replace(
+                "{{ begin(view.form) }}",
+                "<form method=\"post\" action=\"{{ view.form.action }}\">",
+            ),
+            "sign_out.html line 10: a form that acts lacks the field form_token",
+        ),
+        (
+            "{% for x in range(100000) %}{% for y in range(1000) %}.{% endfor %}{% endfor %}".to_owned(),
+            "sign_out.html",
+        ),
+    ] {
+        let refusal = refusal("sign_out.html", &source);
+        assert!(refusal.contains(expected), "{expected}: {refusal}");
+    }
+}
+
+#[test]
+fn unknown_files_are_refused() {
+    let refusal = refusal("signout.html", SIGN_OUT);
+    assert!(refusal.contains("signout.html") && refusal.contains("sign_out.html"), "{refusal}");
+    let refusal = self::refusal("sign_out.html", &" ".repeat(300 * 1024));
+    assert!(refusal.contains("longer than 256 KiB"), "{refusal}");
+}
+
+#[test]
+fn no_template_of_ours_turns_escaping_off() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/templates");
+    let mut count = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let source = fs::read_to_string(entry.unwrap().path()).unwrap();
+        let words: Vec<&str> = source.split(|c: char| !c.is_ascii_alphanumeric()).collect();
+        assert!(!words.contains(&"safe") && !words.contains(&"autoescape"));
+        count += 1;
+    }
+    assert!(count > 25);
+}
