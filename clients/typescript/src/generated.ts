@@ -739,7 +739,7 @@ export type components = {
             email: string;
             /** @description True if the address is verified. */
             emailVerified: boolean;
-            /** @description `email` if a password is set, then the keys of linked identity providers. */
+            /** @description `email` if a password is set, then the keys of linked identity providers, then `passkey` if there is a usable one. */
             providers: string[];
             /**
              * Format: date-time

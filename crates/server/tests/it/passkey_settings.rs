@@ -5,7 +5,7 @@ use latchkey_service::passkeys::RelyingParty;
 use latchkey_testkit::{Device, Passkey, TestAppBuilder, User, both_stores, json};
 
 use crate::described::assert_successes_are_described;
-use crate::passkey_calls::{enable, passkeys, remove, sign_in};
+use crate::passkey_calls::{enable, passkeys, providers, remove, sign_in};
 use crate::two_step_calls::account;
 
 const WELL_KNOWN: &str = "/.well-known/webauthn";
@@ -109,6 +109,7 @@ both_stores! {
 
         assert_eq!((&list["passkeys"][0]["usable"], &list["rpId"]), (&json!(false), &json!("example.org")));
         assert_eq!(list["acceptedCredentialIds"], json!([]));
+        assert_eq!(providers(&ada).await, json!(["email"]));
         for mut passkey in [ada.passkey.clone(), new_domain] {
             sign_in(&app.anon(), &mut passkey).await.refused(401, "UNKNOWN_PASSKEY");
         }
@@ -117,6 +118,7 @@ both_stores! {
         app.restart_with(|b| party(b, |party| party.id = Some(RpId::new("localhost")))).await;
         sign_in(&app.anon(), &mut ada.passkey.clone()).await.expect(200);
         assert_eq!(passkeys(&ada).await["passkeys"][0]["usable"], true);
+        assert_eq!(providers(&ada).await, json!(["email", "passkey"]));
     }
 
     with(|b| b.verification_by_code())

@@ -5,6 +5,7 @@ use latchkey_domain::client::Client;
 use latchkey_domain::factors::FactorName;
 use latchkey_domain::ids::UserId;
 use latchkey_domain::passkey::{CredentialId, Passkey, PasskeyId, Passkeys as Stored, RpId, UserHandle};
+use latchkey_domain::user::User;
 use latchkey_store::RemovePasskeyOf;
 
 use super::Passkeys;
@@ -38,6 +39,12 @@ impl Passkeys {
     #[must_use]
     pub fn is_usable(&self, passkey: &Passkey) -> bool {
         Some(&passkey.rp_id) == self.relying_party.id.as_ref()
+    }
+
+    /// True if the user has a passkey of the relying party id in force.
+    #[must_use]
+    pub fn has_usable(&self, user: &User) -> bool {
+        user.has_usable_passkey(self.relying_party.id.as_ref())
     }
 
     pub async fn list(&self, caller: Caller) -> Result<OwnPasskeys> {

@@ -71,15 +71,15 @@ pub const GET: Endpoint = Endpoint::get("/api/auth/account", |method| on(method,
 pub async fn get(State(app): State<App>, headers: HeaderMap) -> Result<Json<AccountBody>> {
     let bearer = Credentials::of(&headers).bearer;
     let account = app.service.factors.account(bearer.as_ref().map(BearerToken::expose)).await?;
-    Ok(Json(account.into()))
+    Ok(Json(AccountBody::new(&app, account)))
 }
 
-impl From<Account> for AccountBody {
-    fn from(account: Account) -> Self {
+impl AccountBody {
+    fn new(app: &App, account: Account) -> Self {
         Self {
             has_password: account.user.has_password,
             two_step: account.user.has_two_step(),
-            user: account.user.into(),
+            user: UserBody::new(app, &account.user),
             passkey_count: account.factors.passkeys.len(),
             totp: account.factors.totp.into_iter().map(TotpBody::from).collect(),
             recovery_codes_left: account.factors.recovery_codes_left,

@@ -57,15 +57,15 @@ pub(super) enum Saying {
 
 impl SessionBody {
     /// Builds the response after a reauthentication: an access token with its expiry, for the same session.
-    pub(super) fn stepped_up(user: User, access: AccessToken) -> Self {
+    pub(super) fn stepped_up(app: &App, user: &User, access: AccessToken) -> Self {
         let expires_at = Some(access.expires_at);
-        Self { expires_at, ..Self::of_the_same_session(user, access) }
+        Self { expires_at, ..Self::of_the_same_session(app, user, access) }
     }
 
     /// Builds the response with a new access token for a session whose refresh token and CSRF token stay valid.
-    fn of_the_same_session(user: User, access: AccessToken) -> Self {
+    fn of_the_same_session(app: &App, user: &User, access: AccessToken) -> Self {
         Self {
-            user: user.into(),
+            user: UserBody::new(app, user),
             access_token: access.token,
             require_email_verification: None,
             csrf_token: None,
@@ -77,8 +77,8 @@ impl SessionBody {
 
 /// Builds the response after an identity was linked: a new access token for the same session. The session's refresh
 /// token and CSRF token stay valid.
-pub(super) fn linked_answer(user: User, access: AccessToken) -> Json<SessionBody> {
-    Json(SessionBody::of_the_same_session(user, access))
+pub(super) fn linked_answer(app: &App, user: &User, access: AccessToken) -> Json<SessionBody> {
+    Json(SessionBody::of_the_same_session(app, user, access))
 }
 
 /// The challenge for a second factor, which a sign-in gets instead of a session.
@@ -174,7 +174,7 @@ pub(super) fn session_with<T: Serialize>(
         app.refresh_cookie.set(&refresh_token, max_age).map_err(ApiError::internal)
     });
     let body = SessionBody {
-        user: signed_in.user.into(),
+        user: UserBody::new(app, &signed_in.user),
         access_token: signed_in.access.token,
         require_email_verification: (saying == Saying::NoVerification).then_some(false),
         csrf_token: is_web.then_some(signed_in.csrf_token),

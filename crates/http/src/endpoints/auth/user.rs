@@ -4,11 +4,12 @@ use latchkey_domain::email::Email;
 use latchkey_domain::ids::UserId;
 use latchkey_domain::profile::{AvatarUrl, Name};
 use latchkey_domain::time::Timestamp;
-use latchkey_domain::user::{AppMetadata, User};
+use latchkey_domain::user::{AppMetadata, PASSKEY_PROVIDER, User};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+use crate::app::App;
 use crate::openapi::fields;
 
 /// A user account.
@@ -22,7 +23,7 @@ pub struct UserBody {
     email: String,
     /// True if the address is verified.
     email_verified: bool,
-    /// `email` if a password is set, then the keys of linked identity providers.
+    /// `email` if a password is set, then the keys of linked identity providers, then `passkey` if there is a usable one.
     providers: Vec<String>,
     #[schema(schema_with = fields::moment_created)]
     created_at: Timestamp,
@@ -43,9 +44,11 @@ pub struct UserProfileBody {
     avatar_url: Option<String>,
 }
 
-impl From<User> for UserBody {
-    fn from(user: User) -> Self {
-        let providers = user.providers().into_iter().map(str::to_owned).collect();
+impl UserBody {
+    pub(super) fn new(app: &App, user: &User) -> Self {
+        // A passkey of another domain lets nobody in.
+        let is_offered = |way: &&str| *way != PASSKEY_PROVIDER || app.service.passkeys.has_usable(user);
+        let providers = user.providers().into_iter().filter(is_offered).map(str::to_owned).collect();
         let profile = user.profile.as_ref();
         let avatar_url = profile.and_then(|profile| profile.avatar_url.as_ref());
         Self {

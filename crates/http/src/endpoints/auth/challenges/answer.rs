@@ -105,7 +105,7 @@ pub async fn answer(
             session_answer(&app, client_type, *signed_in, Saying::Nothing)
         }
         Answered::Reauthenticated { user, access } => {
-            Ok(Json(SessionBody::stepped_up(*user, access)).into_response())
+            Ok(Json(SessionBody::stepped_up(&app, &user, access)).into_response())
         }
         Answered::Reset { token, expires_at } => {
             Ok(Json(ResetTokenBody::new(&token, expires_at)).into_response())

@@ -73,6 +73,6 @@ pub async fn exchange(
     let (code, verifier) = (body.code.as_str(), body.code_verifier.as_str());
     match app.service.oauth.exchange(code, verifier, bearer, &client.to_sign_in()).await? {
         Exchanged::Entered(entrance) => entrance_answer(&app, client.client_type, entrance, Saying::Nothing),
-        Exchanged::Linked { user, access } => Ok(linked_answer(*user, access).into_response()),
+        Exchanged::Linked { user, access } => Ok(linked_answer(&app, &user, access).into_response()),
     }
 }

@@ -153,9 +153,9 @@ pub(super) struct EndedBody {
     ended_count: u64,
 }
 
-impl From<User> for AdminUserBody {
-    fn from(user: User) -> Self {
-        Self { banned: user.is_banned(), user: user.into() }
+impl AdminUserBody {
+    fn new(app: &App, user: &User) -> Self {
+        Self { banned: user.is_banned(), user: UserBody::new(app, user) }
     }
 }
 
@@ -180,7 +180,7 @@ pub(super) async fn list(State(app): State<App>, admin: AdminWith) -> Result<Jso
     };
     let search = query.optional("search")?.filter(|text| !text.is_empty());
     let users = app.service.admin.list_users(UserQuery { search, position, limit: page.limit() }).await?;
-    Ok(Json(users_body(users, page)))
+    Ok(Json(users_body(&app, &users, page)))
 }
 
 pub const ONE: Endpoint = Endpoint::get("/api/auth/users/{id}", |method| on(method, one))
@@ -195,7 +195,8 @@ pub(super) async fn one(
     _: Admin,
     PathText(id): PathText,
 ) -> Result<Json<AdminUserBody>> {
-    Ok(Json(app.service.admin.find_user(user_id(&id)?).await?.into()))
+    let user = app.service.admin.find_user(user_id(&id)?).await?;
+    Ok(Json(AdminUserBody::new(&app, &user)))
 }
 
 /// Handles `POST /api/auth/users` with an admin key: creates a user.
@@ -210,7 +211,7 @@ pub(super) async fn create(app: &App, admin: Admin, request: Request) -> Result<
         metadata: body.metadata.unwrap_or_default(),
     };
     let user = app.service.admin.create_user(new, Actor::Admin, Some(&admin.0.to_domain())).await?;
-    Ok(Json(CreatedUserBody { user: user.into() }).into_response())
+    Ok(Json(CreatedUserBody { user: AdminUserBody::new(app, &user) }).into_response())
 }
 
 pub const CHANGE: Endpoint = Endpoint::patch("/api/auth/users/{id}", |method| on(method, change))
@@ -236,7 +237,7 @@ pub(super) async fn change(
     };
     let client = client.to_domain();
     let user = app.service.admin.change_user(user_id(&id)?, change, Actor::Admin, Some(&client)).await?;
-    Ok(Json(user.into()))
+    Ok(Json(AdminUserBody::new(&app, &user)))
 }
 
 pub const DELETE: Endpoint = Endpoint::delete("/api/auth/users", |method| on(method, delete))
@@ -295,7 +296,7 @@ pub(super) async fn delete_profile(
     Ok(Json(MessageBody { message: "The profile was deleted." }))
 }
 
-fn users_body(page: UserPage, asked: Page) -> UsersBody {
+fn users_body(app: &App, page: &UserPage, asked: Page) -> UsersBody {
     let last = page.users.last().filter(|_| page.has_more);
     let next_cursor = last.map(|user| cursor(user.created_at, user.id));
     UsersBody {
@@ -305,7 +306,7 @@ fn users_body(page: UserPage, asked: Page) -> UsersBody {
             total: page.total,
             next_cursor,
         },
-        data: page.users.into_iter().map(AdminUserBody::from).collect(),
+        data: page.users.iter().map(|user| AdminUserBody::new(app, user)).collect(),
     }
 }
 

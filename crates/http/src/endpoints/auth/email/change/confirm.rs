@@ -89,7 +89,7 @@ pub async fn confirm(
     let codes = EnteredCodes { new: body.new_code, current: body.current_code };
     Ok(match app.service.email_changes.confirm(caller, id, codes, &client.to_domain()).await? {
         EmailChangeStep::Changed { user, access } => {
-            Json(ChangedBody { user: (*user).into(), access_token: access.token }).into_response()
+            Json(ChangedBody { user: UserBody::new(&app, &user), access_token: access.token }).into_response()
         }
         EmailChangeStep::Needs(sides) => Json(NeedsBody { needs: words(&sides) }).into_response(),
     })
