@@ -51,7 +51,7 @@ export type components = {
              *       "recovery_code"
              *     ]
              */
-            reauthenticateWith: ("passkey" | "totp" | "recovery_code" | "password" | "email_code" | "enroll")[];
+            reauthenticateWith: ("passkey" | "totp" | "recovery_code" | "password" | "email_code" | "enroll" | "restore")[];
             emailChange?: components["schemas"]["EmailChange"] | null;
         };
         /** @description Creation options, with the id to send with the response. */
@@ -123,7 +123,7 @@ export type components = {
              *       "recovery_code"
              *     ]
              */
-            kinds: ("passkey" | "totp" | "recovery_code" | "password" | "email_code" | "enroll")[];
+            kinds: ("passkey" | "totp" | "recovery_code" | "password" | "email_code" | "enroll" | "restore")[];
             /**
              * Format: date-time
              * @description When the challenge expires, in UTC.

@@ -58,7 +58,7 @@ words! {
         UserCreated = "user_created",
         /// An admin changed the metadata of an account, or whether its address is verified.
         UserUpdated = "user_updated",
-        /// An admin or the operator deleted an account.
+        /// An account was deleted for good: by an admin or the operator, or after its owner deleted it.
         UserDeleted = "user_deleted",
         /// An admin deleted a user's profile.
         ProfileDeleted = "profile_deleted",
@@ -98,6 +98,12 @@ words! {
         RecoveryCodeUsed = "recovery_code_used",
         /// An admin or the operator removed all second factors of an account.
         FactorsReset = "factors_reset",
+        /// The owner deleted the account.
+        DeletionScheduled = "deletion_scheduled",
+        /// An account in deletion was restored, by its owner or an admin.
+        DeletionCancelled = "deletion_cancelled",
+        /// The owner of an account exported the data that is stored about it.
+        AccountExported = "account_exported",
         /// An undo link was used.
         Undone = "undone",
         /// A rate or guess limit refused requests for the account; at most one event per hour, account and limit.

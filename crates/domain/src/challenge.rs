@@ -43,18 +43,21 @@ words! {
         /// Enrolment of a TOTP factor or passkey during a sign-in, if the operator requires two-step sign-in and the
         /// account has neither two-step sign-in nor a passkey.
         Enroll = "enroll",
+        /// Restoral of an account in deletion, once all factors of its sign-in are given.
+        Restore = "restore",
     }
 }
 
 impl ChallengeKind {
-    /// Returns the authentication method that a right answer shows, if it was no passkey.
-    const fn method(self) -> AuthMethod {
-        match self {
+    /// Returns the authentication method that a right answer shows, if it was no passkey; `None` for a restoral.
+    const fn method(self) -> Option<AuthMethod> {
+        Some(match self {
             Self::Passkey => AuthMethod::SyncedPasskey, // which claims less than the other
             Self::Totp | Self::EmailCode | Self::Enroll => AuthMethod::OneTimeCode,
             Self::RecoveryCode => AuthMethod::RecoveryCode,
             Self::Password => AuthMethod::Password,
-        }
+            Self::Restore => return None,
+        })
     }
 
     /// True if a right answer shows a second factor, so that a session or token has level 2.
@@ -72,7 +75,10 @@ impl ChallengeKind {
         methods: AuthMethods,
         level: Level,
     ) -> (AuthMethods, Level) {
-        let methods = methods.with(passkey.unwrap_or_else(|| self.method()));
+        let methods = match passkey.or_else(|| self.method()) {
+            Some(method) => methods.with(method),
+            None => methods,
+        };
         if self.is_second_factor() {
             (methods.with(AuthMethod::MultiFactor), Level::Two)
         } else {
@@ -128,10 +134,14 @@ pub struct ChallengeFacts {
     pub has_password: bool,
     /// True if the account's email address is verified.
     pub email_verified: bool,
+    /// True if the account is in deletion.
+    pub is_in_deletion: bool,
+    /// Level that the factors of a sign-in have given so far; one for other purposes.
+    pub level: Level,
 }
 
-/// True if a right sign-in leads to a challenge instead of a session. A sign-in of level 2, by a passkey, is never
-/// challenged.
+/// True if a right sign-in leads to a challenge for a factor instead of a session. A sign-in of level 2 is not asked for
+/// further factors.
 #[must_use]
 pub const fn is_challenged(level: Level, has_two_step: bool, policy: SecondFactorPolicy) -> bool {
     matches!(level, Level::One) && (has_two_step || matches!(policy, SecondFactorPolicy::Required))
@@ -142,6 +152,9 @@ impl ChallengeFacts {
     #[must_use]
     pub fn kinds(&self, purpose: ChallengePurpose, policy: SecondFactorPolicy) -> Vec<ChallengeKind> {
         let is_required = matches!(policy, SecondFactorPolicy::Required);
+        if purpose == ChallengePurpose::SignIn && self.is_in_deletion && !self.lacks_factor(policy) {
+            return vec![ChallengeKind::Restore];
+        }
         let is_offered = |kind: &ChallengeKind| match kind {
             ChallengeKind::Passkey => {
                 let is_asked =
@@ -162,8 +175,16 @@ impl ChallengeFacts {
             ChallengeKind::Enroll => {
                 purpose == ChallengePurpose::SignIn && is_required && !self.has_two_step && !self.has_passkey
             }
+            ChallengeKind::Restore => false,
         };
         ChallengeKind::ALL.iter().copied().filter(is_offered).collect()
+    }
+
+    /// True if a sign-in has not given every factor that the account has and must show. One that it must enrol is asked
+    /// for after the restoral, because an account in deletion enrols none.
+    const fn lacks_factor(self, policy: SecondFactorPolicy) -> bool {
+        let has_factor = self.has_two_step || self.has_passkey;
+        has_factor && is_challenged(self.level, self.has_two_step, policy)
     }
 }
 
@@ -222,6 +243,8 @@ mod tests {
         has_recovery_code: false,
         has_password: true,
         email_verified: true,
+        is_in_deletion: false,
+        level: Level::One,
     };
     const TWO_STEP: ChallengeFacts =
         ChallengeFacts { has_two_step: true, has_totp: true, has_recovery_code: true, ..PLAIN };
@@ -289,6 +312,32 @@ mod tests {
         assert_eq!(passwordless.kinds(Reauthenticate, Optional), [ChallengeKind::EmailCode]);
         let unverified = ChallengeFacts { email_verified: false, ..passwordless };
         assert!(unverified.kinds(Reauthenticate, Optional).is_empty());
+    }
+
+    #[test]
+    fn an_account_in_deletion_is_restored_after_all_its_factors() {
+        let plain = ChallengeFacts { is_in_deletion: true, ..PLAIN };
+        for policy in [Off, Optional, Required] {
+            assert_eq!(plain.kinds(SignIn, policy), [ChallengeKind::Restore], "{policy:?}");
+            let one = ChallengeFacts { is_in_deletion: true, ..TWO_STEP };
+            assert_eq!(one.kinds(SignIn, policy), [ChallengeKind::Totp, ChallengeKind::RecoveryCode]);
+            let lost = ChallengeFacts { has_totp: false, has_recovery_code: false, ..one };
+            assert!(lost.kinds(SignIn, policy).is_empty(), "{policy:?}");
+            let two = ChallengeFacts { level: Level::Two, ..one };
+            assert_eq!(two.kinds(SignIn, policy), [ChallengeKind::Restore], "{policy:?}");
+            assert_eq!(one.kinds(Reset, policy), [ChallengeKind::Totp, ChallengeKind::RecoveryCode]);
+        }
+        let with_passkey = ChallengeFacts { has_passkey: true, ..plain };
+        assert_eq!(with_passkey.kinds(SignIn, Required), [ChallengeKind::Passkey]);
+        assert_eq!(with_passkey.kinds(SignIn, Optional), [ChallengeKind::Restore]);
+    }
+
+    #[test]
+    fn a_restoral_shows_no_factor() {
+        let shown = AuthMethods::of(AuthMethod::Password).with(AuthMethod::OneTimeCode);
+        let shown = shown.with(AuthMethod::MultiFactor);
+        let (methods, level) = ChallengeKind::Restore.raise(None, shown.clone(), shown.level());
+        assert_eq!((methods, level), (shown, Level::Two));
     }
 
     #[test]

@@ -60,6 +60,12 @@ macro_rules! mail_kinds {
             SecondFactorFailed "second_factor_failed" [Event "second_factor_failed"]
             /// Security notification: an admin or the operator removed all second factors.
             FactorsReset "factors_reset" [Event "factors_reset"]
+            /// Security notification: the owner deleted the account. States the end of the grace, and contains the undo link.
+            DeletionScheduled "deletion_scheduled" [Event "deletion_scheduled"]
+            /// Security notification: a deleted account was restored in its grace, by its owner or an admin.
+            DeletionCancelled "deletion_cancelled" [Event "deletion_cancelled"]
+            /// Security notification: an account that its owner deleted was deleted for good.
+            AccountDeleted "account_deleted" [Event "account_deleted"]
             /// Security notification: an undo link was used.
             Undone "undone" [Event "undone"]
         }
@@ -84,6 +90,17 @@ macro_rules! kinds {
 }
 
 mail_kinds!(kinds);
+
+impl MailKind {
+    /// True for a security notification that an account in deletion gets too.
+    #[must_use]
+    pub const fn is_sent_in_deletion(self) -> bool {
+        matches!(
+            self,
+            Self::PasswordWasReset | Self::DeletionScheduled | Self::DeletionCancelled | Self::AccountDeleted
+        )
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -91,6 +91,12 @@ impl AuthMethods {
         self.first
     }
 
+    /// Returns the authentication level that these methods give.
+    #[must_use]
+    pub fn level(&self) -> Level {
+        if self.iter().any(|method| method == AuthMethod::MultiFactor) { Level::Two } else { Level::One }
+    }
+
     /// Iterates over the methods in order, the first factor first.
     pub fn iter(&self) -> impl Iterator<Item = AuthMethod> + '_ {
         std::iter::once(self.first).chain(self.further.iter().copied())

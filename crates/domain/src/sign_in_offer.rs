@@ -46,6 +46,7 @@ mod tests {
             passkeys: Vec::new(),
             banned_at: None,
             two_step_at: None,
+            deletes_at: None,
             is_pending: false,
             is_contested: false,
             metadata: AppMetadata::default(),

@@ -19,6 +19,8 @@ words! {
         PasskeyAdded = "passkey_added",
         /// The owner of the account changed the email address.
         EmailChanged = "email_changed",
+        /// The owner deleted the account.
+        DeletionScheduled = "deletion_scheduled",
     }
 }
 

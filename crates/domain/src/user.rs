@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::email::Email;
 use crate::id::id;
+use crate::mail_kind::MailKind;
 use crate::passkey::RpId;
 use crate::profile::fields::bounded_object;
 use crate::profile::{AvatarUrl, Name, TooLarge, check_object_size};
@@ -42,6 +43,8 @@ pub struct User {
     pub banned_at: Option<Timestamp>,
     /// Time at which two-step sign-in was turned on; `None` if it is off.
     pub two_step_at: Option<Timestamp>,
+    /// Time from which the account is deleted for good, because its owner deleted it; `None` unless it is in deletion.
+    pub deletes_at: Option<Timestamp>,
     /// True if the account was signed up while verification was required, never verified, and never had a session.
     pub is_pending: bool,
     /// True if no data in the account is known to be the mailbox owner's, because sign-ups had different passwords, or
@@ -94,6 +97,13 @@ impl User {
         self.banned_at.is_some()
     }
 
+    /// True if the owner deleted the account and its grace has not passed: nobody sees its profile, and a sign-in asks
+    /// whether to restore it.
+    #[must_use]
+    pub const fn is_in_deletion(&self) -> bool {
+        self.deletes_at.is_some()
+    }
+
     /// True if a further sign-up with the address renews the code of the account.
     #[must_use]
     pub const fn accepts_sign_up(&self) -> bool {
@@ -109,13 +119,14 @@ impl User {
     /// True if mails about sign-ups with the address may be sent.
     #[must_use]
     pub const fn may_be_mailed(&self) -> bool {
-        !self.is_banned()
+        !self.is_banned() && !self.is_in_deletion()
     }
 
-    /// True if security notifications may be sent. An unverified address may belong to another person.
+    /// True if a security notification of this kind may be sent. An unverified address may belong to another person. An
+    /// account in deletion gets those about resets and about the deletion alone.
     #[must_use]
-    pub const fn may_be_notified(&self) -> bool {
-        self.email_verified && !self.is_banned()
+    pub const fn may_be_notified(&self, kind: MailKind) -> bool {
+        self.email_verified && !self.is_banned() && (!self.is_in_deletion() || kind.is_sent_in_deletion())
     }
 }
 

@@ -28,6 +28,7 @@ fn user(is_verified: bool, is_banned: bool) -> User {
         passkeys: Vec::new(),
         banned_at: is_banned.then_some(now),
         two_step_at: None,
+        deletes_at: None,
         is_pending: false,
         is_contested: false,
         metadata: AppMetadata::default(),

@@ -61,6 +61,7 @@ pub static GROUPS: [Group; 8] = [
         about: "Two-step sign-in by authenticator app and recovery codes, and challenges, which ask for them.",
         endpoints: &[
             account::GET,
+            account::DELETE,
             factors::totp::BEGIN,
             factors::totp::confirm::CONFIRM,
             factors::totp::RENAME,

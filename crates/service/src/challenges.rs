@@ -22,7 +22,7 @@ use crate::mailbox::redirect_target::RedirectInput;
 use crate::passkeys::{Assertion, Passkeys};
 use crate::passwords::Passwords;
 use crate::refusal::{AUTH_UNAUTHORIZED, INVALID_CHALLENGE, NOTHING_TO_ASK_FOR};
-use crate::sessions::{Challenge, Presented, Sessions, SignInClient, SignedIn};
+use crate::sessions::{Challenge, Entrance, Presented, Sessions, SignInClient};
 use crate::settings::EmailMethod;
 use crate::tokens::access_tokens::AccessToken;
 
@@ -56,9 +56,9 @@ pub struct Answer {
 
 /// Outcome of a correct answer to a challenge. It depends on the purpose of the challenge.
 pub enum Answered {
-    /// Sign-in: a session was opened.
-    SignedIn {
-        signed_in: Box<SignedIn>,
+    /// Sign-in: a session was opened, or a further challenge.
+    Entered {
+        entrance: Entrance,
         /// Client type of the sign-in request that began the challenge.
         client_type: ClientType,
     },

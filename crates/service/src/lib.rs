@@ -15,6 +15,7 @@
 //! | [`passwords`] | hash; sign in, change, reset |
 //! | [`factors`] | second factors: TOTP, recovery codes, two-step sign-in |
 //! | [`passkeys`] | register and use passkeys |
+//! | [`deletion`] | delete one's account |
 //! | [`challenges`], [`undo`] | ask for a second factor or a reauthentication; undo account changes by mailed links |
 //! | [`own_data`] | data that the service stores about a user, for that user: security events |
 //! | [`email_change`] | change the email address of one's account |
@@ -30,6 +31,7 @@ pub mod accounts;
 pub mod admin;
 pub mod challenges;
 pub mod clock;
+pub mod deletion;
 pub mod email_change;
 pub mod entropy;
 pub mod error;

@@ -16,6 +16,7 @@ use crate::accounts::Accounts;
 use crate::admin::Admin;
 use crate::challenges::Challenges;
 use crate::clock::Clock;
+use crate::deletion::Deletion;
 use crate::email_change::EmailChanges;
 use crate::entropy::Entropy;
 use crate::error::Error;
@@ -42,7 +43,8 @@ use crate::tokens::{self, AccessTokens, SigningAlgorithm};
 use crate::undo::UndoLinks;
 use crate::upkeep::Upkeep;
 use crate::{
-    access, accounts, email_change, factors, mailbox, oauth, passkeys, passwords, profiles, sessions, upkeep,
+    access, accounts, deletion, email_change, factors, mailbox, oauth, passkeys, passwords, profiles,
+    sessions, upkeep,
 };
 
 macro_rules! by_capability {
@@ -71,6 +73,7 @@ by_capability! {
         passwords: passwords::Lifetimes,
         factors: factors::Lifetimes,
         email_change: email_change::Lifetimes,
+        deletion: deletion::Lifetimes,
         upkeep: upkeep::Lifetimes,
         oauth: oauth::Lifetimes,
     }
@@ -180,6 +183,8 @@ pub struct Service {
     pub undo: UndoLinks,
     /// The data that the service stores about a user, for that user.
     pub own_data: OwnData,
+    /// Deletion of an account by its owner.
+    pub deletion: Deletion,
     /// Changes of the email address of an account by its owner.
     pub email_changes: EmailChanges,
     /// Sign-in through identity providers.
@@ -282,6 +287,7 @@ impl Service {
                 limits: limits.accounts,
             },
             own_data: OwnData { kernel: k() },
+            deletion: Deletion { kernel: k(), lifetimes: lifetimes.deletion },
             email_changes: EmailChanges::new(k(), s(), mailbox.clone(), lifetimes.email_change),
             undo: UndoLinks::new(k(), s(), mailbox.clone(), challenges.clone()),
             oauth,

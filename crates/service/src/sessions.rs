@@ -24,8 +24,8 @@ mod rotation;
 pub use fresh::FreshCaller;
 pub(crate) use fresh::Presented;
 use keys::SessionKeys;
-pub(crate) use opening::SessionDraft;
 pub use opening::{Challenge, Entrance, SignInClient, SignedIn};
+pub(crate) use opening::{EntryDraft, SessionDraft};
 pub use own_sessions::SignOut;
 
 settings! {

@@ -4,10 +4,11 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use latchkey_domain::audit::Actor;
+use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::clock_watch::{ClockVerdict, ClockWatch, PROBATION};
 use latchkey_domain::time::Timestamp;
 use latchkey_settings::settings;
+use latchkey_store::FinishedDeletion;
 
 use crate::error::Result;
 use crate::kernel::Kernel;
@@ -68,13 +69,31 @@ impl Upkeep {
             let (retention, stale) = (self.lifetimes.audit_event, now.minus(self.lifetimes.pending));
             let round = self.kernel.store.purge(now).await?
                 + self.kernel.store.purge_events(retention, now).await?
-                + self.kernel.store.purge_sign_ups(stale).await?;
+                + self.kernel.store.purge_sign_ups(stale).await?
+                + self.finish_deletions(now).await?;
             deleted += round;
             if round == 0 {
                 break;
             }
         }
         self.kernel.limits.sweep(self.kernel.now());
+        Ok(deleted)
+    }
+
+    /// Deletes accounts for good whose owners deleted them and did not restore them in the grace. Returns their number.
+    async fn finish_deletions(&self, now: Timestamp) -> Result<u64> {
+        let due = self.kernel.store.list_due_deletions(now).await?;
+        if due.is_empty() {
+            return Ok(0);
+        }
+        let finished = |user_id| {
+            let event = self.kernel.event(AuditKind::UserDeleted, Actor::System, None, now);
+            let mail = self.kernel.required_notification(None, None, now)?;
+            Ok(FinishedDeletion { user_id, event, mail })
+        };
+        let due = due.into_iter().map(finished).collect::<Result<_>>()?;
+        let deleted = self.kernel.store.finish_deletions(due, now).await?;
+        self.kernel.mails.wake();
         Ok(deleted)
     }
 

@@ -5,6 +5,7 @@ mod accounts;
 mod admin_users;
 mod audit;
 mod challenges;
+mod deletions;
 mod email_changes;
 mod email_codes;
 mod email_sign_in;

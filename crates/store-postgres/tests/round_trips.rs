@@ -245,6 +245,7 @@ async fn profiles_and_admin(measured: &mut Measured) {
         email: Some(email(11)),
         email_verified: Some(true),
         banned: Some(true),
+        restore: None,
         metadata: Some(latchkey_domain::user::AppMetadata::default()),
         events: vec![event(next()), event(next())],
         mail: Some(mail(next())),

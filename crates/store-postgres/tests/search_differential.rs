@@ -157,6 +157,7 @@ impl Both {
                 email: None,
                 email_verified: None,
                 banned: Some(is_banned),
+                restore: None,
                 metadata: None,
                 events: Vec::new(),
                 mail: None,

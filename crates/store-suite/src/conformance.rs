@@ -25,6 +25,8 @@ mod challenge_guards;
 mod challenges;
 mod code_lanes;
 mod codes;
+mod deletion_races;
+mod deletions;
 mod email_change_acts;
 mod email_change_ends;
 mod email_change_races;
@@ -466,6 +468,28 @@ table::table! { $
         a_pending_account_goes_when_its_mailbox_is_proven,
         a_banned_pending_account_stays_and_keeps_its_address,
         an_address_lost_meanwhile_is_told_after_both_proofs,
+    }
+    deletion_races {
+        of_twenty_restorals_one_signs_in,
+        an_account_is_restored_or_gone_but_never_both,
+        no_sign_in_beside_the_deletion_leaves_a_session,
+        a_deletion_and_a_restoral_end_in_one_of_both,
+    }
+    deletions {
+        a_deleted_account_is_hidden_and_signed_out,
+        only_a_live_session_of_the_account_deletes_it,
+        every_way_in_asks_whether_to_restore,
+        the_answer_restores_and_signs_in_once,
+        a_second_factor_comes_before_the_restoral,
+        the_session_remembers_the_passkey_and_identity_from_before_the_restoral,
+        an_account_is_gone_after_its_grace,
+        a_restored_account_is_not_finished,
+        without_a_grace_it_is_gone_at_once,
+        its_undo_link_restores_the_account,
+        an_undo_of_an_earlier_event_ends_the_deletion,
+        an_admin_restores_and_deletes,
+        in_the_grace_there_are_no_mails_but_of_sign_in_and_reset,
+        a_profile_changed_in_the_grace_stays_hidden,
     }
     email_change_ends {
         what_ends_the_codes_of_an_account_ends_its_change,

@@ -131,6 +131,6 @@ pub trait Accounts {
 
     /// Deletes pending accounts whose last sign-up is older than `until`, with everything that belongs to them. Deletes
     /// stored password hashes of sign-ups older than `until`, too. Banned accounts stay, to preserve the ban. Deletes
-    /// at most [`crate::SIGN_UP_PURGE_BATCH`] of each per call and returns the number of deleted rows.
+    /// at most [`crate::ACCOUNT_PURGE_BATCH`] of each per call and returns the number of deleted rows.
     async fn purge_sign_ups(&self, until: Timestamp) -> StoreResult<u64>;
 }

@@ -7,6 +7,7 @@ use latchkey_domain::ids::UserId;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::{AppMetadata, User};
 
+use crate::challenges::Restoral;
 use crate::error::StoreResult;
 use crate::outbox::NewMail;
 
@@ -62,6 +63,9 @@ pub struct UpdateUser {
     pub banned: Option<bool>,
     /// Application metadata that replaces the previous object as a whole; `None` leaves it unchanged.
     pub metadata: Option<AppMetadata>,
+    /// Restores an account in deletion; `None` leaves it as it is. Nothing is written for an account that is not in
+    /// deletion.
+    pub restore: Option<Restoral>,
     /// Audit events to record with the change. The store fills in the user id.
     pub events: Vec<AuditEvent>,
     /// Mail of kind `EmailChanged` to the previous address; `None` if security notifications are off.

@@ -21,7 +21,7 @@ use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::User;
 
 use crate::email_codes::NewToken;
-use crate::entry::NewChallenge;
+use crate::entry::{Entered, NewChallenge};
 use crate::error::StoreResult;
 use crate::limits::LimitedResult;
 use crate::outbox::NewMail;
@@ -101,10 +101,21 @@ pub enum Shown {
     RecoveryCode(CodeMac),
     /// The password matched this hash. The store accepts the answer if the account still has the hash.
     Password(PasswordHash),
+    /// The account is to be restored. Nothing is checked.
+    Restore(Restoral),
     /// A mailed code of purpose [`latchkey_domain::codes::Purpose::Reauthenticate`] was redeemed.
     EmailCode,
     /// The answer was wrong.
     Wrong,
+}
+
+/// Data to write when an account in deletion is restored.
+#[derive(Debug, Clone)]
+pub struct Restoral {
+    /// Audit event of kind `DeletionCancelled`. The store fills in the user id.
+    pub event: AuditEvent,
+    /// Mail of kind `DeletionCancelled`; `None` writes no mail.
+    pub mail: Option<NewMail>,
 }
 
 /// An answer to a challenge.
@@ -148,8 +159,9 @@ pub struct AnswerMails {
 /// Operation that a right answer to a challenge completes.
 #[derive(Debug, Clone)]
 pub enum Completion {
-    /// A sign-in. Opens the session, and applies what [`crate::Entry`] deferred until the answer.
-    SignIn(Box<CompletedSignIn>),
+    /// A sign-in. Opens the session, and applies what [`crate::Entry`] deferred until the answer. If something else is
+    /// still to be asked, the challenge is written instead.
+    SignIn(Box<CompletedSignIn>, Box<NewChallenge>),
     /// Reauthentication (step-up) of this session, which must be live. Only the audit event is written.
     Reauthenticate(SessionId, AuditEvent),
     /// A password reset. Writes a reset token of level 2 for the account, and invalidates the token that began the
@@ -159,11 +171,11 @@ pub enum Completion {
     Undo(Box<UndoWrites>),
 }
 
-/// A sign-in that a second factor completes.
+/// A sign-in that the answer to a challenge completes.
 #[derive(Debug, Clone)]
 pub struct CompletedSignIn {
-    /// Session to open. It gets the identity of the challenge, if there is one, and the passkey that was shown or
-    /// registered.
+    /// Session to open. It gets the identity of the challenge, if there is one, and the passkey that was shown, before
+    /// or in the answer, or registered.
     pub session: NewSession,
     /// Guess limits of the password sign-in, if any. The failure counter of account and client is cleared, and the
     /// client becomes known to the account.
@@ -181,8 +193,8 @@ pub struct CompletedSignIn {
 /// Outcome of [`Challenges::answer_challenge`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answered {
-    /// The session of the sign-in was opened. Contains its user.
-    SignedIn(Box<User>),
+    /// The session of the sign-in was opened, or a further challenge was written.
+    Entered(Entered),
     /// The session is reauthenticated, so a token of a higher level may be issued for it.
     Reauthenticated(Box<LiveSession>),
     /// A reset token of level 2 was written.

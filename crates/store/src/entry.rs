@@ -10,8 +10,8 @@ use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::User;
 
 /// A sign-in whose first factor is right. The store opens the session, or writes the challenge instead if
-/// [`latchkey_domain::challenge::is_challenged`] is true of the account's current state. Every method of sign-in leads
-/// to this decision.
+/// [`latchkey_domain::challenge::is_challenged`] is true of the account's current state, or the account is in deletion.
+/// Every method of sign-in leads to this decision.
 ///
 /// With a challenge, only effects of the first factor itself are written (a used code, a verified address). The effects
 /// of a completed sign-in are deferred until [`crate::Challenges::answer_challenge`]: audit event, cleared failure

@@ -9,6 +9,7 @@ mod accounts;
 mod admin_users;
 mod audit;
 mod challenges;
+mod deletions;
 mod email_changes;
 mod email_codes;
 mod email_sign_in;
@@ -36,8 +37,9 @@ pub use admin_users::{AdminUsers, ListUsers, UpdateUser, UpdateUserOutcome, User
 pub use audit::{Audit, EventPage, ListOwnEvents};
 pub use challenges::{
     AnswerChallenge, AnswerMails, Answered, BeginReauthentication, BeginResetChallenge, ChallengeTerms,
-    Challenges, CompletedSignIn, Completion, FoundChallenge, PasskeyOptions, SealedTotp, Shown,
+    Challenges, CompletedSignIn, Completion, FoundChallenge, PasskeyOptions, Restoral, SealedTotp, Shown,
 };
+pub use deletions::{DeleteAccount, Deletions, FinishedDeletion};
 pub use email_changes::{
     BeginEmailChange, BegunEmailChange, ConfirmEmailChange, ConfirmedEmailChange, EmailChangeWrites,
     EmailChanges, ShownCode, SideCode,
@@ -74,8 +76,8 @@ pub use passkeys::{
 };
 pub use profiles::{ProfileHits, Profiles, UpdateProfile, UpdateProfileOutcome};
 pub use retention::{
-    ANONYMOUS_FAILURE_RETENTION, DECOY_RETENTION, FEED_LIMIT, FEED_PURGE_BATCHES, FEED_RETENTION,
-    FLOW_RETENTION, PURGE_BATCH, RETENTION_AFTER_END, SIGN_UP_PURGE_BATCH,
+    ACCOUNT_PURGE_BATCH, ANONYMOUS_FAILURE_RETENTION, DECOY_RETENTION, FEED_LIMIT, FEED_PURGE_BATCHES,
+    FEED_RETENTION, FLOW_RETENTION, PURGE_BATCH, RETENTION_AFTER_END,
 };
 pub use search_feed::{FeedPosition, FeedRead, SearchChange, SearchEntry, SearchFeed};
 pub use sessions::{
@@ -97,6 +99,7 @@ pub trait Store:
     + AdminUsers
     + Audit
     + Challenges
+    + Deletions
     + EmailChanges
     + EmailCodes
     + EmailSignIns

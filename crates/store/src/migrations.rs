@@ -110,6 +110,10 @@ pub const EMAIL_CHANGES: Migration = Migration {
     sql: include_str!("../migrations/0018_email_changes.sql"),
 };
 
+/// Migration 19: accounts in deletion.
+pub const DELETIONS: Migration =
+    Migration { version: 19, name: "0019_deletions", sql: include_str!("../migrations/0019_deletions.sql") };
+
 /// Translation of shared migrations: text in PostgreSQL's dialect, replacement for SQLite. Tables become `WITHOUT
 /// ROWID`, because every shared table has a primary key.
 const WORDS: [(&str, &str); 9] = [
@@ -156,6 +160,7 @@ macro_rules! migrations {
         $crate::migrations::OWN_ACCOUNT,
         $crate::migrations::PASSKEYS,
         $crate::migrations::EMAIL_CHANGES,
+        $crate::migrations::DELETIONS,
         // The next shared migration: its constant above, and its line here.
         ]
     };

@@ -90,7 +90,7 @@ pub trait UndoLinks {
 
     /// Reverses an event, once. The account gets the address back that the mail was sent to, verified. Removes the password. Ends all sessions. Deletes outstanding codes, tokens and
     /// challenges. Removes the factors and identities that were added since the day before the event. Turns two-step
-    /// sign-in off if it was turned on since then, or if neither a second factor nor a recovery code is left. Deletes the
-    /// undo tokens of this and later events.
+    /// sign-in off if it was turned on since then, or if neither a second factor nor a recovery code is left. Restores an
+    /// account in deletion. Deletes the undo tokens of this and later events.
     async fn undo(&self, link: UseUndoLink) -> LimitedResult<UndoOutcome>;
 }

@@ -83,6 +83,7 @@ fields! {
     level: of_type(Type::Integer, "Level of the access token: 2 after a first and a second factor.")
         .minimum(Some(1))
         .maximum(Some(2));
+    moment_of_deletion: moment("When the account is deleted for good, in UTC.");
     email_change_expiry: moment("When the change and its codes expire, in UTC.");
     new_email_code: or_null(EnteredCode::SENT.about("The code of the mail to the new address."));
     current_email_code: or_null(EnteredCode::SENT.about("The code of the mail to the current address."));
@@ -178,6 +179,7 @@ fields! {
         .enum_values(Some([false]));
     no_token: of_type(Type::Null, "There is no session yet.");
     new_flag: of_type(Type::Boolean, "Left out, it stays as it is.");
+    restore: of_type(Type::Boolean, "`true` restores an account in deletion.");
     message: of_type(Type::String, "A sentence for people.");
     health_status: of_type(Type::String, "What is so.").enum_values(Some(["live", "ready"]));
     method_password: nullable(Type::String, "How one signs in; by password if left out.")

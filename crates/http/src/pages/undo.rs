@@ -31,6 +31,7 @@ pub fn ask_to_undo(form: &UndoForm<'_>, link: UndoLink, service_name: &str) -> P
         UndoableEvent::EmailChanged => {
             ("Another email address was given to your account", "Undo the new email address?")
         }
+        UndoableEvent::DeletionScheduled => ("Your account was deleted", "Restore your account?"),
     };
     let when = link.happened_at.to_minute_text();
     let body = Markup::new()
@@ -42,6 +43,7 @@ pub fn ask_to_undo(form: &UndoForm<'_>, link: UndoLink, service_name: &str) -> P
             "Two-step sign-in is off, unless it was on before.",
             "Passkeys, authenticator apps and sign-ins with other providers that were added since the day before are removed.",
             "The password no longer works, and all sessions are signed out.",
+            "If the account is being deleted, it is restored.",
             "You get a mail to set a new password.",
         ]);
     let body = with_form(body, form, None)

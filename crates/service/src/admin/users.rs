@@ -36,6 +36,8 @@ pub struct UserChange {
     pub email_verified: Option<bool>,
     /// `true` bans the user, `false` lifts the ban.
     pub banned: Option<bool>,
+    /// `true` restores an account in deletion.
+    pub restore: bool,
     /// The application data, replaced as a whole.
     pub metadata: Option<AppMetadata>,
 }
@@ -119,6 +121,7 @@ impl Admin {
             email: change.email,
             email_verified: change.email_verified,
             banned: change.banned,
+            restore: if change.restore { Some(self.kernel.restoral(actor, client, now)?) } else { None },
             metadata: change.metadata,
             mail,
             now,

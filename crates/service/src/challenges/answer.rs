@@ -109,9 +109,9 @@ impl Challenges {
         now: Timestamp,
     ) -> Result<Answered> {
         Ok(match (outcome, pending) {
-            (AnswerOutcome::SignedIn(user), Pending::SignIn(draft)) => {
-                let signed_in = Box::new(self.sessions.signed_in(*user, *draft, now)?);
-                Answered::SignedIn { signed_in, client_type }
+            (AnswerOutcome::Entered(entered), Pending::SignIn(draft)) => {
+                let entrance = self.sessions.entered(entered, *draft, now)?;
+                Answered::Entered { entrance, client_type }
             }
             (AnswerOutcome::Reauthenticated(live), Pending::Nothing) => {
                 let user = Box::new(live.user.clone());

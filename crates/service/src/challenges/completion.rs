@@ -8,17 +8,17 @@ use latchkey_domain::email::EmailKey;
 use latchkey_domain::session::AuthMethod;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::LinkToken;
-use latchkey_store::{Completion, FoundChallenge, NewToken, UndoWrites};
+use latchkey_store::{Completion, Entry, FoundChallenge, NewToken, UndoWrites};
 
 use super::Challenges;
 use crate::error::Result;
 use crate::refusal::INVALID_CHALLENGE;
-use crate::sessions::SessionDraft;
+use crate::sessions::{EntryDraft, SignInClient};
 use crate::settings::EmailMethod;
 
 /// The plain tokens that the client gets after a correct answer. The store gets only their hashes.
 pub(super) enum Pending {
-    SignIn(Box<SessionDraft>),
+    SignIn(Box<EntryDraft>),
     Reset { token: LinkToken, expires_at: Timestamp },
     Nothing,
 }
@@ -35,10 +35,13 @@ impl Challenges {
         Ok(match found.purpose {
             ChallengePurpose::SignIn => {
                 let methods = found.methods.clone().ok_or(&INVALID_CHALLENGE)?;
-                let draft = self.sessions.draft_raised(methods, kind, client, now);
+                let from = SignInClient { client: client.clone(), client_type: found.client_type };
+                let draft = self.sessions.draft_raised(methods, kind, &from, now);
                 let (provider, guard) = (found.provider.as_ref(), self.passwords.guard(email, client));
-                let completed = self.sessions.completed_sign_in(&draft, provider, guard, client, now)?;
-                (Completion::SignIn(Box::new(completed)), Pending::SignIn(Box::new(draft)))
+                let Entry { session, challenge, .. } = &draft.entry;
+                let completed = self.sessions.completed_sign_in(session, provider, guard, client, now)?;
+                let next = Box::new(challenge.clone());
+                (Completion::SignIn(Box::new(completed), next), Pending::SignIn(Box::new(draft)))
             }
             ChallengePurpose::Reauthenticate => {
                 let session = found.session_id.ok_or(&INVALID_CHALLENGE)?;

@@ -24,6 +24,7 @@ pub(super) enum Given {
     Password(Password),
     EmailCode(EnteredCode),
     Passkey(Assertion),
+    Restore,
 }
 
 /// The outcome of verifying an answer.
@@ -57,6 +58,9 @@ impl Given {
             return assertion
                 .map(Self::Passkey)
                 .ok_or_else(|| refuse("credential", Reason::Required, "is required"));
+        }
+        if answer.kind == ChallengeKind::Restore {
+            return Ok(Self::Restore);
         }
         let code = answer.code.as_deref();
         let code = code.ok_or_else(|| refuse("code", Reason::Required, "is required"))?;
@@ -93,6 +97,7 @@ impl Challenges {
             Given::Password(password) => self.judge_password(found, password, client, now).await?,
             Given::EmailCode(code) => self.judge_email_code(found, &code, client, now).await?,
             Given::Passkey(assertion) => self.judge_passkey(found, assertion)?,
+            Given::Restore => Shown::Restore(self.kernel.restoral(Actor::User, Some(client), now)?).into(),
         })
     }
 

@@ -148,7 +148,7 @@ impl Factors {
             Enroller::Challenge(..) => self.passwords.guard(found.user.email.key(), client),
         };
         let completed =
-            self.sessions.completed_sign_in(&session, found.provider.as_ref(), guard, client, now)?;
+            self.sessions.completed_sign_in(&session.session, found.provider.as_ref(), guard, client, now)?;
         let CompletedSignIn { session: opened, guard, event: signed_in, linked, mail: linked_mail } =
             completed;
         let (mail, undo) = match self.undoable_mail(client, now)? {

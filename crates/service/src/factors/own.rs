@@ -6,6 +6,7 @@ use latchkey_domain::challenge::{ChallengeFacts, ChallengePurpose, SecondFactorP
 use latchkey_domain::client::Client;
 use latchkey_domain::factors::{FactorId, FactorName, TotpFactor};
 use latchkey_domain::long_code::LongCode;
+use latchkey_domain::session::Level;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{
     ChangeFactors, ChangedFactors, LiveSession, OwnAccount, TurnTwoStepOn, TurnedTwoStepOn,
@@ -38,6 +39,8 @@ impl Factors {
             has_recovery_code: factors.recovery_codes_left > 0,
             has_password: user.has_password,
             email_verified: user.email_verified,
+            is_in_deletion: false, // the caller has a session
+            level: Level::One,
         };
         Ok(Account {
             level: token.level,

@@ -4,14 +4,14 @@ use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
 use latchkey_domain::challenge::{ChallengeKind, FactorRules};
 use latchkey_domain::client::Client;
 use latchkey_domain::identity::ProviderKey;
-use latchkey_domain::session::{AuthMethod, AuthMethods, Level, Session};
+use latchkey_domain::session::{AuthMethod, AuthMethods, NewSession, Session};
 use latchkey_domain::sign_in_offer::SignInOffer;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{ChallengeTerms, CompletedSignIn, LiveSession, NewMail, SignInGuard};
 use serde_json::Value;
 
 use super::Sessions;
-use super::opening::SessionDraft;
+use super::opening::{EntryDraft, SignInClient};
 use crate::error::Result;
 use crate::kernel::ActFact;
 use crate::settings::EmailSignIn;
@@ -46,30 +46,32 @@ impl Sessions {
         }
     }
 
-    /// Creates a session for a sign-in with a second factor. The authentication methods are those of the first factor
-    /// and of the answer of this kind. `passkey` is the method of the passkey that answered, if one did.
+    /// Creates a session for a sign-in that goes on after an answer, and the challenge that the store writes instead if
+    /// something else is to be asked. The authentication methods are those shown before and that of the answer of this
+    /// kind. `passkey` is the method of the passkey that answered, if one did.
     pub(crate) fn draft_raised(
         &self,
         methods: AuthMethods,
         (kind, passkey): (ChallengeKind, Option<AuthMethod>),
-        client: &Client,
+        client: &SignInClient,
         now: Timestamp,
-    ) -> SessionDraft {
-        let (methods, level) = kind.raise(passkey, methods, Level::One);
-        self.draft_session(methods, level, client, now)
+    ) -> EntryDraft {
+        let level = methods.level();
+        let (methods, level) = kind.raise(passkey, methods, level);
+        self.draft_entry_of(methods, level, client, now)
     }
 
     /// Builds the data that the store writes when a challenge completes a sign-in: session, audit events and mail.
     /// `provider` is the identity provider of the first factor, if the sign-in began with one.
     pub(crate) fn completed_sign_in(
         &self,
-        draft: &SessionDraft,
+        session: &NewSession,
         provider: Option<&ProviderKey>,
         guard: Option<SignInGuard>,
         client: &Client,
         now: Timestamp,
     ) -> Result<CompletedSignIn> {
-        let session = draft.session.clone();
+        let session = session.clone();
         let mut event = self.signed_in_event(&session.methods, client, now);
         let mut linked = self.kernel.event(AuditKind::IdentityLinked, Actor::User, Some(client), now);
         let mut mail = None;

@@ -102,7 +102,7 @@ impl Sessions {
         self.draft_entry_of(AuthMethods::of(method), Level::One, client, now)
     }
 
-    /// Creates a session with a passkey (level 2). The store writes no challenge for it.
+    /// Creates a session with a passkey (level 2). The store writes the challenge for an account in deletion alone.
     pub(crate) fn draft_passkey_entry(
         &self,
         passkey: AuthMethod,
@@ -113,7 +113,8 @@ impl Sessions {
         self.draft_entry_of(methods, Level::Two, client, now)
     }
 
-    fn draft_entry_of(
+    /// Creates a session with these methods, and the challenge that the store writes instead.
+    pub(super) fn draft_entry_of(
         &self,
         methods: AuthMethods,
         level: Level,

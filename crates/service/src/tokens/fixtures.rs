@@ -22,6 +22,7 @@ pub(crate) fn user_and_session() -> (User, Session) {
         passkeys: Vec::new(),
         banned_at: None,
         two_step_at: None,
+        deletes_at: None,
         is_pending: false,
         is_contested: false,
         metadata: AppMetadata::default(),

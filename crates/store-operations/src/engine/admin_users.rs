@@ -128,7 +128,7 @@ fn updated(results: &Results<'_>, user: Slot) -> StoreResult<UpdateUserOutcome> 
 }
 
 fn change(writes: &mut Script, there: &Proven, update: &UpdateUser) -> StoreResult<()> {
-    let UpdateUser { id, email, email_verified, banned, metadata, events, mail, now } = update;
+    let UpdateUser { id, email, email_verified, banned, metadata, restore, events, mail, now } = update;
     let (id, now, user) = (*id, *now, &there.account.user);
     let is_moved = email.as_ref().is_some_and(|email| email.key() != user.email.key());
     if let Some(email) = email {
@@ -145,6 +145,9 @@ fn change(writes: &mut Script, there: &Proven, update: &UpdateUser) -> StoreResu
         Some(false) => unverify(writes, id, now),
         None if is_moved => unverify(writes, id, now),
         Some(true) | None => {}
+    }
+    if let Some(restoral) = restore.as_ref().filter(|_| user.is_in_deletion()) {
+        delete_account::restore(writes, user, restoral, now)?;
     }
     if let Some(is_banned) = banned {
         set_banned(writes, user, *is_banned, now);

@@ -13,16 +13,14 @@ use latchkey_store::{
     AnswerChallenge, Answered, CompletedSignIn, Completion, LimitedResult, LiveSession, Shown, StoreResult,
 };
 
-use super::entry;
 use super::second_factor_guard::{self, SecondFactorWatch, Told};
 use super::sign_in_with_passkey::{accepted, write_refusal};
 use super::undo::UndoReads;
+use super::{delete_account, entry};
 use crate::form::{Decided, Executor, Results, Script, Slot};
 use crate::tables::challenges::{self, Challenge};
 use crate::tables::undo_tokens::Undo;
-use crate::tables::{
-    audit_events, link_tokens, outbox, passkeys, recovery_codes, sessions, totp_factors, users,
-};
+use crate::tables::{audit_events, link_tokens, outbox, passkeys, recovery_codes, sessions, totp_factors};
 
 type Outcome = Decided<Result<Answered, Limited>>;
 
@@ -102,7 +100,7 @@ impl Reads {
     fn add(script: &mut Script, answer: &AnswerChallenge) -> Self {
         let hash = answer.challenge;
         let sign_in = match &answer.completes {
-            Completion::SignIn(completed) => completed.guard.as_ref(),
+            Completion::SignIn(completed, _) => completed.guard.as_ref(),
             _ => None,
         };
         let watch = SecondFactorWatch::over(script, guard_of(answer), sign_in);
@@ -175,7 +173,9 @@ impl Reads {
             (ChallengeKind::Password, Shown::Password(hash)) => {
                 challenge.account.password.as_ref() == Some(hash)
             }
-            (ChallengeKind::EmailCode, Shown::EmailCode) => true,
+            (ChallengeKind::EmailCode, Shown::EmailCode) | (ChallengeKind::Restore, Shown::Restore(_)) => {
+                true
+            }
             _ => false,
         };
         Ok(if is_right { Verdict::Right(None) } else { Verdict::Wrong })
@@ -186,7 +186,7 @@ impl BegunReads {
     fn add(script: &mut Script, answer: &AnswerChallenge) -> Self {
         let (hash, now) = (answer.challenge, answer.terms.now);
         match &answer.completes {
-            Completion::SignIn(_) => {
+            Completion::SignIn(..) => {
                 Self::SignIn { identity_owner: challenges::find_identity_owner(script, hash) }
             }
             Completion::Reauthenticate(session_id, _) => {
@@ -264,8 +264,9 @@ fn complete(
 ) -> StoreResult<Outcome> {
     let (user, now) = (&challenge.account.user, answer.terms.now);
     let mut writes = Script::default();
-    let told = match &begun {
-        Begun::Undo(undo, _) => undo.restored(),
+    let told = match (&begun, &answer.shown) {
+        (Begun::Undo(undo, _), _) => undo.restored(),
+        (_, Shown::Restore(restoral)) => delete_account::restore(&mut writes, user, restoral, now)?,
         _ => user.clone(),
     };
     use_up(&mut writes, answer, &told)?;
@@ -273,14 +274,14 @@ fn complete(
         passkeys::accept(&mut writes, id, state, now);
     }
     let answered = match (begun, &answer.completes) {
-        (Begun::SignIn { is_identity_linked }, Completion::SignIn(completed)) => {
-            let passkey = passkey.map(|(id, _)| id);
+        (Begun::SignIn { is_identity_linked }, Completion::SignIn(completed, next)) => {
+            let passkey = passkey.map(|(id, _)| id).or(challenge.passkey);
             let session = NewSession { passkey, ..completed.session.clone() };
             let completed = CompletedSignIn { session, ..CompletedSignIn::clone(completed) };
-            entry::complete(&mut writes, challenge, &completed, is_identity_linked)?;
-            let user = users::find_by_id(&mut writes, user.id);
+            let (rules, of) = (&answer.terms.rules, (completed, &**next));
+            let opening = entry::go_on(&mut writes, challenge, &told, of, rules, is_identity_linked)?;
             return Ok(Decided::write(writes, move |results| {
-                Ok(Ok(Answered::SignedIn(Box::new(users::user_that_is(results, user)?))))
+                Ok(Ok(Answered::Entered(opening.entered(results)?)))
             }));
         }
         (Begun::Reauthenticate(live), Completion::Reauthenticate(session_id, event)) => {
@@ -313,7 +314,7 @@ fn use_up(writes: &mut Script, answer: &AnswerChallenge, user: &User) -> StoreRe
             let mail = answer.mails.recovery_code_used.as_ref();
             outbox::notify(writes, user, mail, MailKind::RecoveryCodeUsed, now);
         }
-        Shown::Passkey(..) | Shown::Password(_) | Shown::EmailCode | Shown::Wrong => {}
+        Shown::Passkey(..) | Shown::Password(_) | Shown::EmailCode | Shown::Restore(_) | Shown::Wrong => {}
     }
     challenges::delete(writes, answer.challenge);
     Ok(())

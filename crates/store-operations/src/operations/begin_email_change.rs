@@ -112,7 +112,7 @@ fn write(
     email_changes::save(&mut writes, user.id, *id, new_email, needs_current, *now, *expires_at);
     let (owner, kind, address) = match at_new {
         NewAddress::Free => (Some(user.id), MailKind::EmailChange, Address::Of(user.id, new_email)),
-        NewAddress::Taken(owner) if owner.may_be_notified() => {
+        NewAddress::Taken(owner) if owner.may_be_notified(MailKind::EmailChangeAttempt) => {
             (None, MailKind::EmailChangeAttempt, Address::Of(owner.id, &owner.email))
         }
         NewAddress::Taken(_) | NewAddress::Reserved => {

@@ -158,7 +158,7 @@ fn complete(
         outbox::write(&mut writes, mail, MailKind::EmailChangedNew, Address::Of(user.id, email), now);
     }
     if let (Some(_), Some(undo)) = (&new.to_old, &new.undo)
-        && user.may_be_notified()
+        && user.may_be_notified(MailKind::EmailChanged)
     {
         let link = UndoLink { event: UndoableEvent::EmailChanged, happened_at: now };
         undo_tokens::insert(&mut writes, user.id, undo, link, &user.email, user.has_two_step());

@@ -1,9 +1,17 @@
-//! Deletion of an account with everything that belongs to it.
+//! Deletion of an account with everything that belongs to it: its beginning by the owner, its end, and the restoral in
+//! between.
 
 use latchkey_domain::ids::UserId;
+use latchkey_domain::mail_kind::MailKind;
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::undo::UndoableEvent;
+use latchkey_domain::user::User;
+use latchkey_store::{DeleteAccount, FinishedDeletion, Restoral, StoreResult, UndoLink};
 
-use crate::form::Script;
-use crate::tables::{codes, link_tokens, outbox, users};
+use super::request_code;
+use crate::form::{Decided, Executor, Script, Slot};
+use crate::tables::outbox::{self, Address};
+use crate::tables::{audit_events, codes, link_tokens, profiles, sessions, undo_tokens, users};
 
 /// Deletes a user with all that belongs to the user. Codes, links and mails are deleted explicitly. They have no
 /// foreign key to the user, because decoys without a user would then cost less to write.
@@ -12,4 +20,102 @@ pub(crate) fn delete(writes: &mut Script, id: UserId) {
     link_tokens::delete_all_of(writes, id);
     outbox::delete_all_of(writes, id);
     users::delete(writes, id);
+}
+
+/// Puts the account of a live session into deletion, or deletes it at once without a grace.
+pub(crate) async fn begin<E: Executor>(engine: &E, begin: DeleteAccount) -> StoreResult<bool> {
+    let mut reads = Script::default();
+    users::lock_to_delete(&mut reads, begin.user_id);
+    let live = sessions::find_live(&mut reads, begin.session_id, begin.now);
+    engine
+        .transact(reads, move |results| {
+            let account = results.find(live, users::read_account)?;
+            let Some(account) = account.filter(|account| account.user.id == begin.user_id) else {
+                return Ok(Decided::Return(false));
+            };
+            let DeleteAccount { session_id, deletes_at, event, mail, undo, now, .. } = &begin;
+            let (user, mut writes) = (&account.user, Script::default());
+            audit_events::record_in(&mut writes, event.clone(), user.id, *session_id)?;
+            if deletes_at <= now {
+                let finished =
+                    FinishedDeletion { user_id: user.id, event: event.clone(), mail: mail.clone() };
+                delete_for_good(&mut writes, user, &finished, *now);
+                return Ok(Decided::done(writes, true));
+            }
+            request_code::end_all_of(&mut writes, user.id, *now);
+            sessions::end_all_of(&mut writes, user.id, *now);
+            set(&mut writes, user.id, Some(*deletes_at), *now);
+            let kind = MailKind::DeletionScheduled;
+            outbox::notify(&mut writes, user, mail.as_ref(), kind, *now);
+            if let (Some(_), Some(undo)) = (mail, undo)
+                && user.may_be_notified(kind)
+            {
+                let link = UndoLink { event: UndoableEvent::DeletionScheduled, happened_at: *now };
+                undo_tokens::insert(&mut writes, user.id, undo, link, &user.email, user.has_two_step());
+            }
+            Ok(Decided::done(writes, true))
+        })
+        .await
+}
+
+/// Deletes the accounts that are still in deletion and whose grace has passed.
+pub(crate) async fn finish<E: Executor>(
+    engine: &E,
+    mut due: Vec<FinishedDeletion>,
+    now: Timestamp,
+) -> StoreResult<u64> {
+    due.sort_by_key(|finished| finished.user_id); // the fixed order of locks prevents deadlocks
+    let mut reads = Script::default();
+    for finished in &due {
+        users::lock_to_delete(&mut reads, finished.user_id);
+    }
+    let found: Vec<Slot> =
+        due.iter().map(|finished| users::find_by_id(&mut reads, finished.user_id)).collect();
+    engine
+        .transact(reads, move |results| {
+            let (mut writes, mut deleted) = (Script::default(), 0);
+            for (finished, found) in due.iter().zip(&found) {
+                let account = users::account(results, *found)?;
+                let is_due = |user: &User| user.deletes_at.is_some_and(|at| at <= now);
+                if let Some(user) = account.map(|account| account.user).filter(is_due) {
+                    audit_events::record_of(&mut writes, finished.event.clone(), user.id)?;
+                    delete_for_good(&mut writes, &user, finished, now);
+                    deleted += 1;
+                }
+            }
+            Ok(Decided::done(writes, deleted))
+        })
+        .await
+}
+
+/// Deletes an account that its owner deleted. The mail outlives it; of the audit events the user id stays.
+fn delete_for_good(writes: &mut Script, user: &User, finished: &FinishedDeletion, now: Timestamp) {
+    let kind = MailKind::AccountDeleted;
+    audit_events::forget_clients_of(writes, user.id);
+    delete(writes, user.id);
+    if let Some(mail) = finished.mail.as_ref().filter(|_| user.may_be_notified(kind)) {
+        outbox::write(writes, mail, kind, Address::Unknown(&user.email), now);
+    }
+}
+
+/// Restores an account in deletion.
+pub(crate) fn restore(
+    writes: &mut Script,
+    user: &User,
+    restoral: &Restoral,
+    now: Timestamp,
+) -> StoreResult<User> {
+    let restored = User { deletes_at: None, ..user.clone() };
+    request_code::end_all_of(writes, user.id, now);
+    set(writes, user.id, None, now);
+    audit_events::record_of(writes, restoral.event.clone(), user.id)?;
+    outbox::notify(writes, &restored, restoral.mail.as_ref(), MailKind::DeletionCancelled, now);
+    Ok(restored)
+}
+
+/// Begins or ends the deletion of an account.
+pub(crate) fn set(writes: &mut Script, id: UserId, deletes_at: Option<Timestamp>, now: Timestamp) {
+    users::set_deletion(writes, id, deletes_at);
+    users::touch(writes, id, now);
+    profiles::show_or_hide(writes, id);
 }

@@ -133,7 +133,7 @@ pub(crate) fn turn_on(
     }
     outbox::notify(writes, user, turned_on.mail.as_ref(), MailKind::TwoStepOn, now);
     if let (Some(_), Some(undo)) = (&turned_on.mail, &turned_on.undo)
-        && user.may_be_notified()
+        && user.may_be_notified(MailKind::TwoStepOn)
     {
         let link = UndoLink { event: UndoableEvent::TwoStepOn, happened_at: now };
         undo_tokens::insert(writes, user.id, undo, link, &user.email, false);

@@ -1,13 +1,12 @@
-//! Step after a right first factor: the only place that decides between a session and a challenge. The user must be
-//! locked.
+//! Step after a right factor: the only place that decides between a session and a challenge. The user must be locked.
 
 use latchkey_domain::challenge::{ChallengePurpose, FactorRules, is_challenged};
 use latchkey_domain::identity::VerifiedIdentity;
 use latchkey_domain::ids::UserId;
 use latchkey_domain::mail_kind::MailKind;
-use latchkey_domain::session::NewSession;
+use latchkey_domain::session::{Level, NewSession};
 use latchkey_domain::user::User;
-use latchkey_store::{CompletedSignIn, Entered, Entry, StoreResult};
+use latchkey_store::{CompletedSignIn, Entered, Entry, NewChallenge, StoreResult};
 
 use super::guards;
 use super::identities::link;
@@ -16,7 +15,7 @@ use crate::form::{Results, Script, Slot};
 use crate::tables::challenges::{self, Beginner, Challenge, FirstFactorIdentity};
 use crate::tables::{audit_events, known_clients, outbox, sessions, users};
 
-/// Consequence of a right first factor: a session or a challenge.
+/// Consequence of a right factor: a session or a challenge.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
     /// A session is opened.
@@ -26,11 +25,12 @@ pub(crate) enum Way {
 }
 
 impl Way {
-    /// Decides between session and challenge, by the level of the sign-in, the account's two-step sign-in and the
-    /// operator's policy. `user` is `None` for an account that is about to be created.
+    /// Decides between session and challenge, by the level of the sign-in, the account's two-step sign-in, its deletion
+    /// and the operator's policy. `user` is `None` for an account that is about to be created.
     pub(crate) fn of(user: Option<&User>, entry: &Entry) -> Self {
         let has_two_step = user.is_some_and(User::has_two_step);
-        let is_challenged = is_challenged(entry.session.level, has_two_step, entry.rules.policy);
+        let is_challenged = user.is_some_and(User::is_in_deletion)
+            || is_challenged(entry.session.level, has_two_step, entry.rules.policy);
         if is_challenged { Self::Challenge } else { Self::Session }
     }
 }
@@ -39,7 +39,7 @@ impl Way {
 #[derive(Clone)]
 pub(crate) enum Opening {
     Session(Slot),
-    Challenge(Slot, FactorRules),
+    Challenge(Slot, Level, FactorRules),
 }
 
 /// Opens the session of an entry, or writes its challenge. [`Opening::find`] reads the result.
@@ -55,7 +55,7 @@ pub(crate) fn open(
         Way::Session => sessions::open(writes, user_id, session),
         Way::Challenge => {
             let methods = Some(&session.methods);
-            let beginner = Beginner { methods, identity, ..Beginner::default() };
+            let beginner = Beginner { methods, identity, passkey: session.passkey, ..Beginner::default() };
             let purpose = ChallengePurpose::SignIn;
             challenges::insert(writes, user_id, purpose, challenge, &beginner, session.created_at);
             audit_events::record_of(writes, challenge.event.clone(), user_id)?;
@@ -69,7 +69,10 @@ impl Opening {
     pub(crate) fn find(script: &mut Script, user_id: UserId, entry: &Entry, way: Way) -> Self {
         match way {
             Way::Session => Self::Session(users::find_by_id(script, user_id)),
-            Way::Challenge => Self::Challenge(challenges::find_facts(script, user_id), entry.rules.clone()),
+            Way::Challenge => {
+                let facts = challenges::find_facts(script, user_id);
+                Self::Challenge(facts, entry.session.level, entry.rules.clone())
+            }
         }
     }
 
@@ -77,11 +80,37 @@ impl Opening {
     pub(crate) fn entered(self, results: &Results<'_>) -> StoreResult<Entered> {
         Ok(match self {
             Self::Session(user) => Entered::Session(Box::new(users::user_that_is(results, user)?)),
-            Self::Challenge(facts, rules) => {
-                Entered::Challenge(challenges::kinds(results, facts, ChallengePurpose::SignIn, &rules)?)
+            Self::Challenge(facts, level, rules) => {
+                let at = (ChallengePurpose::SignIn, level);
+                Entered::Challenge(challenges::kinds(results, facts, at, &rules)?)
             }
         })
     }
+}
+
+/// Goes on with a sign-in after an answer to its challenge: completes it, or writes the challenge of what is still to be
+/// asked. `user` is the account's after the answer.
+pub(crate) fn go_on(
+    writes: &mut Script,
+    challenge: &Challenge,
+    user: &User,
+    (completed, next): (CompletedSignIn, &NewChallenge),
+    rules: &FactorRules,
+    is_linked: bool,
+) -> StoreResult<Opening> {
+    let entry = Entry { session: completed.session.clone(), challenge: next.clone(), rules: rules.clone() };
+    let way = Way::of(Some(user), &entry);
+    match way {
+        Way::Session => complete(writes, challenge, &completed, is_linked)?,
+        Way::Challenge => {
+            let first = challenge.identity.as_ref().map(|shown| FirstFactorIdentity {
+                identity: &shown.identity,
+                is_linked_by_answer: shown.is_linked_by_answer,
+            });
+            open(writes, user.id, &entry, way, first)?;
+        }
+    }
+    Ok(Opening::find(writes, user.id, &entry, way))
 }
 
 /// Completes a sign-in that a challenge answered: opens the session, and writes the effects that [`open`] deferred

@@ -135,7 +135,8 @@ fn add(
     factors::invalidate_challenges(&mut writes, user.id, now);
     users::touch(&mut writes, user.id, now);
     audit_events::record_of(&mut writes, event.clone(), user.id)?;
-    let undoable = undoable.as_ref().filter(|_| !user.has_two_step() && user.may_be_notified());
+    let undoable =
+        undoable.as_ref().filter(|_| !user.has_two_step() && user.may_be_notified(MailKind::PasskeyAdded));
     let mail = undoable.map(|(mail, _)| mail).or(mail.as_ref());
     outbox::notify(&mut writes, user, mail, MailKind::PasskeyAdded, now);
     if let Some((_, token)) = undoable {

@@ -4,13 +4,14 @@ use latchkey_domain::challenge::{ChallengePurpose, FactorRules};
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::limits::Take;
 use latchkey_domain::mail_kind::MailKind;
+use latchkey_domain::session::Level;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_store::{LimitedResult, StoreResult, UndoLink, UndoOutcome, UndoWrites, UseUndoLink};
 
 use super::code_lanes::{AskReads, mail_of};
 use super::guards::take_and_read;
-use super::{factors, request_code, takes};
+use super::{delete_account, factors, request_code, takes};
 use crate::form::{Decided, Executor, Results, Script, Slot};
 use crate::tables::challenges::{self, Beginner};
 use crate::tables::outbox::{self, Address};
@@ -53,7 +54,7 @@ impl UndoReads {
         (undo_writes, rules): (&UndoWrites, &FactorRules),
     ) -> StoreResult<()> {
         let UndoWrites { event, reset, reset_mail, mail, left_mail, now, .. } = undo_writes;
-        let (left, user, facts, now) = (&undo.account.user, undo.restored(), undo.facts(), *now);
+        let (left, user, facts, now) = (&undo.left(), undo.restored(), undo.facts(), *now);
         let since = facts.removes_since();
         request_code::end_all_of(writes, user.id, now);
         undo_tokens::delete_since(writes, user.id, facts.happened_at);
@@ -73,7 +74,8 @@ impl UndoReads {
             recovery_codes::delete_made_since(writes, user.id, since);
             users::end_bare_two_step(writes, user.id, rules.rp_id.as_ref());
         }
-        users::touch(writes, user.id, now);
+        // An account in deletion has no session, so every event with an undo link is earlier than the deletion, or is it.
+        delete_account::set(writes, user.id, None, now);
         sessions::end_all_of(writes, user.id, now);
         audit_events::record_of(writes, event.clone(), user.id)?;
         let asked = self.lane.asked(results, reset, now)?;
@@ -127,7 +129,7 @@ pub(crate) async fn undo<E: Executor>(engine: &E, link: UseUndoLink) -> LimitedR
             };
             if undo.facts().needs_second_factor() {
                 let user_id = undo.account.user.id;
-                let kinds = challenges::kinds(results, facts, purpose, &rules)?;
+                let kinds = challenges::kinds(results, facts, (purpose, Level::One), &rules)?;
                 if !kinds.is_empty() {
                     challenges::delete_of_token(&mut writes, user_id, token, purpose);
                     let beginner = Beginner { token: Some(&token), ..Beginner::default() };

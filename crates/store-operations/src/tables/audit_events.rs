@@ -87,6 +87,9 @@ statements! {
                 AND (happened_at < (SELECT happened_at FROM audit_events WHERE id = $7) OR id < $7)");
     FIND_OF_USER: read find_of_user(id: EventId, user_id: UserId) =
         "SELECT 1 FROM audit_events WHERE id = $1 AND user_id = $2";
+    /// Removes network addresses and user agents from the events of a user, of whom the id alone stays.
+    FORGET_CLIENTS_OF: change forget_clients_of(user_id: UserId) =
+        "UPDATE audit_events SET address = NULL, user_agent = NULL WHERE user_id = $1";
     PURGE = purge_where!("");
     PURGE_FAILURES_OF_NOBODY = purge_where!(" AND user_id IS NULL AND kind IN ($3, $4, $5)");
 }

@@ -5,9 +5,9 @@ use latchkey_domain::client::ClientType;
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::email::{Email, EmailKey};
 use latchkey_domain::identity::{Issuer, ProviderKey, Subject, VerifiedIdentity};
-use latchkey_domain::ids::{SessionId, UserId};
+use latchkey_domain::ids::{PasskeyId, SessionId, UserId};
 use latchkey_domain::profile::Name;
-use latchkey_domain::session::AuthMethods;
+use latchkey_domain::session::{AuthMethods, Level};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_store::{ChallengeTerms, NewChallenge, PasskeyOptions, StoreError, StoreResult};
@@ -26,7 +26,7 @@ macro_rules! facts_where {
             EXISTS (SELECT 1 FROM totp_factors AS t WHERE t.user_id = u.id AND t.confirmed_at IS NOT NULL),
             EXISTS (SELECT 1 FROM recovery_codes AS r WHERE r.user_id = u.id),
             EXISTS (SELECT 1 FROM credentials AS c WHERE c.user_id = u.id AND c.kind = 'password'),
-            u.email_verified
+            u.email_verified, u.deletes_at IS NOT NULL
             FROM users AS u WHERE u.id = ",
             $user
         )
@@ -40,7 +40,7 @@ pub const TABLE: Table = Table::new(
         bytes hash, id user_id, text purpose, text client_type, text methods, id session_id, bytes token_hash,
         text identity_provider, text identity_issuer, text identity_subject, text identity_email,
         flag identity_vouched, flag links_identity, int attempts, int created_at, int expires_at,
-        bytes passkey_options
+        bytes passkey_options, id passkey_id
     },
 );
 
@@ -48,8 +48,8 @@ statements! {
     INSERT = "
         INSERT INTO challenges (hash, user_id, purpose, client_type, methods, session_id, token_hash, identity_provider,
             identity_issuer, identity_subject, identity_email, identity_vouched, links_identity, attempts, created_at,
-            expires_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 0, $14, $15)";
+            expires_at, passkey_id)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 0, $14, $15, $16)";
     DELETE_ALL_OF: change delete_all_of(user_id: UserId) = "DELETE FROM challenges WHERE user_id = $1";
     DELETE: change delete(hash: TokenHash) [&hash] = "DELETE FROM challenges WHERE hash = $1";
     /// Deletes the challenges of a purpose that a session began.
@@ -72,7 +72,7 @@ statements! {
         account_columns!(),
         ", ch.purpose, ch.client_type, ch.methods, ch.session_id, ch.identity_provider,
         ch.identity_issuer, ch.identity_subject, ch.identity_email, ch.identity_vouched, ch.links_identity,
-        ch.attempts, ch.expires_at, ch.passkey_options,
+        ch.attempts, ch.expires_at, ch.passkey_options, ch.passkey_id,
         EXISTS (SELECT 1 FROM totp_factors AS t WHERE t.user_id = u.id AND t.confirmed_at IS NOT NULL),
         (SELECT count(*) FROM recovery_codes AS r WHERE r.user_id = u.id),
         (SELECT t.email FROM undo_tokens AS t WHERE t.hash = ch.token_hash)
@@ -113,6 +113,8 @@ pub(crate) struct Beginner<'a> {
     pub(crate) methods: Option<&'a AuthMethods>,
     /// Identity of the first factor; `None` if that was no external identity.
     pub(crate) identity: Option<FirstFactorIdentity<'a>>,
+    /// Passkey that was shown; `None` if there was none.
+    pub(crate) passkey: Option<PasskeyId>,
 }
 
 /// External identity that was the first factor of a sign-in.
@@ -147,23 +149,25 @@ pub(crate) fn insert(
         beginner.identity.as_ref().is_some_and(|first| first.is_linked_by_answer),
         now,
         challenge.expires_at,
+        beginner.passkey,
     ];
     writes.change(&INSERT, values);
 }
 
-/// Decodes the facts about a user, and returns the kinds of answers that a challenge of this purpose accepts.
+/// Decodes the facts about a user, and returns the kinds of answers that a challenge of this purpose accepts after
+/// factors of this level.
 pub(crate) fn kinds(
     results: &Results<'_>,
     slot: Slot,
-    purpose: ChallengePurpose,
+    (purpose, level): (ChallengePurpose, Level),
     rules: &FactorRules,
 ) -> StoreResult<Vec<ChallengeKind>> {
-    let facts = results.find(slot, |cells| read_facts(cells, rules))?;
+    let facts = results.find(slot, |cells| read_facts(cells, level, rules))?;
     let facts = facts.ok_or(StoreError::Corrupt { table: "users", column: "id" })?;
     Ok(facts.kinds(purpose, rules.policy))
 }
 
-fn read_facts(cells: &mut Cells<'_>, rules: &FactorRules) -> StoreResult<ChallengeFacts> {
+fn read_facts(cells: &mut Cells<'_>, level: Level, rules: &FactorRules) -> StoreResult<ChallengeFacts> {
     let has_two_step = cells.of("users").flag("two_step_at")?;
     let passkeys = users::read_passkeys(cells)?;
     Ok(ChallengeFacts {
@@ -173,6 +177,8 @@ fn read_facts(cells: &mut Cells<'_>, rules: &FactorRules) -> StoreResult<Challen
         has_recovery_code: cells.of("recovery_codes").flag("mac")?,
         has_password: cells.of("credentials").flag("data")?,
         email_verified: cells.of("users").flag("email_verified")?,
+        is_in_deletion: cells.flag("deletes_at")?,
+        level,
     })
 }
 
@@ -190,6 +196,8 @@ pub(crate) struct Challenge {
     pub(crate) expires_at: Timestamp,
     /// WebAuthn challenge of the newest request options.
     pub(crate) passkey_options: Option<PasskeyOptions>,
+    /// Passkey that was shown before.
+    pub(crate) passkey: Option<PasskeyId>,
     has_totp: bool,
     pub(crate) recovery_codes_left: u32,
     /// Address that the mail with the undo link went to, which began the challenge.
@@ -234,6 +242,8 @@ impl Challenge {
             has_recovery_code: self.recovery_codes_left > 0,
             has_password: user.has_password,
             email_verified: user.email_verified,
+            is_in_deletion: user.is_in_deletion(),
+            level: self.methods.as_ref().map_or(Level::One, AuthMethods::level),
         };
         facts.kinds(self.purpose, rules.policy)
     }
@@ -268,6 +278,7 @@ fn read_challenge(cells: &mut Cells<'_>) -> StoreResult<Challenge> {
         attempts: cells.count("attempts")?,
         expires_at: cells.time("expires_at")?,
         passkey_options: read_passkey_options(cells)?,
+        passkey: cells.maybe_id("passkey_id")?,
         has_totp: cells.of("totp_factors").flag("confirmed_at")?,
         recovery_codes_left: cells.of("recovery_codes").count("count")?,
         undo_email: cells.of("undo_tokens").maybe_email("email")?.map(|email| email.key().clone()),

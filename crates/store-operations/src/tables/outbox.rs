@@ -140,7 +140,7 @@ pub(crate) fn notify(
     kind: MailKind,
     now: Timestamp,
 ) {
-    if let Some(mail) = mail.filter(|_| user.may_be_notified()) {
+    if let Some(mail) = mail.filter(|_| user.may_be_notified(kind)) {
         write(writes, mail, kind, Address::Of(user.id, &user.email), now);
     }
 }

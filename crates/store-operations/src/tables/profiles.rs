@@ -29,7 +29,7 @@ macro_rules! create {
             "INSERT INTO profiles (id, user_id, created_at, updated_at, version, searchable, folded_name,
                 folded_username, folded_bio, name, username, avatar_url, bio, metadata, custom",
             $more_columns,
-            ") VALUES ($1, $2, $3, $4, $5, (SELECT banned_at IS NULL AND NOT pending FROM users WHERE id = $2), $6, $7,
+            ") VALUES ($1, $2, $3, $4, $5, (SELECT banned_at IS NULL AND NOT pending AND deletes_at IS NULL FROM users WHERE id = $2), $6, $7,
                 $8, $9, $10, $11, $12, $13, $14",
             $more_values,
             ")"
@@ -62,15 +62,15 @@ pub const TABLE: Table = Table::new(
 statements! {
     FIND: read find_by_user(user_id: UserId) =
         concat!("SELECT ", profile_columns!(), " FROM profiles AS p WHERE p.user_id = $1");
-    /// Reads the profile of a user who is neither banned nor pending.
+    /// Reads the profile of a user who is neither banned nor pending nor in deletion.
     FIND_PUBLIC: read find_public(user_id: UserId) =
         concat!("SELECT ", profile_columns!(), " FROM profiles AS p WHERE p.user_id = $1 AND p.searchable");
     /// Reads the profile of the user with an email address. Without such a user, another profile is read, so that both
     /// cases cost the same; `profile_of` drops the other profile.
     FIND_BY_KEY_OR_ANY: read find_by_key_at_constant_cost(email: &EmailKey) =
         concat!("SELECT ", profile_columns!(), " FROM profiles AS p WHERE p.user_id = ", key_or_any!());
-    /// Inserts a profile, with [`create_values`]. The profile is visible in search unless its user is banned or
-    /// pending.
+    /// Inserts a profile, with [`create_values`]. The profile is visible in search unless its user is banned,
+    /// pending or in deletion.
     CREATE = create!("", "");
     /// Updates a profile, with [`save_values`].
     SAVE = save!("");
@@ -78,9 +78,10 @@ statements! {
     SAVE_UNSEARCHED = "
         UPDATE profiles SET updated_at = $2, version = $3, avatar_url = $4, metadata = $5, custom = $6
         WHERE user_id = $1";
-    /// Makes a profile visible in search; hides it if its user is banned or pending.
+    /// Makes a profile visible in search; hides it if its user is banned, pending or in deletion.
     SHOW_OR_HIDE: change show_or_hide(user_id: UserId) = "
-        UPDATE profiles SET searchable = (SELECT banned_at IS NULL AND NOT pending FROM users WHERE id = $1)
+        UPDATE profiles
+        SET searchable = (SELECT banned_at IS NULL AND NOT pending AND deletes_at IS NULL FROM users WHERE id = $1)
         WHERE user_id = $1";
     /// Reads a row if another user has the username.
     FIND_USERNAME: read find_username(username: &Username, user_id: UserId) [username.as_str(), user_id] =

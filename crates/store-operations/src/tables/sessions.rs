@@ -71,12 +71,13 @@ pub const TABLE: Table = Table::new(
 
 statements! {
     OPEN_SESSION = insert_session!("");
-    /// Inserts a session on the fast path of a sign-in: only if the user is neither banned nor pending nor has two-step
-    /// sign-in, the password is current and the guess limits allow it. The conditions are those of
+    /// Inserts a session on the fast path of a sign-in: only if the user is neither banned nor pending nor in deletion nor
+    /// has two-step sign-in, the password is current and the guess limits allow it. The conditions are those of
     /// [`latchkey_domain::guess_limits::limited`], but do not detect times written by a clock that ran ahead.
     OPEN_SESSION_PLAINLY = insert_session!("
         FROM users AS u JOIN credentials AS c ON c.user_id = u.id AND c.kind = 'password' AND c.data = $18
-        WHERE u.id = $2 AND u.banned_at IS NULL AND u.two_step_at IS NULL AND NOT u.pending
+        WHERE u.id = $2 AND u.banned_at IS NULL AND u.two_step_at IS NULL AND u.deletes_at IS NULL
+            AND NOT u.pending
             AND NOT EXISTS (SELECT 1 FROM limit_failures WHERE key = $19 AND blocked_until > $9)
             AND (NOT EXISTS (SELECT 1 FROM limit_failures WHERE key = $20 AND failures >= $21 AND since >= $22)
                 OR EXISTS (SELECT 1 FROM known_clients WHERE key = $23 AND known_until > $9))");

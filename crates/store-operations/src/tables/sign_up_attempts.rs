@@ -6,7 +6,7 @@ use latchkey_domain::ids::{SessionId, UserId};
 use latchkey_domain::password::PasswordHash;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
-use latchkey_store::{SIGN_UP_PURGE_BATCH, StoreResult};
+use latchkey_store::{ACCOUNT_PURGE_BATCH, StoreResult};
 
 use crate::bulk::{Table, columns};
 use crate::form::{Results, Slot, Value, statements};
@@ -47,7 +47,7 @@ statements! {
     UPDATE sign_up_attempts SET hash = NULL WHERE user_id = $1 AND substr(hash, 1, length($2)) <> $2";
     DELETE_ATTEMPT: change delete(id: UserId) = "DELETE FROM sign_up_attempts WHERE user_id = $1";
     /// Locks a batch of rows from `until` or earlier, oldest first. Rows locked by other transactions are skipped.
-    LOCK_STALE: read lock_stale(until: Timestamp) [until, SIGN_UP_PURGE_BATCH] = "
+    LOCK_STALE: read lock_stale(until: Timestamp) [until, ACCOUNT_PURGE_BATCH] = "
     SELECT user_id FROM sign_up_attempts WHERE created_at <= $1 ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED";
 }
 

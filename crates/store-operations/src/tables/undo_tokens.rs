@@ -100,9 +100,14 @@ impl Undo {
         !self.was_mailed_to(self.account.user.email.key())
     }
 
-    /// Returns the user with the address that the undo gives back.
+    /// Returns the user whose deletion the undo ends, with the address that the undo takes.
+    pub(crate) fn left(&self) -> User {
+        User { deletes_at: None, ..self.account.user.clone() }
+    }
+
+    /// Returns the user whose deletion the undo ends, with the address that the undo gives back.
     pub(crate) fn restored(&self) -> User {
-        let user = self.account.user.clone();
+        let user = self.left();
         if self.moves() { User { email: self.email.clone(), email_verified: true, ..user } } else { user }
     }
 

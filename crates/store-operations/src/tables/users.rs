@@ -9,7 +9,7 @@ use latchkey_domain::passkey::RpId;
 use latchkey_domain::password::PasswordHash;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::{AppMetadata, User};
-use latchkey_store::{NewAccount, SIGN_UP_PURGE_BATCH, StoreError, StoreResult, UserPosition};
+use latchkey_store::{ACCOUNT_PURGE_BATCH, NewAccount, StoreError, StoreResult, UserPosition};
 
 pub(crate) use rows::{read_account, read_passkeys};
 
@@ -20,7 +20,7 @@ use crate::form::{Results, Script, Slot, object_text, statements, stored_id, val
 macro_rules! account_columns {
     () => {
         "u.id, u.email, u.email_verified, u.first_verified_at, u.pending, u.contested, u.banned_at, u.two_step_at,
-        u.metadata, u.created_at, u.updated_at, c.data, coalesce(c.proven, FALSE),
+        u.deletes_at, u.metadata, u.created_at, u.updated_at, c.data, coalesce(c.proven, FALSE),
         (SELECT string_agg(i.provider, ' ') FROM identities AS i WHERE i.user_id = u.id),
         (SELECT string_agg(k.rp_id, ' ') FROM passkeys AS k WHERE k.user_id = u.id),
         p.user_id IS NOT NULL, p.name, p.avatar_url"
@@ -74,7 +74,7 @@ pub const TABLE: Table = Table::new(
     columns! {
         id id, text email, text email_key, flag email_verified, int first_verified_at, flag pending, flag contested,
         int banned_at, text metadata, text locale, text pending_email, int created_at, int updated_at,
-        int signed_up_at, int two_step_at, bytes user_handle
+        int signed_up_at, int two_step_at, bytes user_handle, int deletes_at
     },
 );
 
@@ -109,7 +109,7 @@ statements! {
     LOCK_TO_DELETE: read lock_to_delete(id: UserId) = "SELECT 1 FROM users WHERE id = $1 FOR UPDATE";
     /// Locks a batch of pending users whose last sign-up was at `until` or earlier, oldest first. Users locked by
     /// other transactions are skipped.
-    LOCK_STALE_SIGN_UPS: read lock_stale_sign_ups(until: Timestamp) [until, SIGN_UP_PURGE_BATCH] = "
+    LOCK_STALE_SIGN_UPS: read lock_stale_sign_ups(until: Timestamp) [until, ACCOUNT_PURGE_BATCH] = "
     SELECT id FROM users WHERE pending AND banned_at IS NULL AND signed_up_at <= $1 ORDER BY signed_up_at LIMIT $2
     FOR UPDATE SKIP LOCKED";
     COUNT_ALL = "SELECT count(*) FROM users";
@@ -180,6 +180,13 @@ statements! {
             AND NOT EXISTS (SELECT 1 FROM totp_factors WHERE user_id = $1 AND confirmed_at IS NOT NULL)
             AND NOT EXISTS (SELECT 1 FROM recovery_codes WHERE user_id = $1)
             AND NOT EXISTS (SELECT 1 FROM passkeys WHERE user_id = $1 AND rp_id = $2)";
+    /// Sets the time from which the account is deleted for good, or restores the account if the time is null. The caller
+    /// must also update the profile's visibility in search (`profiles::show_or_hide`).
+    SET_DELETION: change set_deletion(id: UserId, deletes_at: Option<Timestamp>) =
+        "UPDATE users SET deletes_at = $2 WHERE id = $1";
+    /// Reads accounts whose grace has passed, the longest ago first.
+    LIST_DUE_DELETIONS: read list_due_deletions(now: Timestamp) [now, ACCOUNT_PURGE_BATCH] =
+        "SELECT id FROM users WHERE deletes_at <= $1 ORDER BY deletes_at, id LIMIT $2";
     SET_METADATA = "UPDATE users SET metadata = $2 WHERE id = $1";
     /// Deletes a user and, by cascading foreign keys, most rows that belong to the user.
     DELETE_USER: change delete(id: UserId) = "DELETE FROM users WHERE id = $1";

@@ -134,13 +134,14 @@ fn answer(challenge: TokenHash, kind: ChallengeKind, shown: Shown, completes: Co
 }
 
 fn sign_in(number: u64) -> Completion {
-    Completion::SignIn(Box::new(CompletedSignIn {
+    let completed = CompletedSignIn {
         session: session(number),
         guard: Some(guard()),
         event: event(next()),
         linked: event(next()),
         mail: Some(mail(next())),
-    }))
+    };
+    Completion::SignIn(Box::new(completed), Box::new(challenge(number)))
 }
 
 fn totp(step: i64) -> Shown {

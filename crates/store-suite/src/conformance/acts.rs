@@ -97,6 +97,7 @@ impl World {
             email: None,
             email_verified: None,
             banned: None,
+            restore: None,
             metadata: None,
             events,
             mail: None,

@@ -10,7 +10,7 @@ use latchkey_domain::time::Timestamp;
 use super::factor_acts::{TwoStep, second_factor_guard};
 use super::fixtures::{DAY, HOUR, World, at};
 use super::guards::guard;
-use latchkey_store::{AnswerChallenge, Answered, Completion};
+use latchkey_store::{AnswerChallenge, Answered, Completion, Entered};
 
 /// Wrong answer by a client.
 async fn wrong(world: &World, two_step: &TwoStep, client: &str, now: Timestamp) -> AnswerChallenge {
@@ -37,7 +37,7 @@ async fn right(
     completed.guard = Some(guard("ada", client));
     AnswerChallenge {
         guard: Some(second_factor_guard("ada", client)),
-        completes: Completion::SignIn(Box::new(completed)),
+        completes: Completion::SignIn(Box::new(completed), Box::new(world.new_challenge(now))),
         ..world.totp_answer(challenge, two_step.factor, step, now)
     }
 }
@@ -54,15 +54,21 @@ pub(super) async fn the_eleventh_answer_of_a_client_waits(world: World) {
     assert_eq!(limited, Some(Limited { limit: SECOND_FACTOR_PAIR_LIMIT, retry_after }));
     assert_eq!(world.events().await.len(), before, "nothing is counted");
     let elsewhere = AnswerChallenge { guard: Some(second_factor_guard("ada", "office")), ..answer };
-    assert!(matches!(world.judged(elsewhere).await, Answered::SignedIn(_)), "nothing was judged");
+    assert!(
+        matches!(world.judged(elsewhere).await, Answered::Entered(Entered::Session(_))),
+        "nothing was judged"
+    );
     let later = right(&world, &two_step, "home", 201, at(HOUR + 1)).await;
-    assert!(matches!(world.judged(later).await, Answered::SignedIn(_)));
+    assert!(matches!(world.judged(later).await, Answered::Entered(Entered::Session(_))));
 }
 
 pub(super) async fn beyond_thirty_a_day_known_clients_alone_answer(world: World) {
     let two_step = world.two_step("ada", at(0)).await;
     let known = right(&world, &two_step, "home", 200, at(0)).await;
-    assert!(matches!(world.judged(known).await, Answered::SignedIn(_)), "makes the client known");
+    assert!(
+        matches!(world.judged(known).await, Answered::Entered(Entered::Session(_))),
+        "makes the client known"
+    );
     for client in ["one", "two", "three"] {
         fail(&world, &two_step, client, 10, at(1)).await;
     }
@@ -71,9 +77,9 @@ pub(super) async fn beyond_thirty_a_day_known_clients_alone_answer(world: World)
     let limited = world.limited(stranger).await.unwrap();
     assert_eq!(limited.limit, SECOND_FACTOR_ACCOUNT_LIMIT);
     let owner = right(&world, &two_step, "home", 202, at(3)).await;
-    assert!(matches!(world.judged(owner).await, Answered::SignedIn(_)));
+    assert!(matches!(world.judged(owner).await, Answered::Entered(Entered::Session(_))));
     let next_day = right(&world, &two_step, "four", 203, at(DAY + 2)).await;
-    assert!(matches!(world.judged(next_day).await, Answered::SignedIn(_)));
+    assert!(matches!(world.judged(next_day).await, Answered::Entered(Entered::Session(_))));
 }
 
 pub(super) async fn a_success_ends_the_failures_in_a_row_and_no_others(world: World) {
@@ -86,10 +92,10 @@ pub(super) async fn a_success_ends_the_failures_in_a_row_and_no_others(world: Wo
     };
     fail(&world, &two_step, "one", 2, at(0)).await;
     let success = with_row(right(&world, &two_step, "two", 200, at(1)).await);
-    assert!(matches!(world.judged(success).await, Answered::SignedIn(_)));
+    assert!(matches!(world.judged(success).await, Answered::Entered(Entered::Session(_))));
     fail(&world, &two_step, "one", 2, at(2)).await;
     let success = with_row(right(&world, &two_step, "three", 201, at(3)).await);
-    assert!(matches!(world.judged(success).await, Answered::SignedIn(_)), "two in a row");
+    assert!(matches!(world.judged(success).await, Answered::Entered(Entered::Session(_))), "two in a row");
 
     fail(&world, &two_step, "one", 3, at(4)).await;
     let weeks_later = with_row(right(&world, &two_step, "four", 202, at(30 * DAY)).await);
@@ -125,5 +131,5 @@ pub(super) async fn failures_without_guess_limits_count_on_the_challenge_alone(w
     }
 
     let answer = right(&world, &two_step, "home", 200, at(2)).await;
-    assert!(matches!(world.judged(answer).await, Answered::SignedIn(_)));
+    assert!(matches!(world.judged(answer).await, Answered::Entered(Entered::Session(_))));
 }

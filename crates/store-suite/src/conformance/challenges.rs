@@ -12,7 +12,8 @@ use super::fixtures::{DAY, MINUTE, World, at, email, key, password};
 use super::guards::{fail, guard};
 use super::oauth_acts::google;
 use latchkey_store::{
-    AnswerChallenge, Answered, ChallengeTerms, ChangePassword, Completion, IdentityOutcome, Shown, UpdateUser,
+    AnswerChallenge, Answered, ChallengeTerms, ChangePassword, Completion, Entered, IdentityOutcome, Shown,
+    UpdateUser,
 };
 
 pub(super) async fn a_challenge_is_found_with_what_its_answer_is_judged_by(world: World) {
@@ -41,13 +42,13 @@ pub(super) async fn a_totp_code_completes_the_sign_in(world: World) {
     completed.guard = Some(guard.clone());
     let (session, event) = (completed.session.clone(), completed.event.id);
     let answer = AnswerChallenge {
-        completes: Completion::SignIn(Box::new(completed)),
+        completes: Completion::SignIn(Box::new(completed), Box::new(world.new_challenge(at(MINUTE)))),
         ..world.totp_answer(challenge, factor, 200, at(MINUTE))
     };
 
     let answered = world.judged(answer.clone()).await;
 
-    assert!(matches!(answered, Answered::SignedIn(owner) if owner.id == user.id));
+    assert!(matches!(answered, Answered::Entered(Entered::Session(owner)) if owner.id == user.id));
     let live = world.find_live_session(session.id, at(MINUTE)).await.unwrap().unwrap();
     assert_eq!((live.session.level, live.session.methods), (Level::Two, session.methods));
     assert_eq!(world.event_of(event).await.unwrap().session_id, Some(session.id));
@@ -67,7 +68,7 @@ pub(super) async fn a_recovery_code_completes_the_sign_in_once(world: World) {
     let answer = world.recovery_answer(first, 3, RECOVERY_CODES, at(1));
     let event = answer.recovery_code_used.id;
 
-    assert!(matches!(world.judged(answer).await, Answered::SignedIn(_)));
+    assert!(matches!(world.judged(answer).await, Answered::Entered(Entered::Session(_))));
 
     assert_eq!(world.factors_of(user.id).await.recovery_codes_left, 9);
     assert_eq!(world.event_of(event).await.unwrap().user_id, Some(user.id));
@@ -87,7 +88,7 @@ pub(super) async fn another_number_of_recovery_codes_judges_nothing(world: World
 
     assert_eq!(world.events().await.len(), before);
     let looked_again = world.recovery_answer(challenge, 0, RECOVERY_CODES, at(1));
-    assert!(matches!(world.judged(looked_again).await, Answered::SignedIn(_)));
+    assert!(matches!(world.judged(looked_again).await, Answered::Entered(Entered::Session(_))));
 }
 
 pub(super) async fn a_step_is_accepted_once_and_none_before_it(world: World) {
@@ -99,7 +100,7 @@ pub(super) async fn a_step_is_accepted_once_and_none_before_it(world: World) {
         assert_eq!(world.judged(answer).await, Answered::Wrong, "the confirming code counts");
     }
     let next = world.totp_answer(challenge, factor, FIRST_STEP + 1, at(1));
-    assert!(matches!(world.judged(next).await, Answered::SignedIn(_)));
+    assert!(matches!(world.judged(next).await, Answered::Entered(Entered::Session(_))));
     let challenge = world.challenged(user.id, at(2)).await;
     let again = world.totp_answer(challenge, factor, FIRST_STEP + 1, at(2));
     assert_eq!(world.judged(again).await, Answered::Wrong);
@@ -141,7 +142,7 @@ pub(super) async fn an_answer_that_does_not_belong_to_the_challenge_changes_noth
     }
 
     assert_eq!(world.events().await.len(), before);
-    assert!(matches!(world.judged(good).await, Answered::SignedIn(_)));
+    assert!(matches!(world.judged(good).await, Answered::Entered(Entered::Session(_))));
 }
 
 fn password_shown() -> Shown {
@@ -168,7 +169,7 @@ pub(super) async fn a_ban_or_an_unverified_address_voids_the_sign_in(world: Worl
     assert_eq!(world.judged(answer.clone()).await, Answered::Invalid);
     let lenient = ChallengeTerms { must_verify: false, ..terms(at(2)) };
     let may_be_unverified = AnswerChallenge { terms: lenient.clone(), ..answer };
-    assert!(matches!(world.judged(may_be_unverified).await, Answered::SignedIn(_)));
+    assert!(matches!(world.judged(may_be_unverified).await, Answered::Entered(Entered::Session(_))));
 
     let challenge = world.challenged(user.id, at(3)).await;
     world.ban(user.id, at(4)).await;
@@ -213,19 +214,19 @@ pub(super) async fn an_identity_is_linked_by_the_answer(world: World) {
     let challenge = challenged_with(&world, "1").await;
     assert!(world.list_identities(user.id).await.unwrap().is_empty(), "it waits for the answer");
     let answer = world.totp_answer(challenge, factor, 200, at(2));
-    let Completion::SignIn(completed) = &answer.completes else { unreachable!() };
+    let Completion::SignIn(completed, _) = &answer.completes else { unreachable!() };
     let (session, linked) = (completed.session.id, completed.linked.id);
 
-    assert!(matches!(world.judged(answer).await, Answered::SignedIn(_)));
+    assert!(matches!(world.judged(answer).await, Answered::Entered(Entered::Session(_))));
 
     assert_eq!(world.list_identities(user.id).await.unwrap()[0].subject, "1");
     assert_eq!(world.event_of(linked).await.unwrap().session_id, Some(session));
     assert_eq!(world.mails(at(3)).await[0].kind, MailKind::IdentityLinked);
     let again = challenged_with(&world, "1").await;
     let answer = world.totp_answer(again, factor, 201, at(4));
-    let Completion::SignIn(completed) = &answer.completes else { unreachable!() };
+    let Completion::SignIn(completed, _) = &answer.completes else { unreachable!() };
     let linked = completed.linked.id;
-    assert!(matches!(world.judged(answer).await, Answered::SignedIn(_)));
+    assert!(matches!(world.judged(answer).await, Answered::Entered(Entered::Session(_))));
     assert_eq!(world.event_of(linked).await, None, "it was linked already");
 }
 
@@ -250,7 +251,7 @@ pub(super) async fn an_identity_linked_elsewhere_or_unlinked_voids_the_sign_in(w
     let linked = challenged_with(&world, "2").await;
     assert!(matches!(
         world.judged(world.totp_answer(linked, factor, 201, at(3))).await,
-        Answered::SignedIn(_)
+        Answered::Entered(Entered::Session(_))
     ));
     let unlinked = challenged_with(&world, "2").await;
     world.unlink(user.id, "google", None, at(4)).await;
@@ -261,7 +262,7 @@ pub(super) async fn a_session_opened_by_an_answer_ends_with_its_identity(world: 
     let TwoStep { user, factor, .. } = world.two_step("ada", at(0)).await;
     let challenge = challenged_with(&world, "1").await;
     let answer = world.totp_answer(challenge, factor, 200, at(2));
-    let Completion::SignIn(completed) = &answer.completes else { unreachable!() };
+    let Completion::SignIn(completed, _) = &answer.completes else { unreachable!() };
     let session = completed.session.id;
     world.judged(answer).await;
 

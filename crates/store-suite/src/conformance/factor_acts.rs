@@ -256,7 +256,7 @@ impl World {
             kind,
             shown,
             guard: None,
-            completes: Completion::SignIn(Box::new(self.completed(now))),
+            completes: Completion::SignIn(Box::new(self.completed(now)), Box::new(self.new_challenge(now))),
             failed: Some(self.event(AuditKind::SecondFactorFailed, now)),
             recovery_code_used: self.event(AuditKind::RecoveryCodeUsed, now),
             passkey_refusal: PasskeyRefusal {

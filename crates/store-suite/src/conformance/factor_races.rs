@@ -5,9 +5,10 @@ use latchkey_domain::audit::AuditKind;
 use super::factor_acts::{RECOVERY_CODES, TwoStep, second_factor_guard};
 use super::fixtures::{RACERS, World, at, key, mac};
 use super::races::{count, race};
-use latchkey_store::{AnswerChallenge, Answered, ChangedFactors, ConfirmedTotp, UndoOutcome};
+use latchkey_store::{AnswerChallenge, Answered, ChangedFactors, ConfirmedTotp, Entered, UndoOutcome};
 
-const SIGNED_IN: fn(&Answered) -> bool = |answered| matches!(answered, Answered::SignedIn(_));
+const SIGNED_IN: fn(&Answered) -> bool =
+    |answered| matches!(answered, Answered::Entered(Entered::Session(_)));
 
 pub(super) async fn of_twenty_right_answers_one_wins(world: World) {
     let TwoStep { user, factor, .. } = world.two_step("ada", at(0)).await;

@@ -5,7 +5,7 @@ use latchkey_domain::audit::AuditKind;
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::password::PasswordHash;
 use latchkey_store::{
-    BeginPasswordChange, BeginReset, BeginSignUp, ChangePassword, Entered, NewAccount, SIGN_UP_PURGE_BATCH,
+    ACCOUNT_PURGE_BATCH, BeginPasswordChange, BeginReset, BeginSignUp, ChangePassword, Entered, NewAccount,
     SignIn, SignInOutcome, SignUpOutcome, UserPosition,
 };
 
@@ -242,7 +242,7 @@ pub(super) async fn a_stale_sign_up_removes_no_account_that_is_not_pending(world
 }
 
 pub(super) async fn stale_sign_ups_are_purged_in_batches(world: World) {
-    for number in 0..=SIGN_UP_PURGE_BATCH {
+    for number in 0..=ACCOUNT_PURGE_BATCH {
         world.pending(&format!("user{number}"), at(i64::from(number))).await;
     }
     let total = async || world.users("", UserPosition::Offset(0), 1).await.total;

@@ -30,10 +30,10 @@ pub(super) async fn a_passkey_answers_and_its_session_remembers_it(world: World)
     let found = world.found(challenge, at(1)).await.unwrap();
     assert_eq!((found.passkeys[0].passkey.id, found.passkey_options), (passkey.id, Some(options)));
     let answer = world.passkey_answer(challenge, options, (passkey.id, 6), at(2));
-    let Completion::SignIn(completed) = &answer.completes else { panic!("a sign-in") };
+    let Completion::SignIn(completed, _) = &answer.completes else { panic!("a sign-in") };
     let opened = completed.session.id;
 
-    assert!(matches!(world.judged(answer.clone()).await, Answered::SignedIn(_)));
+    assert!(matches!(world.judged(answer.clone()).await, Answered::Entered(Entered::Session(_))));
 
     assert!(world.lives(opened, at(3)).await);
     assert_eq!(world.judged(answer).await, Answered::Invalid, "used");
@@ -50,7 +50,7 @@ pub(super) async fn the_newest_options_count(world: World) {
     let answer = |options| world.passkey_answer(challenge, options, (passkey.id, 6), at(2));
 
     assert_eq!(world.judged(answer(old)).await, Answered::Wrong);
-    assert!(matches!(world.judged(answer(new)).await, Answered::SignedIn(_)));
+    assert!(matches!(world.judged(answer(new)).await, Answered::Entered(Entered::Session(_))));
 }
 
 pub(super) async fn a_wrong_passkey_counts_and_a_copied_one_is_mailed(world: World) {

@@ -5,7 +5,8 @@ use latchkey_domain::passkey::{CredentialId, MAX_PASSKEYS};
 use super::fixtures::{RACERS, World, at};
 use super::races::{count, race};
 use latchkey_store::{
-    Answered, ChangedFactors, Enroller, PasskeySignIn, RegisterPasskey, RegisteredPasskey, SignInWithPasskey,
+    Answered, ChangedFactors, Enroller, Entered, PasskeySignIn, RegisterPasskey, RegisteredPasskey,
+    SignInWithPasskey,
 };
 
 pub(super) async fn of_twenty_uses_of_a_ceremony_one_registers(world: World) {
@@ -103,7 +104,7 @@ pub(super) async fn of_twenty_answers_by_passkey_one_wins(world: World) {
     })
     .await;
 
-    assert_eq!(count(&outcomes, |outcome| matches!(outcome, Answered::SignedIn(_))), 1);
+    assert_eq!(count(&outcomes, |outcome| matches!(outcome, Answered::Entered(Entered::Session(_)))), 1);
     assert_eq!(count(&outcomes, |outcome| *outcome == Answered::Invalid), RACERS - 1);
 }
 

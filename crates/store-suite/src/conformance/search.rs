@@ -31,7 +31,7 @@ pub(super) async fn search(world: &World, query: &str, page: Page) -> ProfileHit
 }
 
 /// Users on the first page of a search, in order.
-async fn found(world: &World, query: &str) -> Vec<UserId> {
+pub(super) async fn found(world: &World, query: &str) -> Vec<UserId> {
     let hits = search(world, query, Page::new(100, 0)).await;
     assert_eq!(hits.total, u64::try_from(hits.profiles.len()).unwrap());
     hits.profiles.into_iter().map(|profile| profile.user_id).collect()

@@ -1,8 +1,10 @@
-//! `GET /api/auth/account`: the signed-in user's own account, for the app's settings page.
+//! `/api/auth/account`: the signed-in user's own account, for the app's settings page, and its deletion.
 
 use axum::extract::State;
+use axum::response::{IntoResponse, Response};
 use axum::routing::on;
-use http::HeaderMap;
+use http::header::SET_COOKIE;
+use http::{HeaderMap, StatusCode};
 use latchkey_domain::email::Email;
 use latchkey_domain::email_change::EmailChange;
 use latchkey_domain::time::Timestamp;
@@ -15,10 +17,12 @@ use super::email::change::{proven, words};
 use super::factors::TotpBody;
 use crate::app::App;
 use crate::bearer::{BearerToken, Credentials};
+use crate::caller::FreshUser;
+use crate::client::ClientInfo;
 use crate::endpoint::{Access, Endpoint};
-use crate::error::Result;
+use crate::error::{ApiError, Result, codes};
 use crate::json::Json;
-use crate::openapi::fields;
+use crate::openapi::{fields, headers, parameters};
 
 /// The signed-in user's account, with its second factors and the time and level of the sign-in.
 #[derive(Serialize, ToSchema)]
@@ -62,7 +66,9 @@ pub struct EmailChangeBody {
     expires_at: Timestamp,
 }
 
-pub const GET: Endpoint = Endpoint::get("/api/auth/account", |method| on(method, get))
+const PATH: &str = "/api/auth/account";
+
+pub const GET: Endpoint = Endpoint::get(PATH, |method| on(method, get))
     .named("getAccount", "Read one's own account")
     .about("The factors of the account, the level and time of the access token's sign-in, and until when calls that need a recent one accept it.")
     .access(Access::User)
@@ -72,6 +78,40 @@ pub async fn get(State(app): State<App>, headers: HeaderMap) -> Result<Json<Acco
     let bearer = Credentials::of(&headers).bearer;
     let account = app.service.factors.account(bearer.as_ref().map(BearerToken::expose)).await?;
     Ok(Json(AccountBody::new(&app, account)))
+}
+
+/// The response to the deletion of one's account.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = AccountInDeletion)]
+pub struct InDeletionBody {
+    #[schema(schema_with = fields::moment_of_deletion)]
+    deletes_at: Timestamp,
+}
+
+pub const DELETE: Endpoint = Endpoint::delete(PATH, |method| on(method, delete))
+    .named("deleteAccount", "Delete one's own account")
+    .about(
+        "Needs a fresh access token. All sessions end, and nobody sees the profile any more; address and username stay \
+         taken. Until `deletesAt` the account can be restored: a sign-in is answered with a challenge of kind \
+         `restore`. Then it is deleted for good.",
+    )
+    .access(Access::User)
+    .parameters(&[parameters::client_type])
+    .responds_with::<InDeletionBody>(StatusCode::OK, "The account is in deletion.", &[headers::SET_COOKIE])
+    .errors(&[&codes::REAUTHENTICATION_REQUIRED]);
+
+pub async fn delete(
+    State(app): State<App>,
+    FreshUser(caller): FreshUser,
+    client: ClientInfo,
+) -> Result<Response> {
+    let deletes_at = app.service.deletion.delete(&caller, &client.to_domain()).await?;
+    let mut response = Json(InDeletionBody { deletes_at }).into_response();
+    if client.client_type.is_web() {
+        response.headers_mut().append(SET_COOKIE, app.refresh_cookie.clear().map_err(ApiError::internal)?);
+    }
+    Ok(response)
 }
 
 impl AccountBody {

@@ -57,6 +57,10 @@ fn sentence(user: &User) -> String {
     if user.is_pending {
         return format!("{email} signed up and has not verified the address yet.");
     }
+    if let Some(at) = user.deletes_at {
+        let at = at.to_minute_text();
+        return format!("{email} deleted the account, which is restored by signing in until {at}.");
+    }
     let verified = if user.email_verified { "" } else { "; the address is not verified" };
     if user.providers().is_empty() {
         return format!("{email} has no way to sign in but a password reset by mail{verified}.");

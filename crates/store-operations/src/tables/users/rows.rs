@@ -18,6 +18,7 @@ pub(crate) fn read_account(cells: &mut Cells<'_>) -> StoreResult<Account> {
     let is_contested = cells.flag("contested")?;
     let banned_at = cells.maybe_time("banned_at")?;
     let two_step_at = cells.maybe_time("two_step_at")?;
+    let deletes_at = cells.maybe_time("deletes_at")?;
     let metadata = AppMetadata::from_stored(cells.object("metadata")?);
     let created_at = cells.time("created_at")?;
     let updated_at = cells.time("updated_at")?;
@@ -36,6 +37,7 @@ pub(crate) fn read_account(cells: &mut Cells<'_>) -> StoreResult<Account> {
         passkeys,
         banned_at,
         two_step_at,
+        deletes_at,
         is_pending,
         is_contested,
         metadata,

@@ -25,7 +25,7 @@ use crate::endpoints::MessageBody;
 use crate::endpoints::auth::SessionBody;
 use crate::endpoints::auth::email::exchange_reset_password_token::ResetTokenBody;
 use crate::endpoints::auth::passkeys::credential;
-use crate::endpoints::auth::session::{Saying, session_answer};
+use crate::endpoints::auth::session::{ChallengedBody, Saying, entrance_answer};
 use crate::error::{ApiError, Result, codes};
 use crate::json::Json;
 use crate::openapi::fields;
@@ -52,10 +52,12 @@ pub struct AnswerRequest {
 #[derive(ToSchema)]
 #[schema(as = ChallengeAnswered)]
 #[serde(untagged)]
-#[expect(clippy::large_enum_variant, reason = "describes the response; no value of it is made")]
 pub enum AnsweredBody {
     /// After a sign-in: the new session. After a reauthentication: a new access token of the same session.
     Session(SessionBody),
+    /// After a sign-in to an account in deletion, once all its factors are given: the challenge of kind `restore`. Or after
+    /// the restoral, if a second factor must be enrolled.
+    Challenged(ChallengedBody),
     /// After a request to reset the password: the token with which a new password can be set.
     Reset(ResetTokenBody),
     /// After an undo: a message that the change was reversed.
@@ -67,7 +69,8 @@ pub const ANSWER: Endpoint = Endpoint::post("/api/auth/challenges/answer", |meth
     .about(
         "Completes the sign-in, reauthentication, reset or undo that the challenge was begun for; once. A challenge \
          takes five wrong answers. The `client_type` of the call that began a sign-in decides between cookie and body. \
-         A reauthentication needs a bearer of the session that began it.",
+         A reauthentication needs a bearer of the session that began it. A sign-in to an account in deletion is answered with \
+         a further challenge of kind `restore`; answering that, without another field, restores the account.",
     )
     .access(Access::PublicOrUser)
     .body_of_shapes::<AnswerRequest>(keys_of::<AnswerRequest>, examples)
@@ -101,8 +104,8 @@ pub async fn answer(
         bearer: bearer.as_ref().map(|bearer| BearerToken::expose(bearer).to_owned()),
     };
     match app.service.challenges.answer(answer, &client.to_domain()).await? {
-        Answered::SignedIn { signed_in, client_type } => {
-            session_answer(&app, client_type, *signed_in, Saying::Nothing)
+        Answered::Entered { entrance, client_type } => {
+            entrance_answer(&app, client_type, entrance, Saying::Nothing)
         }
         Answered::Reauthenticated { user, access } => {
             Ok(Json(SessionBody::stepped_up(&app, &user, access)).into_response())

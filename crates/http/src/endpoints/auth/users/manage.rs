@@ -36,12 +36,16 @@ use crate::query::page_within;
 
 /// A user, as shown to an admin.
 #[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 #[schema(as = AdminUser)]
 pub struct AdminUserBody {
     #[serde(flatten)]
     user: UserBody,
     /// True if the user is banned.
     banned: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = fields::moment_of_deletion)]
+    deletes_at: Option<Timestamp>,
 }
 
 /// A page of users.
@@ -115,10 +119,14 @@ pub(super) struct ChangeUserRequest {
     #[serde(default)]
     #[schema(schema_with = fields::sent::<AppMetadata>)]
     metadata: Patch<AppMetadata>,
+    #[serde(default)]
+    #[schema(schema_with = fields::restore)]
+    restore: Patch<bool>,
 }
 
 impl AdminRequest for ChangeUserRequest {
-    const IGNORED: &'static [&'static str] = &["id", "providers", "createdAt", "updatedAt", "profile"];
+    const IGNORED: &'static [&'static str] =
+        &["id", "providers", "createdAt", "updatedAt", "profile", "deletesAt"];
 }
 
 /// Request to delete users. A malformed id counts as an unknown id.
@@ -155,7 +163,7 @@ pub(super) struct EndedBody {
 
 impl AdminUserBody {
     fn new(app: &App, user: &User) -> Self {
-        Self { banned: user.is_banned(), user: UserBody::new(app, user) }
+        Self { banned: user.is_banned(), deletes_at: user.deletes_at, user: UserBody::new(app, user) }
     }
 }
 
@@ -234,6 +242,7 @@ pub(super) async fn change(
         email_verified: body.email_verified.not_null("emailVerified", "must not be null")?,
         banned: body.banned.not_null("banned", "must not be null")?,
         metadata: body.metadata.not_null("metadata", "must not be null")?,
+        restore: body.restore.not_null("restore", "must not be null")?.unwrap_or(false),
     };
     let client = client.to_domain();
     let user = app.service.admin.change_user(user_id(&id)?, change, Actor::Admin, Some(&client)).await?;

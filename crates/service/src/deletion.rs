@@ -1,0 +1,68 @@
+//! Deletion of an account by its owner. In the grace the owner restores it by signing in ([`crate::challenges`]) or by the
+//! undo link ([`crate::undo`]). Afterwards [`crate::upkeep`] deletes it for good.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use latchkey_domain::audit::{Actor, AuditKind};
+use latchkey_domain::client::Client;
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::tokens::LinkToken;
+use latchkey_settings::{Kind, settings};
+use latchkey_store::{DeleteAccount, NewToken, Restoral};
+
+use crate::error::{Error, Result};
+use crate::kernel::{ActFact, Kernel};
+use crate::refusal::AUTH_UNAUTHORIZED;
+use crate::sessions::FreshCaller;
+
+settings! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct Lifetimes {
+        /// The time between the deletion of an account by its owner and its deletion for good. Meanwhile nobody sees the
+        /// account, and its owner can restore it. "0s": at once.
+        "auth.deletion_grace" => grace: Duration [Kind::DurationOrZero] = "14d";
+    }
+}
+
+/// The use case of deletion.
+pub struct Deletion {
+    pub(crate) kernel: Arc<Kernel>,
+    pub(crate) lifetimes: Lifetimes,
+}
+
+impl Deletion {
+    /// Puts the caller's account into deletion, or deletes it at once without a grace. Returns the time from which it is
+    /// deleted for good.
+    pub async fn delete(&self, caller: &FreshCaller, client: &Client) -> Result<Timestamp> {
+        let now = self.kernel.now();
+        let deletes_at = now.plus(self.lifetimes.grace);
+        let token = LinkToken::new(self.kernel.entropy.bytes());
+        let has_grace = !self.lifetimes.grace.is_zero();
+        let kind = if has_grace { AuditKind::DeletionScheduled } else { AuditKind::UserDeleted };
+        let fact = has_grace.then_some(ActFact::Undo(&token, deletes_at));
+        let delete = DeleteAccount {
+            user_id: caller.caller().user_id,
+            session_id: caller.caller().session_id,
+            deletes_at,
+            event: self.kernel.event(kind, Actor::User, Some(client), now),
+            mail: self.kernel.required_notification(Some(client), fact, now)?,
+            undo: has_grace.then(|| NewToken { hash: token.hash(), expires_at: deletes_at }),
+            now,
+        };
+        if !self.kernel.store.delete_account(delete).await? {
+            return Err(Error::Refused(&AUTH_UNAUTHORIZED));
+        }
+        self.kernel.mails.wake();
+        Ok(deletes_at)
+    }
+}
+
+impl Kernel {
+    /// Builds the data that the store writes when an account in deletion is restored, by `client` or by an admin.
+    pub(crate) fn restoral(&self, actor: Actor, client: Option<&Client>, now: Timestamp) -> Result<Restoral> {
+        let event = self.event(AuditKind::DeletionCancelled, actor, client, now);
+        let told = client.filter(|_| actor == Actor::User);
+        Ok(Restoral { event, mail: self.required_notification(told, None, now)? })
+    }
+}

@@ -1,0 +1,59 @@
+//! Contract for the deletion of an account by its owner. In the grace nobody sees the account, and its owner may restore
+//! it: by the answer to a challenge ([`crate::Shown::Restore`]), or by an undo link.
+
+use async_trait::async_trait;
+use latchkey_domain::audit::AuditEvent;
+use latchkey_domain::ids::{SessionId, UserId};
+use latchkey_domain::time::Timestamp;
+
+use crate::email_codes::NewToken;
+use crate::error::StoreResult;
+use crate::outbox::NewMail;
+
+/// Deletion of an account by its owner.
+#[derive(Debug, Clone)]
+pub struct DeleteAccount {
+    /// Id of the account.
+    pub user_id: UserId,
+    /// Session of the caller, which must be live.
+    pub session_id: SessionId,
+    /// Time from which the account is deleted for good. Without a grace it is the time of the request, and the account is
+    /// deleted at once.
+    pub deletes_at: Timestamp,
+    /// Audit event: of kind `DeletionScheduled`, or of kind `UserDeleted` without a grace. The store fills in user id and
+    /// session id.
+    pub event: AuditEvent,
+    /// Mail of kind `DeletionScheduled`, or of kind `AccountDeleted` without a grace; `None` writes no mail.
+    pub mail: Option<NewMail>,
+    /// Undo token in the mail. It is not written without the mail, and not without a grace.
+    pub undo: Option<NewToken>,
+    /// Time of the request, used as the current time throughout the operation.
+    pub now: Timestamp,
+}
+
+/// Deletion for good of an account whose grace has passed.
+#[derive(Debug, Clone)]
+pub struct FinishedDeletion {
+    /// Id of the account.
+    pub user_id: UserId,
+    /// Audit event of kind `UserDeleted`. The store fills in the user id.
+    pub event: AuditEvent,
+    /// Mail of kind `AccountDeleted`; `None` writes no mail.
+    pub mail: Option<NewMail>,
+}
+
+/// Deletion of accounts by their owners.
+#[async_trait]
+pub trait Deletions {
+    /// Puts an account into deletion, or deletes it at once if there is no grace. Its sessions end, its codes, tokens and
+    /// challenges become invalid, and its profile disappears. Returns false, and changes nothing, if the session is not
+    /// live.
+    async fn delete_account(&self, delete: DeleteAccount) -> StoreResult<bool>;
+
+    /// Lists accounts whose grace has passed, at most [`crate::ACCOUNT_PURGE_BATCH`].
+    async fn list_due_deletions(&self, now: Timestamp) -> StoreResult<Vec<UserId>>;
+
+    /// Deletes accounts for good, with everything that belongs to them, unless they were restored meanwhile. Their audit
+    /// events stay, without network address and user agent. Returns the number of deleted accounts.
+    async fn finish_deletions(&self, due: Vec<FinishedDeletion>, now: Timestamp) -> StoreResult<u64>;
+}
