@@ -19,7 +19,7 @@ use super::session::{Saying, session_with};
 use crate::app::App;
 use crate::bearer::{BearerToken, Credentials};
 use crate::body::{JsonBody, from_object};
-use crate::error::Result;
+use crate::error::{ErrorCode, Result, codes};
 use crate::openapi::fields;
 
 pub mod recovery_codes;
@@ -93,6 +93,15 @@ fn grouped(codes: &[LongCode]) -> Vec<String> {
 fn factor_id(text: &str) -> Result<FactorId> {
     Ok(text.parse().map_err(|_| &FACTOR_NOT_FOUND)?)
 }
+
+/// Errors of a call that begins an enrolment.
+pub(super) const BEGIN_ERRORS: &[&ErrorCode] = &[
+    &codes::EMAIL_NOT_VERIFIED,
+    &codes::FEATURE_DISABLED,
+    &codes::INVALID_CHALLENGE,
+    &codes::REAUTHENTICATION_REQUIRED,
+    &codes::TOO_MANY_FACTORS,
+];
 
 /// One of the two calls of an enrolment.
 pub(super) enum EnrolmentCall {

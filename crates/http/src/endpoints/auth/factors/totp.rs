@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
-use super::{EnrolmentCall, FactorBody, enrolment, factor_id};
+use super::{BEGIN_ERRORS, EnrolmentCall, FactorBody, enrolment, factor_id};
 use crate::app::App;
 use crate::body::JsonBody;
 use crate::caller::{FreshUser, SignedInUser};
@@ -67,13 +67,7 @@ pub const BEGIN: Endpoint = Endpoint::post("/api/auth/factors/totp", |method| on
     .access(Access::PublicOrUser)
     .optional_body::<BeginRequest>(|| json!({ "name": FactorName::SENT.example }))
     .responds::<BegunBody>("The secret, as text and as `otpauth` URI for a QR code.")
-    .errors(&[
-        &codes::EMAIL_NOT_VERIFIED,
-        &codes::FEATURE_DISABLED,
-        &codes::INVALID_CHALLENGE,
-        &codes::REAUTHENTICATION_REQUIRED,
-        &codes::TOO_MANY_FACTORS,
-    ]);
+    .errors(BEGIN_ERRORS);
 
 pub async fn begin(
     State(app): State<App>,

@@ -15,8 +15,8 @@ use super::options::CreationOptionsBody;
 use crate::app::App;
 use crate::body::JsonBody;
 use crate::endpoint::{Access, Endpoint};
-use crate::endpoints::auth::factors::{EnrolmentCall, enrolment};
-use crate::error::{ApiError, Result, codes};
+use crate::endpoints::auth::factors::{BEGIN_ERRORS, EnrolmentCall, enrolment};
+use crate::error::{ApiError, Result};
 use crate::json::Json;
 use crate::openapi::fields;
 
@@ -65,13 +65,7 @@ pub const BEGIN: Endpoint =
         .access(Access::PublicOrUser)
         .optional_body::<BeginRequest>(|| json!({}))
         .responds::<BegunBody>("The options for `navigator.credentials.create()`.")
-        .errors(&[
-            &codes::EMAIL_NOT_VERIFIED,
-            &codes::FEATURE_DISABLED,
-            &codes::INVALID_CHALLENGE,
-            &codes::REAUTHENTICATION_REQUIRED,
-            &codes::TOO_MANY_FACTORS,
-        ]);
+        .errors(BEGIN_ERRORS);
 
 pub async fn begin(
     State(app): State<App>,
