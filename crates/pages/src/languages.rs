@@ -12,7 +12,16 @@ pub use catalogue::{Catalogue, Fault};
 pub(crate) use catalogue::{Piece, pieces};
 
 /// Built-in languages with their files. The first is complete by definition; the others are compared with it.
-const BUILT_IN: [(&str, &str); 1] = [("en", include_str!("../locales/en.toml"))];
+const BUILT_IN: [(&str, &str); 8] = [
+    ("en", include_str!("../locales/en.toml")),
+    ("de", include_str!("../locales/de.toml")),
+    ("fr", include_str!("../locales/fr.toml")),
+    ("es", include_str!("../locales/es.toml")),
+    ("it", include_str!("../locales/it.toml")),
+    ("pt", include_str!("../locales/pt.toml")),
+    ("ja", include_str!("../locales/ja.toml")),
+    ("zh", include_str!("../locales/zh.toml")),
+];
 /// Tag of the pseudo-language, which is English with accents, longer, and from right to left.
 pub const PSEUDO: &str = "qps";
 const LONGEST_FILE: u64 = 256 * 1024;

@@ -12,7 +12,7 @@ fn every_built_in_language_is_complete() {
 fn no_built_in_language_repeats_english_sentences() {
     for (tag, source) in &BUILT_IN[1..] {
         let own = Catalogue::parse(tag, source).unwrap();
-        let same = english().keys().filter(|key| {
+        let same = english().keys().filter(|key| *key != "time.moment").filter(|key| {
             let texts = [english(), &own]
                 .map(|words| words.text(key).map(|text| text.form("en", Some(2)).to_owned()));
             texts[0] == texts[1] && texts[0].as_ref().is_some_and(|text| text.split(' ').count() > 3)
@@ -25,7 +25,10 @@ fn no_built_in_language_repeats_english_sentences() {
 fn names_are_read_without_the_texts() {
     let languages = Languages::built_in().with_pseudo();
     let names: Vec<&str> = languages.all().iter().map(|language| language.name.as_str()).collect();
-    assert_eq!(names[0], "English");
+    assert_eq!(
+        names[..8],
+        ["English", "Deutsch", "Français", "Español", "Italiano", "Português", "日本語", "中文"]
+    );
     for language in languages.all() {
         assert_eq!(language.name, language.catalogue().name);
     }
@@ -63,9 +66,12 @@ fn accepted_languages_are_ordered_by_weight() {
 fn times_and_numbers_follow_the_language() {
     let (languages, minute) = (Languages::built_in(), std::time::Duration::from_mins(1));
     let at = latchkey_domain::time::Timestamp::from_millis(1_777_888_920_000);
-    for (tag, moment, distance, wait, number) in
-        BUILT_IN[..1].iter().map(|_| ("en", "4 May 2026, 10:02 UTC", "2 days ago", "30 seconds", "1,000"))
-    {
+    for (tag, moment, distance, wait, number) in [
+        ("en", "4 May 2026, 10:02 UTC", "2 days ago", "30 seconds", "1,000"),
+        ("de", "4. Mai 2026, 10:02 UTC", "vor 2 Tagen", "30 Sekunden", "1.000"),
+        ("fr", "4 mai 2026 à 10:02 UTC", "il y a 2 jours", "30 secondes", "1\u{202f}000"),
+        ("ja", "2026年5月4日 10:02 UTC", "2日前", "30秒", "1,000"),
+    ] {
         let words = languages.choose([tag]).catalogue();
         assert_eq!(words.moment(at), moment);
         assert_eq!(words.distance(at, at.plus(minute * 60 * 50)), distance);

@@ -15,7 +15,7 @@ fn every_state_is_a_file_that_finds_its_assets() {
         site: site(),
         theme: &Theme::default(),
         languages: Languages::built_in(),
-        language: "en",
+        language: "de",
         templates: None,
         person: &person,
         root: "assets",
