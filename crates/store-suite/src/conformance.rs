@@ -32,6 +32,7 @@ mod email_change_ends;
 mod email_change_races;
 mod email_changes;
 mod email_sign_in;
+mod email_sign_in_links;
 mod email_undo;
 mod enrolment;
 mod factor_acts;
@@ -519,6 +520,15 @@ table::table! { $
         a_refused_code_is_counted_and_audited,
         a_sign_in_code_is_of_its_own_purpose,
         a_sign_in_by_mail_takes_an_unproven_account_over,
+    }
+    email_sign_in_links {
+        a_link_opens_with_its_challenge_alone,
+        a_sign_in_link_expires,
+        a_sign_in_link_for_no_account_creates_one,
+        a_sign_in_link_is_of_the_account_that_it_was_mailed_for,
+        a_newer_mail_supersedes_the_link_of_its_lane,
+        a_code_ends_the_link_of_its_mail,
+        a_sign_in_link_is_of_its_own_purpose,
     }
     email_undo {
         the_old_mailbox_takes_the_address_back,

@@ -206,7 +206,7 @@ pub enum LinkStatus {
     Expired,
     /// A newer link replaced the link, or a change of the account invalidated it.
     Superseded,
-    /// The reset link was used for a password reset.
+    /// The link was used for a password reset or sign-in, or the code of its mail was.
     Used,
 }
 

@@ -10,15 +10,17 @@ use latchkey_domain::ids::UserId;
 use latchkey_domain::limits::Take;
 use latchkey_domain::profile::NewProfile;
 use latchkey_domain::time::Timestamp;
+use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::AppMetadata;
 
 use crate::accounts::NewAccount;
-use crate::email_codes::{CodeAttempt, NewCode, VerifyOutcome};
+use crate::email_codes::{CodeAttempt, LinkState, NewCode, NewToken, VerifyOutcome};
 use crate::entry::Entry;
+use crate::error::StoreResult;
 use crate::limits::LimitedResult;
 use crate::outbox::NewMail;
 
-/// A request for a mail with a sign-in code. The code replaces that of its lane (known or other clients,
+/// A request for a mail with a sign-in code, and perhaps a link. They replace those of their lane (known or other clients,
 /// [`crate::CodeLane`]) alone.
 #[derive(Debug, Clone)]
 pub struct RequestSignInMail {
@@ -30,8 +32,46 @@ pub struct RequestSignInMail {
     pub takes: Vec<Take>,
     /// Code to be stored.
     pub code: NewCode,
+    /// Link to be stored, which the mail contains beside the code; `None` for a mail with a code alone.
+    pub link: Option<NewSignInLink>,
     /// Mail of kind `SignIn`. It is written as a decoy if no one may have the code.
     pub mail: NewMail,
+    /// Time of the request, used as the current time throughout the operation.
+    pub now: Timestamp,
+}
+
+/// A link for sign-in to be mailed. It works only with the PKCE verifier (RFC 7636) whose challenge was sent with the
+/// request.
+#[derive(Debug, Clone)]
+pub struct NewSignInLink {
+    /// Hash and expiry of the link's token.
+    pub token: NewToken,
+    /// PKCE challenge: SHA-256 of the verifier.
+    pub code_challenge: TokenHash,
+    /// Redirect target after the link was opened, already checked against the allow-list.
+    pub redirect_to: Option<String>,
+}
+
+/// A stored link for sign-in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignInLink {
+    /// Address that the link was mailed to; as the client typed it, if it had no account.
+    pub email: Email,
+    /// Status and redirect target of the link.
+    pub state: LinkState,
+}
+
+/// The token of a link for sign-in, with the verifier of the browser that asked for the link.
+#[derive(Debug, Clone)]
+pub struct PresentedLink {
+    /// Hash of the link's token.
+    pub token: TokenHash,
+    /// Address that the link was mailed to ([`SignInLink::email`]).
+    pub email: Email,
+    /// SHA-256 of the PKCE verifier.
+    pub code_challenge: TokenHash,
+    /// Audit event of the sign-in. The store fills in user id and session id.
+    pub event: AuditEvent,
     /// Time of the request, used as the current time throughout the operation.
     pub now: Timestamp,
 }
@@ -79,13 +119,13 @@ impl Newcomer {
 
 /// Sign-in by mail.
 ///
-/// **Effects of a sign-in.** The codes of both lanes are consumed. If
+/// **Effects of a sign-in.** The codes and links of both lanes are consumed. If
 /// [`latchkey_domain::email_verification::AccountFacts::is_verified_by_sign_in`] is true of the account, the address is
 /// verified with the effects of [`latchkey_domain::email_verification::Verification::SignIn`].
 #[async_trait]
 pub trait EmailSignIns {
-    /// Stores a code, and writes its mail to the outbox. A code for an address without an account is good as long as the
-    /// address has none.
+    /// Stores a code and a link, and writes their mail to the outbox. Those for an address without an account are good as
+    /// long as the address has none.
     async fn request_sign_in_mail(&self, request: RequestSignInMail) -> LimitedResult<()>;
 
     /// Signs in by a code, whichever client requested it; `email` is the address of the attempt, as the client typed it.
@@ -97,4 +137,17 @@ pub trait EmailSignIns {
         email: Email,
         sign_in: EmailSignIn,
     ) -> LimitedResult<VerifyOutcome>;
+
+    /// Finds a link for sign-in, and changes nothing, except that it takes tokens from the rate limits. Decoys are found
+    /// too, but no one has their tokens.
+    async fn find_sign_in_link(
+        &self,
+        token: TokenHash,
+        takes: &[Take],
+        now: Timestamp,
+    ) -> LimitedResult<Option<SignInLink>>;
+
+    /// Signs in by a link like [`Self::sign_in_by_code`]. A wrong verifier leaves the link valid; attempts are not
+    /// counted.
+    async fn sign_in_by_link(&self, link: PresentedLink, sign_in: EmailSignIn) -> StoreResult<VerifyOutcome>;
 }

@@ -49,7 +49,9 @@ pub use email_codes::{
     NewCode, NewEmailCode, NewToken, OpenLink, OpenedLink, RefreshCookie, RequestEmailCode, ResetOutcome,
     ResetPassword, ResetSubject, TokenAttempt, VerifyOutcome,
 };
-pub use email_sign_in::{EmailSignIn, EmailSignIns, Newcomer, RequestSignInMail};
+pub use email_sign_in::{
+    EmailSignIn, EmailSignIns, NewSignInLink, Newcomer, PresentedLink, RequestSignInMail, SignInLink,
+};
 pub use entry::{Entered, Entry, NewChallenge};
 pub use error::{StoreError, StoreResult, UniqueKey};
 pub use factors::{

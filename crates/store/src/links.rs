@@ -8,7 +8,7 @@ use crate::email_codes::LinkStatus;
 /// Columns of a mailed link or reset token that determine its status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoredLink {
-    /// Purpose of the link, verification or password reset.
+    /// Purpose of the link: verification, password reset or sign-in.
     pub purpose: Purpose,
     /// True if the account still has the address of the link and is not banned.
     pub is_of_account: bool,
@@ -21,10 +21,11 @@ pub struct StoredLink {
 }
 
 impl StoredLink {
-    /// Returns the status at `now`. A used reset token is invalid; a used verification link is valid until it expires.
+    /// Returns the status at `now`. A used verification link is valid until it expires; all other links and tokens are
+    /// invalid once they are used.
     #[must_use]
     pub fn status(&self, now: Timestamp) -> LinkStatus {
-        if self.purpose == Purpose::ResetPassword && self.used_at.is_some() {
+        if self.purpose != Purpose::VerifyEmail && self.used_at.is_some() {
             LinkStatus::Used
         } else if self.superseded_at.is_some() || !self.is_of_account {
             LinkStatus::Superseded
@@ -55,12 +56,13 @@ mod tests {
     }
 
     #[test]
-    fn a_used_verify_link_stays_good_and_a_used_reset_link_does_not() {
+    fn a_used_verify_link_stays_good_and_others_do_not() {
         let used = |purpose| StoredLink { used_at: Some(at(1)), ..link(purpose) };
         assert_eq!(used(Purpose::VerifyEmail).status(at(9)), LinkStatus::Good);
         assert_eq!(used(Purpose::VerifyEmail).status(at(10)), LinkStatus::Expired);
         assert_eq!(used(Purpose::ResetPassword).status(at(9)), LinkStatus::Used);
         assert_eq!(used(Purpose::ResetPassword).status(at(10)), LinkStatus::Used);
+        assert_eq!(used(Purpose::SignIn).status(at(9)), LinkStatus::Used);
     }
 
     #[test]

@@ -114,6 +114,13 @@ pub const EMAIL_CHANGES: Migration = Migration {
 pub const DELETIONS: Migration =
     Migration { version: 19, name: "0019_deletions", sql: include_str!("../migrations/0019_deletions.sql") };
 
+/// Migration 20: links for sign-in.
+pub const SIGN_IN_LINKS: Migration = Migration {
+    version: 20,
+    name: "0020_sign_in_links",
+    sql: include_str!("../migrations/0020_sign_in_links.sql"),
+};
+
 /// Translation of shared migrations: text in PostgreSQL's dialect, replacement for SQLite. Tables become `WITHOUT
 /// ROWID`, because every shared table has a primary key.
 const WORDS: [(&str, &str); 9] = [
@@ -161,6 +168,7 @@ macro_rules! migrations {
         $crate::migrations::PASSKEYS,
         $crate::migrations::EMAIL_CHANGES,
         $crate::migrations::DELETIONS,
+        $crate::migrations::SIGN_IN_LINKS,
         // The next shared migration: its constant above, and its line here.
         ]
     };

@@ -1,4 +1,4 @@
-//! Requests for a mail with a sign-in code.
+//! Requests for a mail with a sign-in code, and perhaps a link.
 
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::email_verification::may_receive_code;
@@ -9,9 +9,9 @@ use super::code_lanes::{Asked, LaneReads, mail_of_code};
 use super::{request_code, takes};
 use crate::form::{Decided, Executor, Script};
 use crate::tables::outbox::{self, Address};
-use crate::tables::{undo_tokens, users};
+use crate::tables::{link_tokens, undo_tokens, users};
 
-/// Writes a code and its mail. If no one may have the code, the same statements write decoys.
+/// Writes a code, a link and their mail. If no one may have them, the same statements write decoys.
 pub(crate) async fn request<E: Executor>(engine: &E, request: RequestSignInMail) -> LimitedResult<()> {
     let (key, now) = (request.email.key(), request.now);
     let mut reads = Script::default();
@@ -41,13 +41,17 @@ pub(crate) async fn request<E: Executor>(engine: &E, request: RequestSignInMail)
 }
 
 fn writes_of(request: &RequestSignInMail, address: Address<'_>, asked: Asked) -> Script {
-    let RequestSignInMail { email, code, mail, now, .. } = request;
+    let RequestSignInMail { email, code, link, mail, now, .. } = request;
     // A decoy has no user, like the code for an address without an account. It is good at no time.
     let is_decoy = matches!(address, Address::Decoy(_));
     let code = NewCode { expires_at: if is_decoy { *now } else { code.expires_at }, ..code.clone() };
     let (key, owner) = (email.key().as_str(), address.user_id());
     let mut writes = Script::default();
     request_code::write_code(&mut writes, key, Purpose::SignIn, owner, (&code, asked), *now);
+    link_tokens::supersede_links_in_lane(&mut writes, key, Purpose::SignIn, asked.lane, *now);
+    if let Some(link) = link {
+        link_tokens::create_sign_in_link(&mut writes, email, owner, asked.lane, link, *now);
+    }
     outbox::write(&mut writes, &mail_of_code(&code, mail, asked), MailKind::SignIn, address, *now);
     writes
 }

@@ -1,13 +1,16 @@
 //! Table `link_tokens`: tokens of mailed links, and reset tokens issued in exchange for a code. [`StoredLink::status`]
-//! decides whether a token is valid.
+//! decides whether a token is valid. A link for sign-in belongs to a lane (known or other clients), and may belong to an
+//! address without an account.
 
+use latchkey_domain::code_window::Lane;
 use latchkey_domain::codes::Purpose;
+use latchkey_domain::email::Email;
 use latchkey_domain::ids::UserId;
 use latchkey_domain::session::Level;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::words;
-use latchkey_store::{NewToken, StoreResult, StoredLink};
+use latchkey_store::{LinkState, NewSignInLink, NewToken, StoreResult, StoredLink};
 
 use crate::bulk::{Table, columns};
 use crate::form::{Cells, Results, Script, Slot, statements, values};
@@ -19,7 +22,7 @@ pub const TABLE: Table = Table::new(
     1,
     columns! {
         bytes hash, text purpose, text kind, text email_key, id user_id, text redirect_to, int created_at,
-        int expires_at, int used_at, int superseded_at, int level
+        int expires_at, int used_at, int superseded_at, int level, int lane, bytes code_challenge, text email
     },
 );
 
@@ -28,6 +31,34 @@ statements! {
         INSERT INTO link_tokens (hash, purpose, kind, email_key, user_id, redirect_to, created_at, expires_at, used_at,
             superseded_at, level)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, NULL, NULL, $9)";
+    CREATE_SIGN_IN_LINK: change create_sign_in_link(
+        email: &Email, user_id: Option<UserId>, lane: Lane, link: &NewSignInLink, now: Timestamp
+    ) [
+        &link.token.hash, Purpose::SignIn, TokenKind::Link.as_str(), email.key(), user_id, link.redirect_to.as_deref(),
+        now, link.token.expires_at, i64::from(Level::One.as_number()), lane.as_number(), &link.code_challenge,
+        email.as_typed()
+    ] = "
+        INSERT INTO link_tokens (hash, purpose, kind, email_key, user_id, redirect_to, created_at, expires_at, used_at,
+            superseded_at, level, lane, code_challenge, email)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, NULL, NULL, $9, $10, $11, $12)";
+    /// Reads a link for sign-in, valid or not, and the account that its address has now, if any.
+    FIND_SIGN_IN_LINK: read find_sign_in_link(hash: TokenHash) [&hash, Purpose::SignIn] = "
+        SELECT t.email_key, t.email, t.user_id, t.code_challenge, t.redirect_to, t.expires_at, t.used_at, t.superseded_at,
+            u.id
+        FROM link_tokens AS t LEFT JOIN users AS u ON u.email_key = t.email_key
+        WHERE t.hash = $1 AND t.purpose = $2";
+    LOCK_TOKEN: read lock_token(hash: TokenHash) [&hash] =
+        "SELECT 1 FROM link_tokens WHERE hash = $1 FOR NO KEY UPDATE";
+    /// Invalidates the links for sign-in of an email address and lane.
+    SUPERSEDE_LINKS_IN_LANE: change supersede_links_in_lane(key: &str, purpose: Purpose, lane: Lane, now: Timestamp)
+        [key, purpose, now, lane.as_number()] = "
+        UPDATE link_tokens SET superseded_at = $3
+        WHERE email_key = $1 AND purpose = $2 AND lane = $4 AND used_at IS NULL AND superseded_at IS NULL
+            AND expires_at > $3";
+    /// Marks the links of an email address and purpose as used, those of both lanes.
+    USE_LINKS: change use_links(key: &str, purpose: Purpose, now: Timestamp) = "
+        UPDATE link_tokens SET used_at = $3
+        WHERE email_key = $1 AND purpose = $2 AND used_at IS NULL AND superseded_at IS NULL";
     LOCK_USER: read lock_user(hash: TokenHash) [&hash] = "
         SELECT 1 FROM users WHERE id = (SELECT user_id FROM link_tokens WHERE hash = $1) FOR NO KEY UPDATE";
     /// Reads a token, valid or not, and its account. Decoys have no account and are not found.
@@ -76,6 +107,13 @@ words! {
         /// Token issued in exchange for a code.
         Exchange = "exchange",
     }
+}
+
+/// A stored link for sign-in.
+pub(crate) struct SignInToken {
+    pub(crate) email: Email,
+    pub(crate) code_challenge: TokenHash,
+    pub(crate) state: LinkState,
 }
 
 pub(crate) struct Token {
@@ -129,6 +167,30 @@ pub(crate) fn insert_exchanged(
 
 pub(crate) fn token(results: &Results<'_>, slot: Slot, purpose: Purpose) -> StoreResult<Option<Token>> {
     Ok(results.find(slot, read_token)?.filter(|token| token.facts.purpose == purpose))
+}
+
+/// Decodes a link for sign-in with its status at `now`. It is superseded if its address has another account than it had,
+/// or none any more.
+pub(crate) fn sign_in_link(
+    results: &Results<'_>,
+    slot: Slot,
+    now: Timestamp,
+) -> StoreResult<Option<SignInToken>> {
+    results.find(slot, |cells| {
+        let key = cells.of("link_tokens").email("email_key")?;
+        let email = cells.maybe_email("email")?.unwrap_or(key);
+        let mailed_to: Option<UserId> = cells.maybe_id("user_id")?;
+        let code_challenge = cells.hash("code_challenge")?;
+        let redirect_to = cells.maybe_text("redirect_to")?;
+        let (expires_at, used_at) = (cells.time("expires_at")?, cells.maybe_time("used_at")?);
+        let superseded_at = cells.maybe_time("superseded_at")?;
+        let owner = cells.of("users").maybe_id("id")?;
+        let is_of_account = mailed_to == owner;
+        let facts =
+            StoredLink { purpose: Purpose::SignIn, is_of_account, expires_at, used_at, superseded_at };
+        let state = LinkState { status: facts.status(now), redirect_to };
+        Ok(SignInToken { email, code_challenge, state })
+    })
 }
 
 fn read_token(cells: &mut Cells<'_>) -> StoreResult<Token> {

@@ -14,17 +14,17 @@ use latchkey_store::{
 
 impl World {
     /// Request for a mail with a sign-in code, without rate limits, while sign-up is open.
-    fn sign_in_mail(&self, name: &str, code: CodeMac, now: Timestamp) -> RequestSignInMail {
+    pub(super) fn sign_in_mail(&self, name: &str, code: CodeMac, now: Timestamp) -> RequestSignInMail {
         let NewEmailCode::Code(code) = email_code(code, now) else { panic!("a code") };
         let (email, takes, mail) = (email(name), Vec::new(), self.mail(now));
-        RequestSignInMail { email, is_sign_up_open: true, takes, code, mail, now }
+        RequestSignInMail { email, is_sign_up_open: true, takes, code, link: None, mail, now }
     }
 
     async fn send_sign_in_code(&self, name: &str, code: CodeMac, now: Timestamp) {
         self.request_sign_in_mail(self.sign_in_mail(name, code, now)).await.unwrap().unwrap();
     }
 
-    fn email_sign_in(&self, now: Timestamp) -> EmailSignIn {
+    pub(super) fn email_sign_in(&self, now: Timestamp) -> EmailSignIn {
         let newcomer = Newcomer {
             user_id: self.user_id(now),
             profile: Some(self.profile("newcomer", now)),
@@ -38,7 +38,7 @@ impl World {
         }
     }
 
-    async fn enter_by_code(&self, name: &str, code: CodeMac, now: Timestamp) -> VerifyOutcome {
+    pub(super) async fn enter_by_code(&self, name: &str, code: CodeMac, now: Timestamp) -> VerifyOutcome {
         self.enter_by_code_with(name, code, self.email_sign_in(now), now).await
     }
 
@@ -55,7 +55,7 @@ impl World {
     }
 }
 
-fn is_entered(outcome: &VerifyOutcome) -> bool {
+pub(super) fn is_entered(outcome: &VerifyOutcome) -> bool {
     matches!(outcome, VerifyOutcome::Entered(Entered::Session(_)))
 }
 
