@@ -52,6 +52,7 @@ pub static GROUPS: [Group; 8] = [
             email::exchange_reset_password_token::EXCHANGE,
             email::reset_password_link::OPEN,
             email::reset_password::RESET,
+            email::sign_in_link::OPEN,
             undo::OPEN,
             undo::UNDO,
         ],

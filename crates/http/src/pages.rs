@@ -37,6 +37,7 @@ pub struct Page {
 pub enum LinkKind {
     VerifyEmail,
     ResetPassword,
+    SignIn,
 }
 
 impl Page {
@@ -88,6 +89,10 @@ pub fn dead_link(kind: LinkKind, service_name: &str) -> Page {
             "verify an email address",
             "If your address is verified already, simply sign in. Otherwise go back to the app, ask for a new \
              verification mail, and open the link in the newest one.",
+        ),
+        LinkKind::SignIn => (
+            "sign in",
+            "Go back to the app, ask for a new mail to sign in, and open the link in the newest one.",
         ),
         LinkKind::ResetPassword => (
             "reset a password",
@@ -202,7 +207,7 @@ mod tests {
 
     #[test]
     fn dead_link_is_400_and_says_what_to_do() {
-        for kind in [LinkKind::VerifyEmail, LinkKind::ResetPassword] {
+        for kind in [LinkKind::VerifyEmail, LinkKind::ResetPassword, LinkKind::SignIn] {
             let page = dead_link(kind, "Acme & Co");
             assert!(page.html().contains("ask for a new") && page.html().contains("Acme &amp; Co"));
             let response = page.into_response();

@@ -21,11 +21,13 @@ mod client_limits;
 mod id_order;
 mod limit_audit;
 mod mail_writer;
+mod pkce;
 
 pub(crate) use client_limits::ClientLimits;
 pub(crate) use id_order::IdOrder;
 pub(crate) use limit_audit::LimitAudit;
 pub(crate) use mail_writer::{ActFact, MailPayload, MailWriter};
+pub(crate) use pkce::read_challenge;
 
 /// The dependencies that all capabilities share. The kernel depends on no capability.
 pub(crate) struct Kernel {

@@ -52,6 +52,7 @@ settings! {
         /// The lifetime of mailed links.
         "auth.verify_link_ttl" => verify_link: Duration = "24h";
         "auth.reset_link_ttl" => reset_link: Duration = "30m";
+        "auth.sign_in_link_ttl" => sign_in_link: Duration = "15m";
     }
 }
 

@@ -184,6 +184,7 @@ fields! {
     health_status: of_type(Type::String, "What is so.").enum_values(Some(["live", "ready"]));
     method_password: nullable(Type::String, "How one signs in; by password if left out.")
         .enum_values(Some([json!("password"), Value::Null]));
+    method_link: of_type(Type::String, "How one signs in: by a mailed link.").enum_values(Some(["link"]));
     method_otp: of_type(Type::String, "How one signs in: by a mailed code.").enum_values(Some(["otp"]));
     email_method: of_type(Type::String, EMAIL_METHOD).enum_values(Some(["code", "link"]));
     new_email_method: nullable(Type::String, EMAIL_METHOD)
@@ -225,6 +226,15 @@ fields! {
         "The PKCE challenge by S256 (RFC 7636); here or in the query string.",
         "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
     ));
+    sign_in_challenge: or_null(Shape::new(
+        "The PKCE challenge by S256 (RFC 7636), whose verifier the link will need; without it the mail has no link.",
+        "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
+    ));
+    sign_in_verifier: or_null(Shape::new(
+        "The PKCE verifier (RFC 7636) whose challenge was sent with the request for the mail.",
+        "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk",
+    ));
+    sign_in_token: text("The token of the link: 64 hex digits.", "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08");
     redirect_uri: or_null(Shape { format: Some("uri"), ..Shape::new(
         "Where the browser goes in the end; must be on the list. Here or in the query string; without it the default \
          redirect URL.",

@@ -40,7 +40,8 @@ impl Mailbox {
         let (email_code, payload) = match method {
             EmailMethod::Code => {
                 let mac = |code: &EnteredCode| self.code_mac(email, purpose, code);
-                let (code, payload) = self.new_code(id, (email, mac), self.lifetimes.code, client, now)?;
+                let (code, payload) =
+                    self.new_code(id, (email, mac), (self.lifetimes.code, None), client, now)?;
                 (NewEmailCode::Code(code), payload)
             }
             EmailMethod::Link => self.new_link(purpose, redirect, now),
@@ -77,7 +78,7 @@ impl Mailbox {
     ) -> Result<SideCode> {
         let id = MailId::new(now, self.kernel.id_bytes(now));
         let mac = |code: &EnteredCode| self.side_code_mac(email, of, code);
-        let (code, payload) = self.new_code(id, (email, mac), lifetime, client, now)?;
+        let (code, payload) = self.new_code(id, (email, mac), (lifetime, None), client, now)?;
         Ok(SideCode { code, mail: NewMail { id, sealed: self.kernel.seal_payload(id, &payload)? } })
     }
 
@@ -94,17 +95,21 @@ impl Mailbox {
     /// Creates two codes for one mail: one of six digits, and one of sixteen characters. The store operation selects
     /// the long code if the client's lane has used up its wrong attempts of the day. The returned payload contains the
     /// six digits; the payload with the long code is sealed in the returned code. `mac` computes the stored form of a code
-    /// of the account with the address `email`.
+    /// of the account with the address `email`. The mail contains `link` too, if there is one.
     pub(super) fn new_code(
         &self,
         id: MailId,
         (email, mac): (&EmailKey, impl Fn(&EnteredCode) -> CodeMac),
-        lifetime: Duration,
+        (lifetime, link): (Duration, Option<String>),
         client: &Client,
         now: Timestamp,
     ) -> Result<(NewCode, MailPayload)> {
-        let payload =
-            |code| MailPayload { code: Some(code), minutes: minutes(lifetime), ..MailPayload::default() };
+        let payload = |code| MailPayload {
+            code: Some(code),
+            link: link.clone(),
+            minutes: minutes(lifetime),
+            ..MailPayload::default()
+        };
         let (six_digits, long) = (self.kernel.entropy.six_digit_code(), self.kernel.entropy.long_code());
         let (plain, long_plain) = (payload(six_digits.expose().to_owned()), payload(long.expose_grouped()));
         let code = NewCode {
@@ -133,14 +138,18 @@ impl Mailbox {
             | Purpose::EmailChangeCurrent => (self.lifetimes.reset_link, "reset-password-link"),
         };
         let token = LinkToken::new(self.kernel.entropy.bytes());
-        // The link is built from the public URL, never from request headers.
-        let link = format!("{}/api/auth/email/{path}?token={}", self.kernel.site.origin(), token.expose());
+        let link = self.link(path, &token);
         let payload = MailPayload { link: Some(link), minutes: minutes(lifetime), ..MailPayload::default() };
         let email_code = NewEmailCode::Link {
             token: NewToken { hash: token.hash(), expires_at: now.plus(lifetime) },
             redirect_to: redirect.map(|url| url.as_str().to_owned()),
         };
         (email_code, payload)
+    }
+
+    /// Returns the URL of a mailed link. It is built from the public URL, never from request headers.
+    pub(super) fn link(&self, path: &str, token: &LinkToken) -> String {
+        format!("{}/api/auth/email/{path}?token={}", self.kernel.site.origin(), token.expose())
     }
 }
 

@@ -139,7 +139,7 @@ impl Mailbox {
         }
     }
 
-    fn link_answer(
+    pub(super) fn link_answer(
         &self,
         purpose: Purpose,
         state: Option<&LinkState>,

@@ -1,4 +1,4 @@
-//! Sign-in by a mailed code.
+//! Sign-in by a mailed code, or by a mailed link in the browser that asked for it.
 
 use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::client::Client;
@@ -6,40 +6,118 @@ use latchkey_domain::codes::{EnteredCode, Purpose};
 use latchkey_domain::email::Email;
 use latchkey_domain::ids::{MailId, ProfileId, UserId};
 use latchkey_domain::profile::{Name, NewProfile};
+use latchkey_domain::redirect::RedirectUrl;
 use latchkey_domain::session::AuthMethod;
 use latchkey_domain::time::Timestamp;
-use latchkey_store::{CodeAttempt, EmailSignIn, Entry, NewMail, Newcomer, RequestSignInMail, VerifyOutcome};
+use latchkey_domain::tokens::{LinkToken, TokenHash};
+use latchkey_store::{
+    CodeAttempt, EmailSignIn, Entry, NewMail, NewSignInLink, NewToken, Newcomer, PresentedLink,
+    RequestSignInMail, SignInLink, VerifyOutcome,
+};
 use serde_json::Value;
 
 use super::Mailbox;
+use super::links::LinkAnswer;
 use super::redirect_target::{Need, RedirectInput};
 use crate::error::{Error, Result};
+use crate::kernel::read_challenge;
 use crate::refusal::{FEATURE_DISABLED, INVALID_CODE};
-use crate::sessions::{Entrance, SignInClient};
+use crate::sessions::{Entrance, EntryDraft, SignInClient};
 use crate::settings::EmailSignIn as Setting;
 
+/// Request for a mail with a sign-in code.
+pub struct SignInMail {
+    pub email: Email,
+    pub redirect: RedirectInput,
+    /// PKCE challenge of the app, unvalidated: method S256. The mail contains a link only if there is one.
+    pub code_challenge: Option<String>,
+}
+
 impl Mailbox {
-    /// Mails a sign-in code. An address without an account gets it too, if sign-up is open. The response is the same for
-    /// all addresses.
-    pub async fn send_sign_in(&self, email: Email, redirect: RedirectInput, client: &Client) -> Result<()> {
-        self.email_sign_in()?;
-        redirect.resolve(&self.kernel.settings.load(), Need::Optional)?;
+    /// Mails a sign-in code, and a link if the setting permits it and the request has a PKCE challenge and a redirect
+    /// target. An address without an account gets them too, if sign-up is open. The response is the same for all
+    /// addresses.
+    pub async fn send_sign_in(&self, mail: SignInMail, client: &Client) -> Result<()> {
+        let setting = self.email_sign_in()?;
+        let redirect = mail.redirect.resolve(&self.kernel.settings.load(), Need::Optional)?;
+        let challenge = mail.code_challenge.as_deref().map(read_challenge).transpose()?;
         let now = self.kernel.now();
-        let (id, key) = (MailId::new(now, self.kernel.id_bytes(now)), email.key());
+        let (id, key) = (MailId::new(now, self.kernel.id_bytes(now)), mail.email.key());
+        let link = challenge.zip(redirect).filter(|_| setting == Setting::CodeAndLink);
+        let link = link.map(|(challenge, redirect)| self.new_sign_in_link(challenge, &redirect, now));
+        let (link, url) = link.unzip();
         let mac = |code: &EnteredCode| self.code_mac(key, Purpose::SignIn, code);
-        let (code, payload) = self.new_code(id, (key, mac), self.lifetimes.code, client, now)?;
+        let (code, payload) = self.new_code(id, (key, mac), (self.lifetimes.code, url), client, now)?;
         let request = RequestSignInMail {
             is_sign_up_open: self.is_sign_up_open(),
             takes: self.mail_takes(key, Purpose::SignIn, client),
             code,
+            link,
             mail: NewMail { id, sealed: self.kernel.seal_payload(id, &payload)? },
-            email: email.clone(),
+            email: mail.email.clone(),
             now,
         };
         let requested = self.kernel.store.request_sign_in_mail(request).await?;
-        requested.map_err(|limited| self.kernel.limited(limited, email.key(), client))?;
+        requested.map_err(|limited| self.kernel.limited(limited, key, client))?;
         self.kernel.mails.wake();
         Ok(())
+    }
+
+    fn new_sign_in_link(
+        &self,
+        code_challenge: TokenHash,
+        redirect: &RedirectUrl,
+        now: Timestamp,
+    ) -> (NewSignInLink, String) {
+        let token = LinkToken::new(self.kernel.entropy.bytes());
+        let url = self.link("sign-in-link", &token);
+        let expires_at = now.plus(self.lifetimes.sign_in_link);
+        let token = NewToken { hash: token.hash(), expires_at };
+        (NewSignInLink { token, code_challenge, redirect_to: Some(redirect.as_str().to_owned()) }, url)
+    }
+
+    /// Opens a link for sign-in. It can be opened any number of times; only the sign-in uses it up.
+    pub async fn open_sign_in_link(&self, token: Option<&str>, client: &Client) -> Result<LinkAnswer> {
+        let purpose = Purpose::SignIn;
+        let Some(token) = token.and_then(LinkToken::parse) else {
+            return Ok(self.link_answer(purpose, None, None));
+        };
+        let found = self.find_sign_in_link(&token, client).await?;
+        Ok(self.link_answer(purpose, found.map(|link| link.state).as_ref(), Some(&token)))
+    }
+
+    async fn find_sign_in_link(&self, token: &LinkToken, client: &Client) -> Result<Option<SignInLink>> {
+        let takes = self.attempt_takes(client);
+        Ok(self.kernel.store.find_sign_in_link(token.hash(), &takes, self.kernel.now()).await??)
+    }
+
+    /// Opens a session with the token of a mailed link, in the browser that has the PKCE verifier. Otherwise like
+    /// [`Self::sign_in_by_code`].
+    pub async fn sign_in_by_link(
+        &self,
+        token: LinkToken,
+        verifier: &str,
+        name: Option<Name>,
+        from: &SignInClient,
+    ) -> Result<Entrance> {
+        if self.email_sign_in()? != Setting::CodeAndLink {
+            return Err(Error::Refused(&FEATURE_DISABLED));
+        }
+        let (client, now) = (&from.client, self.kernel.now());
+        let Some(SignInLink { email, .. }) = self.find_sign_in_link(&token, client).await? else {
+            return Err(Error::Refused(&INVALID_CODE));
+        };
+        let draft = self.sessions.draft_entry(AuthMethod::OneTimeCode, from, now);
+        let presented = PresentedLink {
+            token: token.hash(),
+            email,
+            code_challenge: TokenHash::of(verifier.as_bytes()),
+            event: self.sessions.signed_in_event(&draft.entry.session.methods, client, now),
+            now,
+        };
+        let sign_in = self.new_sign_in(draft.entry.clone(), name, client, now);
+        let outcome = self.kernel.store.sign_in_by_link(presented, sign_in).await?;
+        self.signed_in_by_mail(outcome, draft, now)
     }
 
     /// Opens a session with a mailed code. An address without an account gets one, with this name; an account keeps its
@@ -66,7 +144,17 @@ impl Mailbox {
         };
         let sign_in = self.new_sign_in(draft.entry.clone(), name, client, now);
         let outcome = self.kernel.store.sign_in_by_code(attempt, email.clone(), sign_in).await?;
-        match outcome.map_err(|limited| self.kernel.limited(limited, email.key(), client))? {
+        let outcome = outcome.map_err(|limited| self.kernel.limited(limited, email.key(), client))?;
+        self.signed_in_by_mail(outcome, draft, now)
+    }
+
+    fn signed_in_by_mail(
+        &self,
+        outcome: VerifyOutcome,
+        draft: EntryDraft,
+        now: Timestamp,
+    ) -> Result<Entrance> {
+        match outcome {
             VerifyOutcome::Entered(entered) => self.sessions.entered(entered, draft, now),
             VerifyOutcome::Refused => Err(Error::Refused(&INVALID_CODE)),
         }
@@ -88,7 +176,7 @@ impl Mailbox {
     fn new_sign_in(&self, entry: Entry, name: Option<Name>, client: &Client, now: Timestamp) -> EmailSignIn {
         let event = |kind| self.kernel.event(kind, Actor::User, Some(client), now);
         let mut refused = event(AuditKind::SignInFailed);
-        refused.details.insert("reason".to_owned(), Value::from("wrong code"));
+        refused.details.insert("reason".to_owned(), Value::from("wrong code or link"));
         let profile = || NewProfile {
             id: ProfileId::new(now, self.kernel.id_bytes(now)),
             name: name.unwrap_or_default(),

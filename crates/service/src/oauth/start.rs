@@ -1,12 +1,9 @@
 //! The start of a sign-in or of linking: the URL of the provider to which the app sends the browser.
 
-use base64::Engine;
-use base64::alphabet::URL_SAFE;
-use base64::engine::general_purpose::{GeneralPurpose, NO_PAD};
 use latchkey_domain::client::Client;
 use latchkey_domain::identity::ProviderKind;
 use latchkey_domain::reason::Reason;
-use latchkey_domain::tokens::{LinkToken, TokenHash};
+use latchkey_domain::tokens::LinkToken;
 use latchkey_oauth::{AuthorizationRequest, PkceVerifier, ProviderError};
 use latchkey_store::{Linker, NewFlow};
 use serde::{Deserialize, Serialize};
@@ -14,13 +11,10 @@ use zeroize::Zeroizing;
 
 use super::OAuth;
 use crate::error::{Error, Result};
+use crate::kernel::read_challenge;
 use crate::providers::KnownProvider;
 use crate::refusal::{PROVIDER_NOT_CONFIGURED, PROVIDER_UNAVAILABLE};
 use crate::sessions::FreshCaller;
-
-/// Decoder of PKCE challenges. The 43 characters encode two bits more than a SHA-256 has; these bits are ignored.
-const CHALLENGE: GeneralPurpose =
-    GeneralPurpose::new(&URL_SAFE, NO_PAD.with_decode_allow_trailing_bits(true));
 
 /// The request to start a sign-in or linking.
 pub struct StartOAuth {
@@ -90,7 +84,11 @@ impl OAuth {
             return Err(Error::Refused(&PROVIDER_NOT_CONFIGURED));
         }
         let redirect_to = self.oauth_target(start.redirect_uri.as_deref())?;
-        let code_challenge = read_challenge(start.code_challenge.as_deref())?;
+        let code_challenge = start.code_challenge.as_deref().map(read_challenge).transpose()?;
+        let code_challenge = code_challenge.ok_or_else(|| {
+            let problem = "is required: PKCE with the method S256 (RFC 7636)";
+            Error::validation("code_challenge", Reason::Required, problem)
+        })?;
 
         let state = LinkToken::new(self.kernel.entropy.bytes());
         let pkce = PkceVerifier::new(self.kernel.entropy.bytes());
@@ -178,15 +176,4 @@ impl OAuth {
         })?;
         Ok(target.as_str().to_owned())
     }
-}
-
-/// Parses a PKCE challenge. The challenge is a SHA-256 itself, so it is stored as a token hash.
-fn read_challenge(text: Option<&str>) -> Result<TokenHash> {
-    let refuse = |reason, problem| Error::validation("code_challenge", reason, problem);
-    let text =
-        text.ok_or_else(|| refuse(Reason::Required, "is required: PKCE with the method S256 (RFC 7636)"))?;
-    let bytes = CHALLENGE.decode(text).ok().and_then(|bytes| <[u8; 32]>::try_from(bytes).ok());
-    bytes.map(TokenHash::from_bytes).ok_or_else(|| {
-        refuse(Reason::InvalidFormat, "must be 43 characters of base64url: the method is S256")
-    })
 }

@@ -8,6 +8,7 @@ pub mod reset_password_link;
 pub mod send_otp;
 pub mod send_reset_password;
 pub mod send_verification;
+pub mod sign_in_link;
 pub mod verify;
 pub mod verify_link;
 

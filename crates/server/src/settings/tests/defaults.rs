@@ -97,6 +97,7 @@ fn numbers_of_the_policy_are_the_defaults() {
     assert_eq!(codes.code_attempts_per_day, 30);
     assert_eq!(lifetimes.mailbox.verify_link, minutes(24 * 60));
     assert_eq!(lifetimes.mailbox.reset_link, minutes(30));
+    assert_eq!(lifetimes.mailbox.sign_in_link, minutes(15));
     assert_eq!(lifetimes.passwords.exchanged_reset, minutes(15));
     assert_eq!(editable.verify_email_method, EmailMethod::Code);
     assert_eq!(auth.redirect_param_prefix, "service");

@@ -9,6 +9,8 @@ use latchkey_domain::email::Email;
 use latchkey_domain::password::Password;
 use latchkey_domain::profile::Name;
 use latchkey_domain::shape::Shaped;
+use latchkey_domain::tokens::LinkToken;
+use latchkey_service::refusal::INVALID_CODE;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
@@ -34,6 +36,8 @@ pub enum SignInRequest {
     Password(PasswordSignIn),
     /// By the code of a mail that `signInWithOtp` sent.
     Code(CodeSignIn),
+    /// By the link of such a mail, in the browser that asked for it.
+    Link(LinkSignIn),
 }
 
 /// Request body of the operation `signInWithPassword`.
@@ -64,6 +68,22 @@ pub struct CodeSignIn {
     name: Option<Name>,
 }
 
+/// Request to sign in by a mailed link.
+#[derive(Deserialize, ToSchema)]
+#[schema(as = LinkSignIn)]
+pub struct LinkSignIn {
+    #[serde(rename = "method")]
+    #[schema(schema_with = fields::method_link)]
+    _method: SignInMethod,
+    #[schema(schema_with = fields::sign_in_token)]
+    token: String,
+    #[serde(alias = "codeVerifier")]
+    #[schema(schema_with = fields::sign_in_verifier)]
+    code_verifier: Option<String>,
+    #[schema(schema_with = fields::optional_name)]
+    name: Option<Name>,
+}
+
 /// The field `method` of a request to sign in.
 #[derive(Deserialize, Default)]
 struct MethodOf {
@@ -75,20 +95,22 @@ struct MethodOf {
 enum SignInMethod {
     Password,
     Otp,
+    Link,
 }
 
 pub const SIGN_IN: Endpoint = Endpoint::post("/api/auth/sessions", |method| on(method, sign_in))
     .named("signInWithPassword", "Sign in by password or by mail")
     .about(
         "Opens a session. A wrong password, an unknown address and an account without a password are answered alike. \
-         With method `otp` the code of a mail opens it; an address without an account gets one then, with `name`. On an \
+         With method `otp` the code of a mail opens it, with `link` the token of its link and the verifier of the browser \
+         that asked: a wrong one costs nothing. An address without an account gets one then, with `name`. On an \
          account whose address was never verified, or whose password may be of someone else, it removes password, \
          identities, sessions and public text first.",
     )
     .access(Access::Public)
     .parameters(&[parameters::client_type])
     .body_of_shapes::<SignInRequest>(
-        || [keys_of::<PasswordSignIn>(), keys_of::<CodeSignIn>()].concat(),
+        || [keys_of::<PasswordSignIn>(), keys_of::<CodeSignIn>(), keys_of::<LinkSignIn>()].concat(),
         examples,
     )
     .responds_with::<SignInBody>(StatusCode::OK, "The session is open, or a second factor is needed.", &[SET_COOKIE])
@@ -118,6 +140,12 @@ pub async fn sign_in(
             let CodeSignIn { email, otp, name, .. } = from_object(body)?;
             app.service.mailbox.sign_in_by_code(email, code(&otp)?, name, &from).await?
         }
+        SignInMethod::Link => {
+            let LinkSignIn { token, code_verifier, name, .. } = from_object(body)?;
+            let token = LinkToken::parse(&token).ok_or(&INVALID_CODE)?;
+            let verifier = code_verifier.ok_or(&INVALID_CODE)?;
+            app.service.mailbox.sign_in_by_link(token, &verifier, name, &from).await?
+        }
     };
     entrance_answer(&app, client.client_type, entrance, Saying::Nothing)
 }
@@ -125,7 +153,12 @@ pub async fn sign_in(
 fn examples() -> Vec<(&'static str, Example)> {
     let example = |body| ExampleBuilder::new().value(Some(body)).build();
     let (email, otp) = (Email::SENT.example, EnteredCode::SENT.example);
+    let (token, verifier) = (
+        "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+        "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk",
+    );
     vec![
+        ("link", example(json!({ "method": "link", "token": token, "code_verifier": verifier }))),
         ("password", example(json!({ "email": email, "password": "correct horse battery" }))),
         ("otp", example(json!({ "method": "otp", "email": email, "otp": otp }))),
     ]
