@@ -58,6 +58,17 @@ pub(crate) fn sign_in_by_code(client: &Client, email: &str, otp: &str) -> Reques
     client.post("/api/auth/sessions", json!({"method": "otp", "email": email, "otp": otp}))
 }
 
+/// signInWithOtp for a mail with a link to [`TARGET`], which needs the verifier `oauth_calls::VERIFIER`.
+pub(crate) fn send_sign_in_link(client: &Client, email: &str) -> Request {
+    let body = json!({"email": email, "redirectTo": TARGET, "code_challenge": crate::oauth_calls::CHALLENGE});
+    client.post("/api/auth/email/send-otp", body)
+}
+
+/// Sign-in by the token of a link.
+pub(crate) fn sign_in_by_link(client: &Client, token: &str, verifier: &str) -> Request {
+    client.post("/api/auth/sessions", json!({"method": "link", "token": token, "code_verifier": verifier}))
+}
+
 /// Requests a sign-in code.
 pub(crate) async fn sign_in_code(app: &TestApp, email: &str) -> String {
     send_otp(&app.anon(), email).send().await.expect(202);

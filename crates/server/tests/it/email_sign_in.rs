@@ -216,7 +216,7 @@ both_stores! {
             sign_in_by_code(&app.anon(), email, other_than(&code)).send().await.refused(400, "INVALID_CODE");
 
             let event = last(&app, "sign_in_failed").await;
-            assert_eq!((&event["userId"], &event["details"]["reason"]), (&user, &json!("wrong code")));
+            assert_eq!((&event["userId"], &event["details"]["reason"]), (&user, &json!("wrong code or link")));
         }
         let kinds: Vec<_> = events(&app).await.iter().map(|event| event["event"].clone()).collect();
         assert!(!kinds.contains(&json!("sign_in")), "{kinds:?}");

@@ -2,9 +2,10 @@
 
 use latchkey_testkit::{PASSWORD, TestApp, both_stores, minutes};
 
-use crate::email_calls::{send_otp, sign_in_by_code};
+use crate::email_calls::{send_otp, send_sign_in_link, sign_in_by_code};
 use crate::email_change_hidden::{KINDS, address, every_kind_of_address};
 use crate::email_sign_in::session_by_code;
+use crate::email_sign_in_links::linking;
 use crate::enumeration::shown;
 
 /// Names of all kinds of addresses: those of [`KINDS`], and accounts without a password and with two-step sign-in.
@@ -35,6 +36,17 @@ both_stores! {
             assert_eq!(steps[..2], expected, "{name}: {statuses:?}");
             assert!(steps[2..].iter().all(|step| *step == expected[0]), "{name}: {statuses:?}");
         }
+    }
+
+    with(|b| linking(b).verification_by_code())
+    async fn mails_with_links_are_answered_alike(app) {
+        let free = send_sign_in_link(&app.anon(), &address("never-seen")).send().await;
+        for name in all_kinds(&app).await {
+            let answer = send_sign_in_link(&app.anon(), &address(name)).send().await;
+
+            assert_eq!(shown(&answer), shown(&free), "{name}");
+        }
+        assert_eq!(free.status, 202);
     }
 
     with(|b| b.verification_by_code())

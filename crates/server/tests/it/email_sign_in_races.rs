@@ -2,7 +2,11 @@
 
 use latchkey_testkit::{PASSWORD, Session, both_stores, json};
 
-use crate::email_calls::{id_of, send_otp, sign_in_by_code, sign_in_code};
+use crate::email_calls::{
+    id_of, send_otp, send_sign_in_link, sign_in_by_code, sign_in_by_link, sign_in_code,
+};
+use crate::email_sign_in_links::linking;
+use crate::oauth_calls::VERIFIER;
 use crate::oauth_calls::user_count;
 use crate::races::{count, one_wins, patient, race};
 use crate::two_step_calls::session_count;
@@ -42,6 +46,35 @@ both_stores! {
             good += usize::from(answer.status == 200);
         }
         assert_eq!(good, 1);
+    }
+
+    parallel with(linking)
+    async fn of_twenty_right_links_one_makes_an_account(app) {
+        send_sign_in_link(&app.anon(), ADA).send().await.expect(202);
+        let token = app.mail_to(ADA).await.token();
+
+        let answers = race(|_| sign_in_by_link(&app.anon(), &token, VERIFIER)).await;
+
+        one_wins(&answers, 400, "INVALID_CODE");
+        assert_eq!(user_count(&app).await, 1);
+    }
+
+    parallel with(linking)
+    async fn code_and_link_of_a_mail_open_one_session(app) {
+        app.user("ada").await;
+        send_sign_in_link(&app.anon(), ADA).send().await.expect(202);
+        let mail = app.mail_to(ADA).await;
+
+        let answers = race(|number| {
+            if number.is_multiple_of(2) {
+                sign_in_by_link(&app.anon(), &mail.token(), VERIFIER)
+            } else {
+                sign_in_by_code(&app.anon(), ADA, &mail.code())
+            }
+        })
+        .await;
+
+        one_wins(&answers, 400, "INVALID_CODE");
     }
 
     parallel async fn code_and_sign_up_race_for_one_address(app) {

@@ -40,6 +40,8 @@ mod email_change_reserved;
 mod email_sign_in;
 mod email_sign_in_hidden;
 mod email_sign_in_lanes;
+mod email_sign_in_link_ends;
+mod email_sign_in_links;
 mod email_sign_in_proof;
 mod email_sign_in_races;
 mod enumeration;
