@@ -14,10 +14,12 @@ const CHALLENGE: GeneralPurpose =
 
 /// Parses the PKCE challenge of a request, of the method S256. The challenge is a SHA-256 itself, so it is stored as a
 /// token hash.
-pub(crate) fn read_challenge(text: &str) -> Result<TokenHash> {
+pub(crate) fn read_challenge(text: Option<&str>) -> Result<TokenHash> {
+    let refuse = |reason, problem| Error::validation("code_challenge", reason, problem);
+    let text =
+        text.ok_or_else(|| refuse(Reason::Required, "is required: PKCE with the method S256 (RFC 7636)"))?;
     let bytes = CHALLENGE.decode(text).ok().and_then(|bytes| <[u8; 32]>::try_from(bytes).ok());
     bytes.map(TokenHash::from_bytes).ok_or_else(|| {
-        let problem = "must be 43 characters of base64url: the method is S256";
-        Error::validation("code_challenge", Reason::InvalidFormat, problem)
+        refuse(Reason::InvalidFormat, "must be 43 characters of base64url: the method is S256")
     })
 }

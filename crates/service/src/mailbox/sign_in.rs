@@ -40,7 +40,7 @@ impl Mailbox {
     pub async fn send_sign_in(&self, mail: SignInMail, client: &Client) -> Result<()> {
         let setting = self.email_sign_in()?;
         let redirect = mail.redirect.resolve(&self.kernel.settings.load(), Need::Optional)?;
-        let challenge = mail.code_challenge.as_deref().map(read_challenge).transpose()?;
+        let challenge = mail.code_challenge.as_deref().map(|text| read_challenge(Some(text))).transpose()?;
         let now = self.kernel.now();
         let (id, key) = (MailId::new(now, self.kernel.id_bytes(now)), mail.email.key());
         let link = challenge.zip(redirect).filter(|_| setting == Setting::CodeAndLink);

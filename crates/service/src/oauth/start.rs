@@ -84,11 +84,7 @@ impl OAuth {
             return Err(Error::Refused(&PROVIDER_NOT_CONFIGURED));
         }
         let redirect_to = self.oauth_target(start.redirect_uri.as_deref())?;
-        let code_challenge = start.code_challenge.as_deref().map(read_challenge).transpose()?;
-        let code_challenge = code_challenge.ok_or_else(|| {
-            let problem = "is required: PKCE with the method S256 (RFC 7636)";
-            Error::validation("code_challenge", Reason::Required, problem)
-        })?;
+        let code_challenge = read_challenge(start.code_challenge.as_deref())?;
 
         let state = LinkToken::new(self.kernel.entropy.bytes());
         let pkce = PkceVerifier::new(self.kernel.entropy.bytes());
