@@ -230,10 +230,6 @@ fields! {
         "The PKCE challenge by S256 (RFC 7636), whose verifier the link will need; without it the mail has no link.",
         "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
     ));
-    sign_in_verifier: or_null(Shape::new(
-        "The PKCE verifier (RFC 7636) whose challenge was sent with the request for the mail.",
-        "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk",
-    ));
     sign_in_token: text("The token of the link: 64 hex digits.", "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08");
     redirect_uri: or_null(Shape { format: Some("uri"), ..Shape::new(
         "Where the browser goes in the end; must be on the list. Here or in the query string; without it the default \

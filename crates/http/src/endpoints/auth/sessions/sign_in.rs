@@ -78,7 +78,7 @@ pub struct LinkSignIn {
     #[schema(schema_with = fields::sign_in_token)]
     token: String,
     #[serde(alias = "codeVerifier")]
-    #[schema(schema_with = fields::sign_in_verifier)]
+    #[schema(schema_with = fields::code_verifier)]
     code_verifier: Option<String>,
     #[schema(schema_with = fields::optional_name)]
     name: Option<Name>,
