@@ -57,6 +57,7 @@ export interface AccountOperations
     | "getProfile"
     | "setProfile"
     | "resendVerificationEmail"
+    | "signInWithOtp"
     | "sendResetPasswordEmail"
     | "exchangeResetPasswordToken"
     | "resetPassword"
@@ -189,10 +190,13 @@ function ofProfile(parts: AccountParts): Operations<"getProfile" | "setProfile">
 
 function ofMails(
   parts: AccountParts,
-): Operations<"resendVerificationEmail" | "sendResetPasswordEmail" | "exchangeResetPasswordToken" | "resetPassword"> {
+): Operations<
+  "resendVerificationEmail" | "signInWithOtp" | "sendResetPasswordEmail" | "exchangeResetPasswordToken" | "resetPassword"
+> {
   const mail = <T>(path: string, body: object): Promise<Result<T>> => post(parts, `/api/auth/email/${path}`, body);
   return {
     resendVerificationEmail: ({ email, redirectTo, options }) => mail("send-verification", { email, redirectTo, options }),
+    signInWithOtp: ({ email, redirectTo }) => mail("send-otp", { email, redirectTo }),
     sendResetPasswordEmail: ({ email, redirectTo }) => mail("send-reset-password", { email, redirectTo }),
     exchangeResetPasswordToken: ({ email, code }) => mail("exchange-reset-password-token", { email, code }),
     async resetPassword({ newPassword, otp }) {

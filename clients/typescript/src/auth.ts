@@ -49,6 +49,7 @@ function signingIn({
   | "signInWithPassword"
   | "signInWithIdToken"
   | "verifyEmail"
+  | "verifyOtp"
   | "signInWithOAuth"
   | "exchangeOAuthCode"
   | "linkIdentity"
@@ -67,6 +68,7 @@ function signingIn({
     signInWithPassword: ({ email, password }) => open("sessions", { email, password }),
     signInWithIdToken: ({ provider, token, nonce, name }) => open("id-token", { provider, token, nonce, name }),
     verifyEmail: ({ email, otp }) => open("email/verify", { email, otp }),
+    verifyOtp: ({ email, otp, name }) => open("sessions", { method: "otp", email, otp, name }),
     signInWithOAuth: (input, more?: object) =>
       oauth.use((flow) => flow.begin(typeof input === "string" ? { ...more, provider: input } : input)),
     exchangeOAuthCode: (code, codeVerifier) =>
@@ -121,7 +123,7 @@ function ofSession({
 const OF_ACCOUNT =
   "listIdentities unlinkIdentity changePassword listSessions endSession endOtherSessions getAccount setTwoStep " +
   "replaceRecoveryCodes answerChallenge sendChallengeCode reauthenticate beginTotp confirmTotp renameTotp removeTotp " +
-  "getProfile setProfile resendVerificationEmail sendResetPasswordEmail exchangeResetPasswordToken resetPassword";
+  "getProfile setProfile resendVerificationEmail signInWithOtp sendResetPasswordEmail exchangeResetPasswordToken resetPassword";
 
 /** Operations of account.ts and passkeys.ts. */
 function onDemand(core: Parts): Omit<AccountOperations, `${string}Totp`> & Operations<PasskeyCalls | "totp" | "passkeys"> {

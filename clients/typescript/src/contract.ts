@@ -218,6 +218,10 @@ export interface Auth<M = Metadata> {
   resendVerificationEmail(input: SendMailInput): Promise<Result<MailSent>>;
   /** Verifies an address by code, or (older variant) by the token of a link, and signs in. */
   verifyEmail(input: { email?: string; otp: string }): Promise<Result<Entrance<M>>>;
+  /** Mails a sign-in code for `verifyOtp`, also to an address without an account. The result is the same for every address. */
+  signInWithOtp(input: Omit<SendMailInput, "options">): Promise<Result<MailSent>>;
+  /** Signs in with a mailed code. An address without an account gets one, with `name`. */
+  verifyOtp(input: { email: string; otp: string; name?: string }): Promise<Result<Entrance<M>>>;
   /** Sends a password reset code or link. The result is the same for every address. */
   sendResetPasswordEmail(input: Omit<SendMailInput, "options">): Promise<Result<MailSent>>;
   /** Exchanges a reset code for a reset token, if passwords are reset by code. */

@@ -59,6 +59,19 @@ describe.each(kinds)("the older client (%s)", (kind) => {
     expect(profile?.profile).toMatchObject({ name: "Ada King" });
   });
 
+  test("signs in by a mailed code, to a new account and to it again", async () => {
+    const email = newEmail();
+    for (const nth of [1, 2]) {
+      const client = open(kind);
+      must(await client.auth.signInWithOtp({ email }));
+      const otp = codeIn(await mailTo(inject("code"), email, nth));
+
+      const session = must(await client.auth.verifyOtp({ email, otp, name: "Ada Lovelace" }));
+
+      expect(session).toMatchObject({ user: { email, emailVerified: true }, accessToken: expect.any(String) });
+    }
+  });
+
   test("refreshes", async () => {
     const client = open(kind);
     const { session, email } = await verified(client);

@@ -34,6 +34,12 @@ export function fakeAuth(state: FakeState): Auth {
   /** Signs in by the code of a fake provider, which is the user's email address. */
   const byAddress = (email: string) => steps.enter(state.find({ email }) ?? state.add({ email }));
   const { steps, passkeys } = state;
+  /** Verifies the address by its code, and signs in. */
+  const byCode = (input: { email?: string; otp: string }) => {
+    const account = state.redeem(state.find(input), input.otp);
+    account.user = { ...account.user, emailVerified: true };
+    return steps.enter(account);
+  };
   const works: Works<Auth> = {
     ...steps.works,
     ...passkeys.works,
@@ -53,10 +59,12 @@ export function fakeAuth(state: FakeState): Auth {
       if (state.mustVerify && !account.user.emailVerified) refuse(403, "EMAIL_NOT_VERIFIED");
       return steps.enter(account);
     },
-    verifyEmail(input) {
-      const account = state.redeem(state.find(input), input.otp);
-      account.user = { ...account.user, emailVerified: true };
-      return steps.enter(account);
+    verifyEmail: byCode,
+    verifyOtp: byCode,
+    signInWithOtp(input) {
+      const { email } = input;
+      if (!state.find(input)) state.add({ email });
+      return state.sendMail(input);
     },
     resendVerificationEmail: state.sendMail,
     signInWithOAuth: start,
