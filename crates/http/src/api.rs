@@ -63,6 +63,7 @@ pub static GROUPS: [Group; 8] = [
         endpoints: &[
             account::GET,
             account::DELETE,
+            account::export::EXPORT,
             factors::totp::BEGIN,
             factors::totp::confirm::CONFIRM,
             factors::totp::RENAME,

@@ -31,6 +31,8 @@ pub mod exchange;
 pub mod id_token;
 pub mod identities;
 pub mod provider_configs;
+pub use latchkey_store::LinkedIdentity;
+
 mod sign_in;
 pub mod start;
 

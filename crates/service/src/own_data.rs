@@ -1,24 +1,62 @@
-//! Data that the service stores about a user, shown to that user: security events.
+//! Data that the service stores about a user, shown to that user: security events, export.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
+use latchkey_domain::client::Client;
+use latchkey_domain::email::Email;
 use latchkey_domain::ids::{EventId, UserId};
+use latchkey_domain::limits::Rate;
 use latchkey_domain::reason::Reason;
+use latchkey_domain::time::Timestamp;
+use latchkey_settings::settings;
 use latchkey_store::{EventPage, ListOwnEvents};
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
+use crate::sessions::FreshCaller;
 use crate::sessions::authenticate::Caller;
 
 /// Time for which users see the security events of their accounts.
 const SHOWN_FOR: Duration = Duration::from_hours(90 * 24);
 
+const LIMIT: &str = "export, per account";
+
+/// The number of events of a page of an export, and of its pages at most.
+const EXPORTED_PAGE: u32 = 1_000;
+const EXPORTED_PAGES: usize = 10;
+
+settings! {
+    /// The rate limit of exports.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct Limits {
+        /// The limit on exports of one account by its owner.
+        "limits.export_per_account" => export: Rate = "5/24h";
+    }
+}
+
 /// The use cases by which users read the data stored about them.
 pub struct OwnData {
     pub(crate) kernel: Arc<Kernel>,
+    pub(crate) limits: Limits,
+}
+
+/// The part of an export that no other use case reads.
+pub struct ExportedData {
+    pub at: Timestamp,
+    /// The security events of the last 90 days, newest first; at most ten thousand.
+    pub events: Vec<AuditEvent>,
+    /// The address of the account first.
+    pub emails: Vec<ExportedEmail>,
+}
+
+/// An address of the account.
+pub struct ExportedEmail {
+    pub email: Email,
+    /// Time until which a former address is reserved for the account; `None` for the present address.
+    pub reserved_until: Option<Timestamp>,
 }
 
 impl OwnData {
@@ -33,6 +71,31 @@ impl OwnData {
         };
         let EventPage { events, next } = page.ok_or_else(unknown)?;
         Ok(EventPage { events: events.into_iter().map(for_owner).collect(), next })
+    }
+
+    /// Reads the events and addresses of the caller's account, and records the export.
+    pub async fn export(&self, caller: &FreshCaller, client: &Client) -> Result<ExportedData> {
+        let (now, user, by) = (self.kernel.now(), caller.user(), caller.caller());
+        let takes = self.kernel.limits.by_account(LIMIT, self.limits.export, by.user_id);
+        let outcome = self.kernel.store.take(&takes, now).await?;
+        outcome.map_err(|limited| self.kernel.limited(limited, user.email.key(), client))?;
+        let event = self.kernel.event(AuditKind::AccountExported, Actor::User, Some(client), now);
+        let (user_id, session_id) = (Some(by.user_id), Some(by.session_id));
+        self.kernel.store.record_event(AuditEvent { user_id, session_id, ..event }).await?;
+        let (mut events, mut before) = (Vec::new(), None);
+        for _ in 0..EXPORTED_PAGES {
+            let page = self.events(by, before, EXPORTED_PAGE).await?;
+            events.extend(page.events);
+            before = page.next;
+            if before.is_none() {
+                break;
+            }
+        }
+        let mut emails = vec![ExportedEmail { email: user.email.clone(), reserved_until: None }];
+        let reserved = self.kernel.store.list_reserved_emails(by.user_id, now).await?;
+        let former = |(email, until)| ExportedEmail { email, reserved_until: Some(until) };
+        emails.extend(reserved.into_iter().map(former));
+        Ok(ExportedData { at: now, events, emails })
     }
 
     /// Lists the latest completed sign-ins of an account in the last 90 days, newest first, for the operator.

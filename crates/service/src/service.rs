@@ -43,8 +43,8 @@ use crate::tokens::{self, AccessTokens, SigningAlgorithm};
 use crate::undo::UndoLinks;
 use crate::upkeep::Upkeep;
 use crate::{
-    access, accounts, deletion, email_change, factors, mailbox, oauth, passkeys, passwords, profiles,
-    sessions, upkeep,
+    access, accounts, deletion, email_change, factors, mailbox, oauth, own_data, passkeys, passwords,
+    profiles, sessions, upkeep,
 };
 
 macro_rules! by_capability {
@@ -91,6 +91,7 @@ by_capability! {
         sessions: sessions::Limits,
         profiles: profiles::Limits,
         oauth: oauth::Limits,
+        own_data: own_data::Limits,
         access: access::Limits,
     }
 }
@@ -286,7 +287,7 @@ impl Service {
                 mailbox: mailbox.clone(),
                 limits: limits.accounts,
             },
-            own_data: OwnData { kernel: k() },
+            own_data: OwnData { kernel: k(), limits: limits.own_data },
             deletion: Deletion { kernel: k(), lifetimes: lifetimes.deletion },
             email_changes: EmailChanges::new(k(), s(), mailbox.clone(), lifetimes.email_change),
             undo: UndoLinks::new(k(), s(), mailbox.clone(), challenges.clone()),

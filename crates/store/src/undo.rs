@@ -4,7 +4,8 @@
 use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::challenge::{ChallengeKind, FactorRules};
-use latchkey_domain::email::EmailKey;
+use latchkey_domain::email::{Email, EmailKey};
+use latchkey_domain::ids::UserId;
 use latchkey_domain::limits::Take;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
@@ -12,6 +13,7 @@ use latchkey_domain::undo::UndoableEvent;
 
 use crate::email_codes::NewEmailCode;
 use crate::entry::NewChallenge;
+use crate::error::StoreResult;
 use crate::limits::LimitedResult;
 use crate::outbox::NewMail;
 
@@ -87,6 +89,13 @@ pub trait UndoLinks {
         takes: &[Take],
         now: Timestamp,
     ) -> LimitedResult<Option<UndoLink>>;
+
+    /// Lists the former addresses that are reserved for an account, with the time until which they are.
+    async fn list_reserved_emails(
+        &self,
+        user_id: UserId,
+        now: Timestamp,
+    ) -> StoreResult<Vec<(Email, Timestamp)>>;
 
     /// Reverses an event, once. The account gets the address back that the mail was sent to, verified. Removes the password. Ends all sessions. Deletes outstanding codes, tokens and
     /// challenges. Removes the factors and identities that were added since the day before the event. Turns two-step

@@ -357,7 +357,7 @@ pub(crate) fn moment(about: &'static str) -> ObjectBuilder {
     of(moment_shape(about))
 }
 
-const fn moment_shape(about: &'static str) -> Shape {
+pub(crate) const fn moment_shape(about: &'static str) -> Shape {
     Shape { format: Some("date-time"), ..Shape::new(about, "2026-03-01T12:00:00.000Z") }
 }
 

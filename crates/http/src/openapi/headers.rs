@@ -13,9 +13,10 @@ pub(crate) const RETRY_AFTER: &str = "Retry-After";
 pub(crate) const SET_COOKIE: &str = "Set-Cookie";
 pub(crate) const LOCATION: &str = "Location";
 pub(crate) const WWW_AUTHENTICATE: &str = "WWW-Authenticate";
+pub(crate) const CONTENT_DISPOSITION: &str = "Content-Disposition";
 pub(crate) const CACHE_CONTROL: &str = "Cache-Control";
 
-pub(super) fn all() -> [(&'static str, Header); 10] {
+pub(super) fn all() -> [(&'static str, Header); 11] {
     [
         (
             X_REQUEST_ID,
@@ -39,6 +40,7 @@ pub(super) fn all() -> [(&'static str, Header); 10] {
         ),
         (LOCATION, header(string(), "Where the browser goes.")),
         (WWW_AUTHENTICATE, header(string(), "The challenge of RFC 9110: `Bearer`.")),
+        (CONTENT_DISPOSITION, header(string(), "The name under which a browser saves the file.")),
         (CACHE_CONTROL, header(string(), "How long the answer may be kept.")),
     ]
 }

@@ -46,6 +46,7 @@ mod email_sign_in_proof;
 mod email_sign_in_races;
 mod enumeration;
 mod error_fields;
+mod export;
 mod first_proof;
 mod forged_tokens;
 mod hostile;

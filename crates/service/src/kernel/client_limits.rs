@@ -7,6 +7,7 @@ use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 
 use latchkey_domain::client::{Client, ClientAddress};
+use latchkey_domain::ids::UserId;
 use latchkey_domain::limits::{LimitKey, Limited, Rate, Take};
 use latchkey_domain::time::Timestamp;
 
@@ -44,6 +45,14 @@ impl ClientLimits {
             return Vec::new();
         }
         vec![Take { key: LimitKey::new(limit, &[&client.address.network_text()]), rate, limit }]
+    }
+
+    /// Builds the request for one token of the account's bucket in the store; empty if rate limits are switched off.
+    pub(crate) fn by_account(&self, limit: &'static str, rate: Rate, user_id: UserId) -> Vec<Take> {
+        if !self.is_enabled {
+            return Vec::new();
+        }
+        vec![Take { key: LimitKey::new(limit, &[&user_id.to_string()]), rate, limit }]
     }
 
     /// Takes a token from the bucket of the address in this process.

@@ -61,6 +61,11 @@ statements! {
         [email, now, user_id] = "
         SELECT EXISTS (SELECT 1 FROM undo_tokens WHERE email = $1 AND event = 'email_changed' AND expires_at > $2
             AND user_id IS DISTINCT FROM $3)";
+    /// Reads the addresses that are reserved for an account.
+    LIST_RESERVED: read list_reserved(user_id: UserId, now: Timestamp) = "
+        SELECT coalesce(email_as_typed, email), expires_at FROM undo_tokens
+        WHERE user_id = $1 AND event = 'email_changed' AND expires_at > $2
+        ORDER BY happened_at DESC, hash LIMIT 100";
     /// Stores the password hash of the last sign-up with a reserved address.
     SAVE_SIGN_UP: change save_sign_up(email: &EmailKey, password: Option<&PasswordHash>, now: Timestamp)
         [email, password.map(PasswordHash::as_str), now] = "

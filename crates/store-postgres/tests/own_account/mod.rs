@@ -2,7 +2,7 @@
 
 use latchkey_domain::ids::EventId;
 use latchkey_store::{
-    Accounts, Audit, DeleteAccount, Deletions, FinishedDeletion, ListOwnEvents, NewToken, Sessions,
+    Accounts, Audit, DeleteAccount, Deletions, FinishedDeletion, ListOwnEvents, NewToken, Sessions, UndoLinks,
 };
 
 use super::{Measured, account, at, entry, event, mail, next, session, token, user_id};
@@ -18,6 +18,7 @@ pub(super) async fn measure(measured: &mut Measured) {
     let list = |before| ListOwnEvents { user_id, only: None, since: at(-1), before, limit: 10 };
     op!(m.list_own_events(list(None)));
     op!(m.list_own_events(list(Some(EventId::new(at(0), [0; 10])))), "later page");
+    op!(m.list_reserved_emails(user_id, at(1)));
     deletions(m).await;
 }
 

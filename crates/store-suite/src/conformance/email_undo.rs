@@ -30,6 +30,9 @@ pub(super) async fn the_old_mailbox_takes_the_address_back(world: World) {
     world.mails(at(2)).await;
     let link = UndoLink { event: UndoableEvent::EmailChanged, happened_at: at(1) };
     assert_eq!(world.find_undo(undo, &[], at(3)).await.unwrap().unwrap(), Some(link));
+    let reserved = world.list_reserved_emails(ada.user, at(3)).await.unwrap();
+    assert_eq!(reserved.iter().map(|(email, _)| email.as_typed()).collect::<Vec<_>>(), ["Ada@example.org"]);
+    assert_eq!(world.list_reserved_emails(ada.user, reserved[0].1).await.unwrap(), []);
     assert_eq!(world.undone(undo, "eva", 3).await, UndoOutcome::Refused, "the mail went to the old address");
 
     assert_eq!(world.undone(undo, "ada", 3).await, UndoOutcome::Undone);

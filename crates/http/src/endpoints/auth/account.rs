@@ -24,6 +24,8 @@ use crate::error::{ApiError, Result, codes};
 use crate::json::Json;
 use crate::openapi::{fields, headers, parameters};
 
+pub mod export;
+
 /// The signed-in user's account, with its second factors and the time and level of the sign-in.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use axum::extract::State;
 use latchkey_domain::identity::{ProviderKey, Subject};
 use latchkey_domain::time::Timestamp;
+use latchkey_service::oauth::LinkedIdentity;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -81,14 +82,19 @@ pub async fn list(
     State(app): State<App>,
     SignedInUser(caller): SignedInUser,
 ) -> Result<Json<IdentitiesBody>> {
-    let identities =
-        app.service.oauth.list_identities(caller).await?.into_iter().map(|identity| IdentityBody {
+    let identities = app.service.oauth.list_identities(caller).await?.into_iter().map(IdentityBody::from);
+    Ok(Json(IdentitiesBody { identities: identities.collect() }))
+}
+
+impl From<LinkedIdentity> for IdentityBody {
+    fn from(identity: LinkedIdentity) -> Self {
+        Self {
             provider: identity.provider,
             subject: identity.subject,
             email: identity.email.map(|email| email.as_typed().to_owned()),
             created_at: identity.created_at,
-        });
-    Ok(Json(IdentitiesBody { identities: identities.collect() }))
+        }
+    }
 }
 
 pub const LINK: Endpoint = Endpoint::post("/api/auth/identities/{provider}/link", |method| on(method, link))

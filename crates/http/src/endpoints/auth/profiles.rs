@@ -102,7 +102,7 @@ fn flat_patch(mut fields: Map<String, Value>) -> Result<ProfilePatch> {
     })
 }
 
-fn flat(profile: &Profile) -> Value {
+pub(super) fn flat(profile: &Profile) -> Value {
     let mut fields = profile.custom.clone();
     fields.insert("name".to_owned(), json!(profile.name.as_str()));
     if let Some(username) = &profile.username {
