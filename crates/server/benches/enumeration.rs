@@ -1,8 +1,8 @@
 //! Timing benchmark against user enumeration: `cargo bench -p latchkey --bench enumeration`. It starts the real binary
 //! and sends interleaved requests with known and unknown addresses, in random order. Operations: sign-in, resend,
-//! reset, exchange, sign-up, sign-in with the password of that sign-up, sign-in after the hash parameters were
-//! raised, the first four where the known accounts have two-step sign-in, and the options of a sign-in by passkey where
-//! they have passkeys. For each it prints both medians and the two-sided p-value of a Mann-Whitney rank test.
+//! reset, exchange, sign-in mail, sign-in by a wrong code, sign-up, sign-in with the password of that sign-up, sign-in
+//! after the hash parameters were raised, the first six where the known accounts have two-step sign-in, and the options
+//! of a sign-in by passkey where they have passkeys. For each it prints both medians and the two-sided p-value of a Mann-Whitney rank test.
 //! `--profile release` builds in less time; the binary is of the same profile. Other load makes both medians longer and
 //! small differences invisible.
 #![allow(
@@ -30,7 +30,7 @@ const PASSWORD: &str = "tangerine-9-trees";
 /// Operation under test: its name, its path, and a function that makes the body for an email address.
 type Operation = (&'static str, &'static str, fn(&str) -> String);
 
-const OPERATIONS: [Operation; 6] = [
+const OPERATIONS: [Operation; 8] = [
     ("sign-in", "/api/auth/sessions", |email| {
         format!(r#"{{"email":"{email}","password":"wrong-{PASSWORD}"}}"#)
     }),
@@ -39,6 +39,8 @@ const OPERATIONS: [Operation; 6] = [
     ("exchange", "/api/auth/email/exchange-reset-password-token", |email| {
         format!(r#"{{"email":"{email}","code":"000000"}}"#)
     }),
+    ("send-otp", "/api/auth/email/send-otp", |email| format!(r#"{{"email":"{email}"}}"#)),
+    ("otp", "/api/auth/sessions", |email| format!(r#"{{"method":"otp","email":"{email}","otp":"000000"}}"#)),
     ("sign-up", "/api/auth/users", |email| format!(r#"{{"email":"{email}","password":"new-{PASSWORD}"}}"#)),
     ("own", "/api/auth/sessions", |email| format!(r#"{{"email":"{email}","password":"new-{PASSWORD}"}}"#)),
 ];
@@ -79,7 +81,7 @@ fn main() {
     let folder = tempfile::tempdir().unwrap();
     let (server, port) = start(folder.path(), &TWO_STEP);
     (0..50).for_each(|number| enroll(&mut Connection::open(port), number));
-    compare(port, &OPERATIONS[..4]);
+    compare(port, &OPERATIONS[..6]);
     stop(server);
 
     println!("known accounts have a passkey:");
