@@ -3,6 +3,7 @@
 use crate::codes::Purpose;
 use crate::email::Email;
 use crate::id::id;
+use crate::session::SessionId;
 use crate::time::Timestamp;
 use crate::words;
 
@@ -37,6 +38,8 @@ impl Side {
 pub struct EmailChange {
     /// Id of the change.
     pub id: EmailChangeId,
+    /// Session that began the change and alone may confirm it; `None` if an earlier release wrote the change.
+    pub session_id: Option<SessionId>,
     /// New address, as typed.
     pub new_email: Email,
     /// True if the change must prove the current address too.
@@ -93,6 +96,7 @@ mod tests {
     fn change(needs_current: bool) -> EmailChange {
         EmailChange {
             id: EmailChangeId::new(Timestamp::from_millis(1), [1; 10]),
+            session_id: None,
             new_email: Email::from_stored("ada@new.example").unwrap(),
             needs_current,
             is_new_proven: false,

@@ -463,7 +463,7 @@ table::table! { $
         a_side_with_thirty_wrong_codes_a_day_gets_a_long_one,
         a_malformed_code_is_refused_and_not_counted,
         a_newer_change_replaces_the_older_with_its_codes,
-        a_change_is_confirmed_in_time_by_a_session_of_its_account,
+        a_change_is_confirmed_in_time_by_the_session_that_began_it,
         a_limited_change_changes_nothing,
         a_taken_address_gets_no_code_and_its_owner_is_told,
         a_pending_account_goes_when_its_mailbox_is_proven,

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;
-use latchkey_domain::client::ClientAddress;
 use latchkey_domain::codes::{CodeForm, CodeMac};
 use latchkey_domain::email::{Email, EmailKey};
 use latchkey_domain::email_change::{EmailChangeId, Side};
@@ -84,9 +83,8 @@ pub struct ConfirmEmailChange {
     pub current: Option<ShownCode>,
     /// Client that entered the codes, with its attempt budget.
     pub lane: CodeLane,
-    /// Network address of the client. If it is known to the account, it is known under the new address too.
-    pub client: ClientAddress,
-    /// Duration for which the client stays known; `None` if rate limits are off.
+    /// Duration for which a client stays known to the account after a sign-in; `None` if rate limits are off. Known
+    /// clients are known under the new address too.
     pub known_for: Option<Duration>,
     /// Rate limits of the request. One token is taken from each, or none if one is used up.
     pub takes: Vec<Take>,
@@ -110,6 +108,9 @@ pub enum ShownCode {
 pub struct EmailChangeWrites {
     /// Audit event of kind `EmailChanged`. The store fills in user id and session id.
     pub event: AuditEvent,
+    /// Audit event of kind `UserDeleted` about the pending account at the new address, which the proof of that side
+    /// deletes. The store fills in the user id.
+    pub removed: AuditEvent,
     /// Mail of kind `EmailChanged` to the old address, if that was verified; `None` writes no mail.
     pub to_old: Option<NewMail>,
     /// Mail of kind `EmailChangedNew` to the new address; `None` writes no mail.
@@ -130,7 +131,7 @@ pub enum ConfirmedEmailChange {
     Refused,
     /// All sides are proven, but another account has the new address by now, or it is reserved. The change is deleted.
     Taken,
-    /// The account has no such change, or it has expired.
+    /// The session has begun no such change, or it has expired.
     NotFound,
     /// The account has another address than [`ConfirmEmailChange::email`] by now. Nothing changed.
     Moved,

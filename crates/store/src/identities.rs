@@ -142,7 +142,7 @@ pub struct UnlinkIdentity {
     pub offer: SignInOffer,
     /// Session of the caller. It stays open even if an unlinked identity opened it.
     pub keep: SessionId,
-    /// Audit event of the change. The store fills in the user id.
+    /// Audit event of the change. The store fills in user id and session id.
     pub event: AuditEvent,
     /// Mail of kind `IdentityUnlinked` to the owner; `None` if security notifications are off.
     pub mail: Option<NewMail>,

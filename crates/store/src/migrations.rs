@@ -121,6 +121,13 @@ pub const SIGN_IN_LINKS: Migration = Migration {
     sql: include_str!("../migrations/0020_sign_in_links.sql"),
 };
 
+/// Migration 21: sessions of changes of address, and the index of reserved addresses.
+pub const CHANGE_SESSIONS: Migration = Migration {
+    version: 21,
+    name: "0021_change_sessions",
+    sql: include_str!("../migrations/0021_change_sessions.sql"),
+};
+
 /// Translation of shared migrations: text in PostgreSQL's dialect, replacement for SQLite. Tables become `WITHOUT
 /// ROWID`, because every shared table has a primary key.
 const WORDS: [(&str, &str); 9] = [
@@ -169,6 +176,7 @@ macro_rules! migrations {
         $crate::migrations::EMAIL_CHANGES,
         $crate::migrations::DELETIONS,
         $crate::migrations::SIGN_IN_LINKS,
+        $crate::migrations::CHANGE_SESSIONS,
         // The next shared migration: its constant above, and its line here.
         ]
     };

@@ -76,8 +76,8 @@ pub struct UndoLink {
 
 /// Undo links: lookup and use.
 ///
-/// **Reserved addresses.** While the undo token of a changed address is valid, the address that it was mailed to is
-/// reserved for the account: it is taken for everybody else. [`crate::Accounts`], [`crate::AdminUsers`],
+/// **Reserved addresses.** While an undo token is valid, the address that it was mailed to is reserved for the account:
+/// it is taken for everybody else. [`crate::Accounts`], [`crate::AdminUsers`],
 /// [`crate::Identities`] and [`crate::EmailChanges`] treat it like the address of an account, and nothing but the mails
 /// of the undo is sent there.
 #[async_trait]

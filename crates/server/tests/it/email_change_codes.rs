@@ -1,8 +1,8 @@
 //! Tests of the codes of a change of address: lifetime, attempts, lanes, limits.
 
-use latchkey_testkit::{Client, TestApp, User, both_stores, hours, json, minutes, seconds};
+use latchkey_testkit::{Client, Session, TestApp, User, both_stores, hours, json, minutes, seconds};
 
-use crate::email_calls::{exchange, other_than, reset_code};
+use crate::email_calls::{change_user, exchange, other_than, reset_code};
 use crate::email_change_calls::{Begun, begun, change, confirm};
 use crate::two_step_calls::account;
 
@@ -141,7 +141,7 @@ both_stores! {
         let ada = app.user("ada").await;
         let first = open(&app, &ada).await;
         app.clock.advance(minutes(30) - seconds(1));
-        let fresh = app.with_session(&ada.sign_in_again().await);
+        let fresh = app.with_session(&Session::of(&ada.refreshed().await));
         confirm(&fresh, &first.id, "", &first.current).send().await.expect(200);
 
         app.clock.advance(seconds(1));
@@ -274,5 +274,47 @@ both_stores! {
 
         assert_eq!((statuses.len(), statuses.last()), (31, Some(&429)), "{statuses:?}");
         confirm(&ada, &begun.id, &begun.new, &begun.current).send().await.expect(200);
+    }
+
+    // The address was not verified when the change began, so its mailbox got no code.
+    with(|b| b.verification_by_code())
+    async fn current_address_that_was_verified_meanwhile_is_needed(app) {
+        let ada = app.user("ada").await;
+        change_user(&app, &ada.email, json!({"emailVerified": false})).await;
+        let Begun { id, new, current } = open(&app, &ada).await;
+        assert_eq!(current, "");
+        change_user(&app, &ada.email, json!({"emailVerified": true})).await;
+
+        let needs = confirm(&ada, &id, &new, "").send().await.expect(200);
+
+        assert_eq!(needs, json!({"needs": ["current"]}));
+        assert_eq!(account(&ada).await["user"]["email"], ada.email);
+    }
+
+    with(|b| b.verification_by_code())
+    async fn current_address_is_needed_once_two_step_sign_in_is_off(app) {
+        let ada = app.two_step_user("ada").await;
+        let Begun { id, new, current } = open(&app, &ada).await;
+        assert_eq!(current, "");
+        ada.post("/api/auth/factors/two-step", json!({"enabled": false})).send().await.expect(200);
+
+        let needs = confirm(&ada, &id, &new, "").send().await.expect(200);
+
+        assert_eq!(needs, json!({"needs": ["current"]}));
+        assert_eq!(account(&ada).await["user"]["email"], ada.email);
+    }
+
+    with(|b| b.verification_by_code())
+    async fn removal_of_a_pending_account_by_the_proof_is_audited(app) {
+        let ada = app.user("ada").await;
+        app.anon().sign_up(NEW, "another lantern 42").send().await.expect(200);
+        let pending = crate::email_calls::id_of(&app, NEW).await;
+        let Begun { id, new, current } = open(&app, &ada).await;
+
+        confirm(&ada, &id, &new, &current).send().await.expect(200);
+
+        let event = crate::audit::last(&app, "user_deleted").await;
+        assert_eq!((&event["userId"], &event["actor"]), (&json!(pending), &json!("user")));
+        assert!(!event.to_string().contains("example"), "{event}");
     }
 }

@@ -147,4 +147,36 @@ both_stores! {
         app.anon().sign_up(LEFT, PASSWORD).send().await.expect(200);
         assert_eq!(app.mail_to(LEFT).await.code().len(), 6, "free");
     }
+
+    // The link in the mail about two-step sign-in lives longer than that of the change.
+    with(|b| b.verification_by_code().config(|config| config.lifetimes.email_change.undo = minutes(10)))
+    async fn address_is_reserved_as_long_as_any_undo_link_lives(app) {
+        let ada = app.two_step_user("ada").await;
+        let token = app.mail_to(LEFT).await.token();
+        changed_from(&app, &ada, LEFT, NEW).await;
+        app.clock.advance(minutes(11));
+
+        app.anon().sign_up(LEFT, OTHER).send().await.expect(200);
+        let body = json!({"email": LEFT, "password": PASSWORD, "autoConfirm": true});
+        app.admin().post("/api/auth/users", body).send().await.refused(409, "EMAIL_EXISTS");
+
+        crate::email_change_calls::undo(&app.anon(), &token, LEFT).send().await.expect(200);
+        let user = app.admin().get(&format!("/api/auth/users/{}", ada.id)).send().await.expect(200);
+        assert_eq!(user["email"], LEFT);
+    }
+
+    with(|b| b.verification_by_code().config(|config| config.lifetimes.email_change.undo = minutes(10)))
+    async fn expired_link_of_another_account_does_not_end_a_later_one(app) {
+        ada_left(&app).await;
+        app.clock.advance(minutes(11));
+        let bob = app.user("bob").await;
+        changed_from(&app, &bob, &bob.email, LEFT).await;
+        changed_from(&app, &bob, LEFT, "third@example.com").await;
+        let token = app.mail().last(LEFT).token();
+
+        crate::email_change_calls::undo(&app.anon(), &token, LEFT).send().await.expect(200);
+
+        let user = app.admin().get(&format!("/api/auth/users/{}", bob.id)).send().await.expect(200);
+        assert_eq!(user["email"], LEFT);
+    }
 }

@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 
 use latchkey_testkit::{Answer, PASSWORD, TestApp, User, both_stores, days, hours, json, minutes, seconds};
 
+use crate::email_change_calls::{moved, undo};
 use crate::limits::limited;
 
 const ADA: &str = "ada@example.org";
@@ -276,5 +277,24 @@ both_stores! {
         }
         statuses.sort_unstable();
         assert_eq!((statuses[0], statuses[7]), (401, 503), "{statuses:?}");
+    }
+
+    with(|b| b.verification_by_code().limits())
+    async fn known_addresses_survive_a_change_of_address_and_its_undo(app) {
+        const NEW: &str = "countess@example.com";
+        let ada = ada_from_here(&app).await;
+        app.clock.advance(minutes(5));
+        let token = moved(&app, &ada, NEW).await;
+        fail_everywhere(&app, NEW).await;
+        let sign_in = |ip: &str| app.anon().sign_in(NEW, PASSWORD).from_ip(ip).send();
+
+        limited(&sign_in("198.51.100.1").await, ACCOUNT);
+        sign_in(HERE).await.expect(200);
+        ada.sign_in(NEW, PASSWORD).send().await.expect(200);
+
+        undo(&app.anon(), &token, ADA).send().await.expect(200);
+        fail_everywhere(&app, ADA).await;
+        right(&app, HERE).await.refused(401, "INVALID_CREDENTIALS");
+        limited(&right(&app, "198.51.100.1").await, ACCOUNT);
     }
 }

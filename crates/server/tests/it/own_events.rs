@@ -171,4 +171,23 @@ both_stores! {
             assert!(!text.contains(secret.as_str()), "{secret} in {text}");
         }
     }
+
+    async fn acts_of_the_session_are_current(app) {
+        let ada = app.user("ada").await;
+        ada.add_passkey(&app.phone()).await;
+        let acme = crate::oauth_calls::acme(&app).await;
+        acme.person(crate::oauth_calls::person("ada at home", &ada.email));
+        let code = crate::oauth_calls::link_code(&ada, &acme, "acme").await;
+        crate::oauth_calls::exchange(&ada, &code, crate::oauth_calls::VERIFIER).send().await.expect(200);
+        ada.delete("/api/auth/identities/acme").send().await.expect(200);
+
+        let list = events(&ada).await;
+
+        for kind in ["passkey_added", "identity_linked", "identity_unlinked"] {
+            let event = list.iter().find(|event| event["kind"] == kind).unwrap_or_else(|| panic!("{list:#?}"));
+            assert_eq!(event["current"], true, "{event}");
+            let audited = crate::audit::last(&app, kind).await;
+            assert!(audited["sessionId"].is_string(), "{audited}");
+        }
+    }
 }

@@ -134,6 +134,28 @@ both_stores! {
         ada.delete(&totp).send().await.refused(409, "LAST_SECOND_FACTOR");
     }
 
+    // It is neither a second factor nor a way in, so it is never the last one.
+    with(|b| b.verification_by_code())
+    async fn unusable_passkey_can_always_be_removed(mut app) {
+        let ada = app.two_step_user("ada").await;
+        let (_, id) = ada.add_passkey(&app.phone()).await;
+        ada.delete(&format!("/api/auth/factors/totp/{}", ada.factor_id)).send().await.expect(200);
+        app.restart_with(|b| party(b, |party| party.id = Some(RpId::new("example.org")))).await;
+
+        remove(&ada, &id).send().await.expect(200);
+
+        assert_eq!(account(&ada).await["passkeyCount"], 0);
+    }
+
+    async fn unusable_passkey_is_no_last_way_in(mut app) {
+        let client = app.with_session(&crate::passkey_calls::passwordless(&app).await);
+        let (_, id) = client.add_passkey(&app.phone()).await;
+        client.delete("/api/auth/identities/acme").send().await.expect(200);
+        app.restart_with(|b| party(b, |party| party.id = Some(RpId::new("example.org")))).await;
+
+        remove(&client, &id).send().await.expect(200);
+    }
+
     // A ceremony names the domain of its time.
     async fn ceremony_does_not_outlive_its_domain(mut app) {
         let ada = app.user("ada").await;

@@ -140,4 +140,23 @@ both_stores! {
         let own = form().header("origin", "null").header("sec-fetch-site", "same-origin");
         assert!(own.send().await.page(200).contains("It was undone"));
     }
+
+    with(|b| b.verification_by_code())
+    async fn odd_fields_get_a_page_too(app) {
+        let (ada, token) = two_step_user(&app).await;
+        let form = |body: String| app.anon().request("POST", UNDO).raw("application/x-www-form-urlencoded", body);
+        for query in [format!("token={token}&token={token}"), "token=%00".to_owned(), "token=%ff".to_owned()] {
+            app.anon().get(&format!("{UNDO}?{query}")).send().await.page(400);
+            form(format!("{query}&email=ada%40example.org")).send().await.page(400);
+        }
+        for email in ["email=ada%00%40example.org", "email=ada%40example.org&email=eve%40example.org", "email=%ff"] {
+            has_form(&form(format!("token={token}&{email}")).send().await, 400);
+        }
+        for code in ["code=%00", "code=123456&code=123456"] {
+            form(format!("token={token}&email=ada%40example.org&{code}")).send().await.page(400);
+        }
+
+        is_unchanged(&app, &ada.email).await;
+        by_form(&app.anon(), &token, &ada.email).send().await.page(200);
+    }
 }

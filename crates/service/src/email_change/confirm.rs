@@ -40,7 +40,6 @@ impl EmailChanges {
             new: self.shown(email, (id, Side::New), codes.new.as_deref()),
             current: self.shown(email, (id, Side::Current), codes.current.as_deref()),
             lane: self.mailbox.code_lane(email, client),
-            client: client.address,
             known_for: self.sessions.known_client_age(),
             takes: self.mailbox.attempt_takes(client),
             writes: self.writes(client, now)?,
@@ -79,6 +78,7 @@ impl EmailChanges {
         let fact = has_undo.then_some(ActFact::Undo(&token, expires_at));
         Ok(EmailChangeWrites {
             event: self.kernel.event(AuditKind::EmailChanged, Actor::User, Some(client), now),
+            removed: self.kernel.event(AuditKind::UserDeleted, Actor::User, Some(client), now),
             to_old: self.kernel.required_notification(Some(client), fact, now)?,
             to_new: self.kernel.required_notification(Some(client), None, now)?,
             undo: has_undo.then(|| NewToken { hash: token.hash(), expires_at }),

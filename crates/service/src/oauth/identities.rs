@@ -34,7 +34,6 @@ impl OAuth {
         let subject = subject.map(|text| Subject::parse(text).ok_or_else(not_found)).transpose()?;
         let now = self.kernel.now();
         let mut event = self.kernel.event(AuditKind::IdentityUnlinked, Actor::User, Some(client), now);
-        event.session_id = Some(caller.session_id);
         event.details.insert("provider".to_owned(), Value::from(provider.as_str()));
         let mail = self.sessions.identity_notification(client, &provider, now)?;
         let unlink = UnlinkIdentity {

@@ -102,6 +102,7 @@ fn write(
     let needs_current = needs_current_address(user.email_verified, user.has_two_step());
     let change = EmailChange {
         id: *id,
+        session_id: Some(begin.session_id),
         new_email: new_email.clone(),
         needs_current,
         is_new_proven: false,
@@ -109,7 +110,7 @@ fn write(
         expires_at: *expires_at,
     };
     let mut writes = Script::default();
-    email_changes::save(&mut writes, user.id, *id, new_email, needs_current, *now, *expires_at);
+    email_changes::save(&mut writes, user.id, &change, *now);
     let (owner, kind, address) = match at_new {
         NewAddress::Free => (Some(user.id), MailKind::EmailChange, Address::Of(user.id, new_email)),
         NewAddress::Taken(owner) if owner.may_be_notified(MailKind::EmailChangeAttempt) => {

@@ -37,18 +37,19 @@ pub(crate) async fn remove<E: Executor>(
     offer: SignInOffer,
 ) -> StoreResult<ChangedFactors<OwnPasskeys>> {
     change(engine, remove, move |writes, Owner { user, confirmed, mut own }, remove| {
-        let (id, before) = (remove.change, own.passkeys.len());
-        own.passkeys.retain(|passkey| passkey.id != id);
-        if own.passkeys.len() == before {
+        let id = remove.change;
+        let Some(place) = own.passkeys.iter().position(|passkey| passkey.id == id) else {
             return Ok(ChangedFactors::NotFound);
-        }
+        };
+        // A passkey of another relying party id is neither a second factor nor a way to sign in.
+        let is_usable = Some(own.passkeys.remove(place).rp_id) == remove.rp_id;
         let rp_ids = own.passkeys.iter().map(|passkey| passkey.rp_id.clone()).collect();
         let left = User { passkeys: rp_ids, ..user.clone() };
         let has_factor = !confirmed.is_empty() || left.has_usable_passkey(remove.rp_id.as_ref());
-        if user.has_two_step() && !has_factor {
+        if is_usable && user.has_two_step() && !has_factor {
             return Ok(ChangedFactors::LastSecondFactor);
         }
-        if !offer.admits(&left) {
+        if is_usable && !offer.admits(&left) {
             return Ok(ChangedFactors::LastWayIn);
         }
         passkeys::delete(writes, id);

@@ -66,11 +66,6 @@ impl CodeReads {
         Ok(is_right)
     }
 
-    /// Returns the lane of the client.
-    pub(crate) fn lane(self, results: &Results<'_>, now: Timestamp) -> StoreResult<Lane> {
-        Ok(self.lane.lane(results, now)?.0)
-    }
-
     /// Returns the owner of the code that the attempt matches. The attempt is compared with the code mailed to known
     /// clients and with the code mailed to all other clients.
     fn owner_of_opened(

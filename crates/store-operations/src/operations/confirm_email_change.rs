@@ -1,14 +1,19 @@
 //! Proof of a change of address by codes, and the change itself.
 
-use latchkey_domain::code_window::Lane;
-use latchkey_domain::email_change::{EmailChange, Side};
+use std::collections::BTreeMap;
+
+use latchkey_domain::audit::AuditKind;
+use latchkey_domain::email_change::{EmailChange, Side, needs_current_address};
 use latchkey_domain::email_verification::Verification;
 use latchkey_domain::guess_limits;
 use latchkey_domain::ids::UserId;
+use latchkey_domain::limits::LimitKey;
 use latchkey_domain::mail_kind::MailKind;
+use latchkey_domain::time::Timestamp;
 use latchkey_domain::undo::UndoableEvent;
 use latchkey_store::{
-    ConfirmEmailChange, ConfirmedEmailChange, LimitedResult, ShownCode, StoreError, StoreResult, UndoLink,
+    ConfirmEmailChange, ConfirmedEmailChange, LimitedResult, ListOwnEvents, ShownCode, StoreError,
+    StoreResult, UndoLink,
 };
 
 use super::code_attempts::{CodeOwner, CodeReads, Tried};
@@ -31,7 +36,13 @@ struct Reads {
     is_taken: Slot,
     new: CodeReads,
     current: CodeReads,
+    entrances: [Slot; 3],
 }
+
+/// Kinds of audit events of sign-ins. Those that opened a session name it.
+const ENTRANCES: [AuditKind; 3] = [AuditKind::SignedIn, AuditKind::EmailVerified, AuditKind::SignedUp];
+/// Maximum number of events of a kind from which the known clients are taken.
+const MOST_ENTRANCES: u32 = 100;
 
 /// The change after the entered codes were judged.
 struct Judged {
@@ -61,13 +72,19 @@ fn decide(confirm: &ConfirmEmailChange, reads: Reads, results: &Results<'_>) -> 
     }
     let mut writes = Script::default();
     let change = email_changes::live(results, reads.change, confirm.now)?;
-    let Some(change) = change.filter(|change| change.id == confirm.id) else {
+    let is_own =
+        |change: &EmailChange| change.id == confirm.id && change.session_id == Some(confirm.session_id);
+    let Some(mut change) = change.filter(is_own) else {
         return Ok(Decided::done(writes, Ok(ConfirmedEmailChange::NotFound)));
     };
+    // The address may have been verified since the change began, or two-step sign-in turned off.
+    let user = &account.user;
+    change.needs_current |= needs_current_address(user.email_verified, user.has_two_step());
     let Judged { change, is_any_wrong } = reads.judge(results, &mut writes, confirm, change)?;
     if change.is_new_proven {
         for pending in results.list(reads.pending_at_new, |cells| cells.of("users").id::<UserId>("id"))? {
             delete_account::delete(&mut writes, pending);
+            audit_events::record_of(&mut writes, confirm.writes.removed.clone(), pending)?;
         }
     }
     let needs = change.needs();
@@ -81,8 +98,10 @@ fn decide(confirm: &ConfirmEmailChange, reads: Reads, results: &Results<'_>) -> 
         email_changes::delete_of(&mut writes, confirm.user_id);
         return Ok(Decided::done(writes, Ok(ConfirmedEmailChange::Taken)));
     }
-    let lane = reads.new.lane(results, confirm.now)?;
-    complete(confirm, account, &change, lane, writes)
+    for (key, until) in reads.known_clients(results, confirm, &change)? {
+        known_clients::save(&mut writes, &key, until);
+    }
+    complete(confirm, account, &change, writes)
 }
 
 impl Reads {
@@ -99,7 +118,35 @@ impl Reads {
             live: sessions::find_live(script, *session_id, *now),
             change: email_changes::find(script, *user_id),
             is_taken: email_changes::find_taken(script, *user_id, *now),
+            entrances: ENTRANCES.map(|kind| {
+                let since = now.minus(confirm.known_for.unwrap_or_default());
+                let limit = MOST_ENTRANCES;
+                let list = ListOwnEvents { user_id: *user_id, only: Some(kind), since, before: None, limit };
+                audit_events::list_of_user(script, &list, i64::from(limit))
+            }),
         }
+    }
+
+    /// Returns the clients from which the account signed in recently, as clients known to the new address, each with the
+    /// time until which it is known.
+    fn known_clients(
+        self,
+        results: &Results<'_>,
+        confirm: &ConfirmEmailChange,
+        change: &EmailChange,
+    ) -> StoreResult<BTreeMap<LimitKey, Timestamp>> {
+        let mut known = BTreeMap::new();
+        let Some(known_for) = confirm.known_for else { return Ok(known) };
+        for slot in self.entrances {
+            for event in results.list(slot, audit_events::read_event)? {
+                if let (Some(client), Some(_)) = (event.client, event.session_id) {
+                    let key = guess_limits::known_client(change.new_email.key(), client.address);
+                    let until = known.entry(key).or_insert(event.at);
+                    *until = event.at.plus(known_for).max(*until);
+                }
+            }
+        }
+        Ok(known)
     }
 
     /// Judges the codes of the sides that are still to be proven.
@@ -134,24 +181,19 @@ impl Reads {
     }
 }
 
-/// Changes the address of an account whose change is proven. The client is in the lane `lane` of the old address.
+/// Changes the address of an account whose change is proven.
 fn complete(
     confirm: &ConfirmEmailChange,
     account: Account,
     change: &EmailChange,
-    lane: Lane,
     mut writes: Script,
 ) -> StoreResult<Outcome> {
-    let ConfirmEmailChange { session_id, client, known_for, writes: new, now, .. } = confirm;
+    let ConfirmEmailChange { session_id, writes: new, now, .. } = confirm;
     let (user, email, now) = (account.user.clone(), &change.new_email, *now);
     users::set_email(&mut writes, user.id, email);
     prove(&mut writes, &Proven { account, profile: None }, Verification::NewAddress, now);
     sign_up_attempts::delete(&mut writes, user.id); // it was for the old address
     sessions::end_others(&mut writes, user.id, *session_id, now);
-    if let (Lane::Known, Some(known_for)) = (lane, known_for) {
-        let key = guess_limits::known_client(email.key(), *client);
-        known_clients::save(&mut writes, &key, now.plus(*known_for));
-    }
     audit_events::record_in(&mut writes, new.event.clone(), user.id, *session_id)?;
     outbox::notify(&mut writes, &user, new.to_old.as_ref(), MailKind::EmailChanged, now);
     if let Some(mail) = &new.to_new {

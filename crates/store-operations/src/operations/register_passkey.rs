@@ -1,5 +1,6 @@
 //! Registration of a passkey, by a session or by a challenge of a sign-in.
 
+use latchkey_domain::ids::SessionId;
 use latchkey_domain::mail_kind::MailKind;
 use latchkey_domain::passkey::{MAX_PASSKEYS, Passkey};
 use latchkey_domain::session::NewSession;
@@ -7,8 +8,8 @@ use latchkey_domain::time::Timestamp;
 use latchkey_domain::undo::UndoableEvent;
 use latchkey_domain::user::User;
 use latchkey_store::{
-    BeginPasskey, BegunPasskey, NewPasskey, PasskeyOwner, RegisterPasskey, RegisteredPasskey, StoreResult,
-    TurnedOn, UndoLink,
+    BeginPasskey, BegunPasskey, Enroller, NewPasskey, PasskeyOwner, RegisterPasskey, RegisteredPasskey,
+    StoreResult, TurnedOn, UndoLink,
 };
 
 use super::enrolling::{self, EnrollerReads, Enrolling, may_have_two_step};
@@ -112,15 +113,17 @@ fn decide(
     }
     let mut writes = Script::default();
     passkeys::insert(&mut writes, enrolling.user().id, &register.passkey, register.now);
-    match (&enrolling, &register.turned_on) {
-        (Enrolling::Session(account), _) => add(writes, register, &account.user),
-        (Enrolling::Challenge(_), Some(turned_on)) => {
+    match (&enrolling, &register.enroller, &register.turned_on) {
+        (Enrolling::Session(account), Enroller::Session(_, session_id), _) => {
+            add(writes, register, &account.user, *session_id)
+        }
+        (Enrolling::Challenge(_), _, Some(turned_on)) => {
             let Some(is_linked) = reads.enroller.is_identity_linked(results, &enrolling)? else {
                 return Ok(Decided::Return(RegisteredPasskey::NoEnroller));
             };
             turn_on(writes, register, &enrolling, is_linked, turned_on)
         }
-        (Enrolling::Challenge(_), None) => Ok(Decided::Return(RegisteredPasskey::NoEnroller)),
+        _ => Ok(Decided::Return(RegisteredPasskey::NoEnroller)),
     }
 }
 
@@ -129,12 +132,13 @@ fn add(
     mut writes: Script,
     register: &RegisterPasskey,
     user: &User,
+    session_id: SessionId,
 ) -> StoreResult<Decided<RegisteredPasskey>> {
     let RegisterPasskey { passkey, event, mail, undoable, now, .. } = register;
     let now = *now;
     factors::invalidate_challenges(&mut writes, user.id, now);
     users::touch(&mut writes, user.id, now);
-    audit_events::record_of(&mut writes, event.clone(), user.id)?;
+    audit_events::record_in(&mut writes, event.clone(), user.id, session_id)?;
     let undoable =
         undoable.as_ref().filter(|_| !user.has_two_step() && user.may_be_notified(MailKind::PasskeyAdded));
     let mail = undoable.map(|(mail, _)| mail).or(mail.as_ref());

@@ -30,7 +30,7 @@ pub(crate) struct UndoReads {
 impl UndoReads {
     /// Reads the undo token that began a challenge. The user must be locked.
     pub(crate) fn of_challenge(script: &mut Script, challenge: TokenHash, writes: &UndoWrites) -> Self {
-        let found = undo_tokens::find_of_challenge(script, challenge);
+        let found = undo_tokens::find_of_challenge(script, challenge, writes.now);
         Self::of(script, found, writes)
     }
 
@@ -97,7 +97,7 @@ pub(crate) async fn find<E: Executor>(
 ) -> LimitedResult<Option<UndoLink>> {
     let mut script = Script::default();
     let limit = takes::take(&mut script, takes, now);
-    let found = undo_tokens::find(&mut script, hash);
+    let found = undo_tokens::find(&mut script, hash, now);
     let finish = move |results: &Results<'_>| {
         if let Some(limited) = takes::limited(results, limit)? {
             return Ok(Err(limited));
@@ -116,7 +116,7 @@ pub(crate) async fn undo<E: Executor>(engine: &E, link: UseUndoLink) -> LimitedR
     let limit = takes::take(&mut script, &takes, now);
     undo_tokens::lock_user(&mut script, token);
     let facts = challenges::find_facts_of_undo(&mut script, token);
-    let found = undo_tokens::find(&mut script, token);
+    let found = undo_tokens::find(&mut script, token, now);
     let reads = UndoReads::of(&mut script, found, &undo_writes);
     engine
         .transact(script, move |results| {

@@ -46,7 +46,7 @@ fn decide(
         identities::delete(&mut writes, *user_id, one);
     }
     users::touch(&mut writes, *user_id, *now);
-    audit_events::record_of(&mut writes, event.clone(), *user_id)?;
+    audit_events::record_in(&mut writes, event.clone(), *user_id, *keep)?;
     outbox::notify(&mut writes, &account.user, mail.as_ref(), MailKind::IdentityUnlinked, *now);
     let user = users::find_by_id(&mut writes, *user_id);
     Ok(Decided::write(writes, move |results| {

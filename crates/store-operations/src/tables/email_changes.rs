@@ -1,6 +1,5 @@
 //! Table `email_changes`: changes of address that are not completed, at most one per account.
 
-use latchkey_domain::email::Email;
 use latchkey_domain::email_change::{EmailChange, EmailChangeId};
 use latchkey_domain::ids::{SessionId, UserId};
 use latchkey_domain::time::Timestamp;
@@ -13,7 +12,7 @@ use crate::form::{Cells, Results, Slot, statements, stored_id};
 macro_rules! found {
     ($user:literal) => {
         concat!(
-            "SELECT id, email, needs_current, new_proven, current_proven, expires_at FROM email_changes
+            "SELECT id, session_id, email, needs_current, new_proven, current_proven, expires_at FROM email_changes
             WHERE user_id = ",
             $user
         )
@@ -27,21 +26,24 @@ pub const TABLE: Table = Table::new(
     1,
     columns! {
         id user_id, id id, text email, text email_key, flag needs_current, flag new_proven, flag current_proven,
-        int created_at, int expires_at
+        int created_at, int expires_at, id session_id
     },
 );
 
 statements! {
     /// Inserts a change, or replaces the account's earlier one.
     SAVE: change save(
-        user_id: UserId, id: EmailChangeId, email: &Email, needs_current: bool, now: Timestamp, expires_at: Timestamp
-    ) [user_id, id, email.as_typed(), email.key(), needs_current, now, expires_at] = "
+        user_id: UserId, change: &EmailChange, now: Timestamp
+    ) [
+        user_id, change.id, change.new_email.as_typed(), change.new_email.key(), change.needs_current, now,
+        change.expires_at, change.session_id
+    ] = "
         INSERT INTO email_changes (user_id, id, email, email_key, needs_current, new_proven, current_proven,
-            created_at, expires_at)
-        VALUES ($1, $2, $3, $4, $5, FALSE, FALSE, $6, $7)
+            created_at, expires_at, session_id)
+        VALUES ($1, $2, $3, $4, $5, FALSE, FALSE, $6, $7, $8)
         ON CONFLICT (user_id) DO UPDATE SET id = excluded.id, email = excluded.email, email_key = excluded.email_key,
             needs_current = excluded.needs_current, new_proven = FALSE, current_proven = FALSE,
-            created_at = excluded.created_at, expires_at = excluded.expires_at";
+            created_at = excluded.created_at, expires_at = excluded.expires_at, session_id = excluded.session_id";
     FIND: read find(user_id: UserId) = found!("$1");
     FIND_OF_SESSION: read find_of_session(session_id: SessionId) =
         found!("(SELECT s.user_id FROM sessions AS s WHERE s.id = $1)");
@@ -60,7 +62,7 @@ statements! {
         SELECT 1 FROM email_changes AS c WHERE c.user_id = $1 AND (
             EXISTS (SELECT 1 FROM users AS u WHERE u.email_key = c.email_key AND u.id <> $1
                 AND NOT (u.pending AND u.banned_at IS NULL))
-            OR EXISTS (SELECT 1 FROM undo_tokens AS t WHERE t.email = c.email_key AND t.event = 'email_changed'
+            OR EXISTS (SELECT 1 FROM undo_tokens AS t WHERE t.email = c.email_key
                 AND t.user_id <> $1 AND t.expires_at > $2))";
 }
 
@@ -72,6 +74,7 @@ pub(crate) fn live(results: &Results<'_>, slot: Slot, now: Timestamp) -> StoreRe
 fn read(cells: &mut Cells<'_>) -> StoreResult<EmailChange> {
     Ok(EmailChange {
         id: cells.of("email_changes").id("id")?,
+        session_id: cells.maybe_id("session_id")?,
         new_email: cells.email("email")?,
         needs_current: cells.flag("needs_current")?,
         is_new_proven: cells.flag("new_proven")?,

@@ -1,5 +1,4 @@
-//! Table `undo_tokens`: live undo links. A used token is deleted. A token of a changed address reserves the address that
-//! it was mailed to.
+//! Table `undo_tokens`: live undo links. A used token is deleted. A token reserves the address that it was mailed to.
 
 use latchkey_domain::email::{Email, EmailKey};
 use latchkey_domain::ids::UserId;
@@ -14,7 +13,7 @@ use crate::bulk::{Table, columns};
 use crate::form::{Results, Script, Slot, statements, values};
 use crate::tables::users::{self, Account, account_columns, account_tables};
 
-/// Query for an undo token and its account. `$hash` is an SQL expression for the token's hash.
+/// Query for an undo token and its account at the time `$2`. `$hash` is an SQL expression for the token's hash.
 macro_rules! found {
     ($hash:literal) => {
         concat!(
@@ -23,7 +22,7 @@ macro_rules! found {
             ", t.event, t.email, t.email_as_typed, t.had_two_step, t.happened_at, t.expires_at,
             EXISTS (SELECT 1 FROM users AS o WHERE o.email_key = t.email AND o.id <> t.user_id)
             OR EXISTS (SELECT 1 FROM undo_tokens AS r
-                WHERE r.email = t.email AND r.event = 'email_changed' AND r.user_id <> t.user_id)
+                WHERE r.email = t.email AND r.expires_at > $2 AND r.user_id <> t.user_id)
             FROM undo_tokens AS t CROSS JOIN ",
             account_tables!(),
             " WHERE t.hash = ",
@@ -48,9 +47,9 @@ statements! {
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
     LOCK_USER: read lock_user(hash: TokenHash) [&hash] =
         "SELECT 1 FROM users WHERE id = (SELECT user_id FROM undo_tokens WHERE hash = $1) FOR NO KEY UPDATE";
-    FIND: read find(hash: TokenHash) [&hash] = found!("$1");
+    FIND: read find(hash: TokenHash, now: Timestamp) [&hash, now] = found!("$1");
     /// Reads the undo token that began a challenge.
-    FIND_OF_CHALLENGE: read find_of_challenge(challenge: TokenHash) [&challenge] =
+    FIND_OF_CHALLENGE: read find_of_challenge(challenge: TokenHash, now: Timestamp) [&challenge, now] =
         found!("(SELECT token_hash FROM challenges WHERE hash = $1)");
     /// Deletes the undo tokens of events at a time or later.
     DELETE_SINCE: change delete_since(user_id: UserId, happened_at: Timestamp) =
@@ -59,7 +58,7 @@ statements! {
     /// Reads whether an email address is reserved for an account other than `user_id`.
     FIND_RESERVATION: read find_reservation(email: &EmailKey, user_id: Option<UserId>, now: Timestamp)
         [email, now, user_id] = "
-        SELECT EXISTS (SELECT 1 FROM undo_tokens WHERE email = $1 AND event = 'email_changed' AND expires_at > $2
+        SELECT EXISTS (SELECT 1 FROM undo_tokens WHERE email = $1 AND expires_at > $2
             AND user_id IS DISTINCT FROM $3)";
     /// Reads the addresses that are reserved for an account.
     LIST_RESERVED: read list_reserved(user_id: UserId, now: Timestamp) = "
@@ -70,10 +69,10 @@ statements! {
     SAVE_SIGN_UP: change save_sign_up(email: &EmailKey, password: Option<&PasswordHash>, now: Timestamp)
         [email, password.map(PasswordHash::as_str), now] = "
         UPDATE undo_tokens SET sign_up_hash = $2
-        WHERE email = $1 AND event = 'email_changed' AND expires_at > $3";
+        WHERE email = $1 AND expires_at > $3";
     /// Reads the password hash of the last sign-up with a reserved address.
     FIND_SIGN_UP: read find_sign_up(email: &EmailKey, now: Timestamp) = "
-        SELECT sign_up_hash FROM undo_tokens WHERE email = $1 AND event = 'email_changed' AND expires_at > $2
+        SELECT sign_up_hash FROM undo_tokens WHERE email = $1 AND expires_at > $2
         ORDER BY expires_at DESC, hash LIMIT 1";
 }
 

@@ -129,7 +129,7 @@ statements! {
     INSERT INTO users (id, email, email_key, email_verified, first_verified_at, pending, contested, banned_at, metadata,
         locale, pending_email, created_at, updated_at, signed_up_at)
     SELECT $1, $2, $3, $4, $5, $6, FALSE, NULL, $7, NULL, NULL, $8, $8, $9
-    WHERE NOT EXISTS (SELECT 1 FROM undo_tokens WHERE email = $3 AND event = 'email_changed' AND expires_at > $8)";
+    WHERE NOT EXISTS (SELECT 1 FROM undo_tokens WHERE email = $3 AND expires_at > $8)";
     /// Saves a password, and whether it is known to come from the mailbox's owner (`proven`).
     SAVE_PASSWORD: change save_password(id: UserId, password: &PasswordHash, proven: bool, now: Timestamp)
         [id, password.as_str(), proven, now] = "

@@ -8,7 +8,7 @@ use latchkey_store::{
 };
 use latchkey_store_suite::conformance::numbered::LANE;
 
-use super::{Measured, account, at, client, code, email, entry, event, key, mail, next, session, takes};
+use super::{Measured, account, at, code, email, entry, event, key, mail, next, session, takes};
 use super::{token, user_id};
 
 /// Number of the account and its session.
@@ -45,11 +45,11 @@ fn confirm(new: u8, current: Option<u8>) -> ConfirmEmailChange {
         new: Some(shown(new)),
         current: current.map(shown),
         lane: LANE,
-        client: client().address,
         known_for: None,
         takes: takes(),
         writes: EmailChangeWrites {
             event: event(next()),
+            removed: event(next()),
             to_old: Some(mail(next())),
             to_new: Some(mail(next())),
             undo: Some(NewToken { hash: token(next()), expires_at: at(10_000) }),

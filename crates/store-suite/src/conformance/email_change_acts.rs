@@ -10,7 +10,7 @@ use latchkey_domain::mail_kind::MailKind;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 
-use super::fixtures::{LONG, STRANGER, World, client, days, email, key, lane, long, mac};
+use super::fixtures::{LONG, STRANGER, World, days, email, key, lane, long, mac};
 use latchkey_store::{
     BeginEmailChange, BegunEmailChange, ConfirmEmailChange, ConfirmedEmailChange, EmailChangeWrites, NewCode,
     ShownCode, SideCode,
@@ -92,11 +92,11 @@ impl World {
             new: shown(new),
             current: shown(current),
             lane: lane(&key(of.name), host),
-            client: client(host).address,
             known_for: Some(days(30)),
             takes: Vec::new(),
             writes: EmailChangeWrites {
                 event: self.event(AuditKind::EmailChanged, now),
+                removed: self.event(AuditKind::UserDeleted, now),
                 to_old: Some(self.mail(now)),
                 to_new: Some(self.mail(now)),
                 undo: Some(self.new_token(now, days(7))),

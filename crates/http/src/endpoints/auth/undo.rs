@@ -53,8 +53,7 @@ pub const OPEN: Endpoint = Endpoint::get(PATH, |method| on(method, open))
     .errors(&[&codes::INVALID_CODE, &codes::TOO_MANY_REQUESTS]);
 
 pub async fn open(State(app): State<App>, client: ClientInfo, query: Query) -> Result<Response> {
-    let text = query.optional("token")?.unwrap_or_default();
-    let Some(token) = LinkToken::parse(&text) else { return Ok(dead(&app)) };
+    let Some((text, token)) = token_of(&query) else { return Ok(dead(&app)) };
     let Some(link) = app.service.undo.look(token, &client.to_domain()).await? else { return Ok(dead(&app)) };
     let form = UndoForm { token: &text, ..UndoForm::default() };
     Ok(ask_to_undo(&form, link, app.service.name()).into_response())
@@ -112,10 +111,9 @@ pub async fn undo(
 /// Handles the form of the page. A person sees the response: a refusal that other input can avoid is a page with the
 /// form again.
 async fn undo_by_form(app: &App, client: &ClientInfo, said: &Query) -> Result<Response> {
-    let text = said.optional("token")?.unwrap_or_default();
-    let Some(token) = LinkToken::parse(&text) else { return Ok(dead(app)) };
-    let typed = said.optional("email")?.unwrap_or_default();
-    let code = said.optional("code")?;
+    let Some((text, token)) = token_of(said) else { return Ok(dead(app)) };
+    let typed = said.optional("email").ok().flatten().unwrap_or_default();
+    let code = said.optional("code").unwrap_or_else(|_| Some(String::new()));
     let has_code = code.is_some();
     let mut form = UndoForm { token: &text, email: &typed, problem: None };
     let Ok(email) = Email::parse(&typed) else {
@@ -150,6 +148,13 @@ async fn undo_by_form(app: &App, client: &ClientInfo, said: &Query) -> Result<Re
     form.problem = Some(&problem);
     let page = if asks_for_code { ask_for_code(&form) } else { ask_again(&form) };
     Ok(refused(page, error.code))
+}
+
+/// Returns the token of the link, as text too; `None` if it is absent, given twice or no token.
+fn token_of(said: &Query) -> Option<(String, LinkToken)> {
+    let text = said.optional("token").ok().flatten()?;
+    let token = LinkToken::parse(&text)?;
+    Some((text, token))
 }
 
 /// Builds the page for an invalid link. The access log gets the code `INVALID_CODE`.
