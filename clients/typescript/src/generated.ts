@@ -53,6 +53,11 @@ export type components = {
              */
             reauthenticateWith: ("passkey" | "totp" | "recovery_code" | "password" | "email_code" | "enroll" | "restore")[];
             emailChange?: components["schemas"]["EmailChange"] | null;
+            /**
+             * @description The language of the account's mails; `null` if none is known.
+             * @example de-AT
+             */
+            locale: string | null;
         };
         /** @description Creation options, with the id to send with the response. */
         BegunPasskey: {
@@ -604,6 +609,14 @@ export type components = {
             secondFactor: "off" | "optional" | "required";
             /** @description True if users can sign in by passkey. False also where `server.public_url` has no domain. */
             passkeys: boolean;
+            /**
+             * @description The languages of mails, as language tags (BCP 47).
+             * @example [
+             *       "en",
+             *       "de"
+             *     ]
+             */
+            locales: string[];
         };
         /** @description A public profile, as shown to other users and in search results. */
         PublicProfile: {

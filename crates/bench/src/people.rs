@@ -77,6 +77,7 @@ impl People {
             email_verified: true,
             metadata: AppMetadata::default(),
             profile: None,
+            locale: None,
             now,
             event: event(number, now),
         };

@@ -4,6 +4,7 @@
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 
+use crate::locale::Locale;
 use crate::words;
 
 /// Maximum length of a stored user agent, in characters. A longer one is truncated.
@@ -48,6 +49,8 @@ pub struct Client {
     pub address: ClientAddress,
     /// `User-Agent` header without control characters, at most 256 characters; `None` without the header.
     pub user_agent: Option<String>,
+    /// Language that the request asks for; `None` if it asks for none, and for a stored client.
+    pub locale: Option<Locale>,
 }
 
 impl Client {
@@ -55,7 +58,7 @@ impl Client {
     #[must_use]
     pub fn new(address: ClientAddress, user_agent: Option<&str>) -> Self {
         let clean = |text: &str| text.chars().filter(|c| !c.is_control()).take(LONGEST_USER_AGENT).collect();
-        Self { address, user_agent: user_agent.map(clean) }
+        Self { address, user_agent: user_agent.map(clean), locale: None }
     }
 }
 

@@ -64,6 +64,7 @@ pub static GROUPS: [Group; 8] = [
             account::GET,
             account::DELETE,
             account::export::EXPORT,
+            account::CHANGE,
             factors::totp::BEGIN,
             factors::totp::confirm::CONFIRM,
             factors::totp::RENAME,

@@ -28,6 +28,7 @@ impl App {
     /// from the settings at every request, because an admin can change them.
     #[must_use]
     pub fn new(service: Arc<Service>, settings: HttpSettings, cors_origins: Vec<String>) -> Self {
+        let settings = HttpSettings { locales: service.shared.locales.clone(), ..settings };
         let in_force = Arc::clone(&service);
         let listed = move |origin: &str| {
             let is_redirect_origin =

@@ -6,10 +6,11 @@ mod address;
 use std::net::{IpAddr, SocketAddr};
 
 use axum::extract::FromRequestParts;
-use http::header::{HOST, HeaderName, ORIGIN, USER_AGENT};
+use http::header::{ACCEPT_LANGUAGE, HOST, HeaderName, ORIGIN, USER_AGENT};
 use http::request::Parts;
 use http::{HeaderMap, StatusCode};
 use latchkey_domain::client::{Client, ClientAddress, ClientType, LONGEST_USER_AGENT};
+use latchkey_domain::locale::Locale;
 
 pub(crate) use self::address::{client_address, is_trusted};
 
@@ -39,6 +40,8 @@ pub struct ClientInfo {
     pub host: Option<String>,
     pub sec_fetch_site: Option<String>,
     pub client_type: ClientType,
+    /// The language of mails that the client asks for: the body of the request, else `Accept-Language`.
+    pub locale: Option<Locale>,
 }
 
 impl ClientInfo {
@@ -54,7 +57,15 @@ impl ClientInfo {
             host: text_of(headers, &HOST).or_else(authority),
             sec_fetch_site: text_of(headers, &SEC_FETCH_SITE),
             client_type: ClientType::new(query.optional("client_type")?.as_deref()),
+            locale: accepted_locale(headers, &settings.locales),
         })
+    }
+
+    /// Takes the language that the body of the request names, if it names one.
+    #[must_use]
+    pub fn in_locale(mut self, named: Option<Locale>) -> Self {
+        self.locale = named.or(self.locale);
+        self
     }
 
     /// Returns the address alone, for use cases that need nothing else of the client.
@@ -66,7 +77,8 @@ impl ClientInfo {
     /// Converts the client into a domain type, for use cases.
     #[must_use]
     pub fn to_domain(&self) -> Client {
-        Client::new(self.address(), self.user_agent.as_deref())
+        let locale = self.locale.clone();
+        Client { locale, ..Client::new(self.address(), self.user_agent.as_deref()) }
     }
 
     /// Converts the client into a domain type with its client type, for a sign-in.
@@ -104,6 +116,11 @@ fn text_of(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
         (Some(value), None) => value.to_str().ok().map(str::to_owned),
         _ => None,
     }
+}
+
+fn accepted_locale(headers: &HeaderMap, offered: &[Locale]) -> Option<Locale> {
+    let header = headers.get(ACCEPT_LANGUAGE)?.to_str().ok()?;
+    Locale::preferred(header, offered).cloned()
 }
 
 /// Cleans a user agent for storage and display: no control characters, limited length.

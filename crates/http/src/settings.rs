@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ipnet::IpNet;
+use latchkey_domain::locale::Locale;
 use url::Url;
 
 /// The state of a router, from which extractors get the settings of requests.
@@ -34,6 +35,8 @@ pub struct HttpSettings {
     pub cors_headers: Vec<String>,
     /// The refresh cookie's name without prefix and port (`server.cookie_name`).
     pub cookie_name: String,
+    /// Languages of mails. A client's `Accept-Language` selects one of them.
+    pub locales: Vec<Locale>,
     /// Maximum bytes of a request body.
     pub body_limit: usize,
     /// Maximum bytes of a request body on profile endpoints.
@@ -61,6 +64,7 @@ impl HttpSettings {
             cross_site_apps: false,
             cors_headers: Vec::new(),
             cookie_name: "latchkey_refresh".to_owned(),
+            locales: Vec::new(),
             body_limit: 64 * 1024,
             profile_body_limit: 256 * 1024,
             body_timeout: Duration::from_secs(10),

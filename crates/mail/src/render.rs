@@ -256,4 +256,6 @@ fn broken(error: &minijinja::Error, file: &str, reason: Reason) -> TemplateError
 }
 
 #[cfg(test)]
+mod language_tests;
+#[cfg(test)]
 mod tests;

@@ -22,14 +22,14 @@ pub struct Template {
 }
 
 /// The embedded languages. The first is that of the files without a folder in the operator's folder.
-pub(crate) const LANGUAGES: [&str; 1] = ["en"];
+pub(crate) const LANGUAGES: [&str; 8] = ["en", "de", "fr", "es", "it", "pt", "ja", "zh"];
 
 /// Name of a text, and its source in each of [`LANGUAGES`].
 type Text = (&'static str, [&'static str; LANGUAGES.len()]);
 
 macro_rules! text {
     ($name:literal) => {
-        text!($name "en")
+        text!($name "en" "de" "fr" "es" "it" "pt" "ja" "zh")
     };
     ($name:literal $($language:literal)+) => {
         ($name, [$(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/texts/", $language, "/", $name, ".md"))),+])

@@ -20,7 +20,7 @@ use latchkey_service::entropy::SystemEntropy;
 use latchkey_service::outbox::MailRetries;
 use latchkey_service::passwords::HashingConfig;
 use latchkey_service::secrets::ServerSecret;
-use latchkey_service::settings::BaseSettings;
+use latchkey_service::settings::{BaseSettings, check_offered};
 use latchkey_service::{Mailer, Service, ServiceConfig, ServiceParts, Site, StartError};
 use latchkey_store::Store;
 
@@ -209,10 +209,15 @@ pub(crate) fn templates(settings: &Settings) -> Result<Templates, WiringError> {
         Some(folder) if settings.scope == Scope::Service => Templates::load(folder),
         _ => Templates::embedded(),
     };
-    templates.map_err(|error| WiringError::Mail {
+    let templates = templates.map_err(|error| WiringError::Mail {
         key: "mail.templates_dir",
         reason: latchkey_http::error::chain_of(&error),
-    })
+    })?;
+    if settings.scope == Scope::Service {
+        check_offered(&settings.editable.default_locale, templates.locales())
+            .map_err(|reason| WiringError::Mail { key: "mail.default_locale", reason })?;
+    }
+    Ok(templates)
 }
 
 /// True if a mail transport is configured. Commands that skip the mail settings assume that there is one.

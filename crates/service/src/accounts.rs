@@ -4,12 +4,15 @@ use std::sync::Arc;
 
 use latchkey_domain::client::Client;
 use latchkey_domain::limits::{Rate, Take};
+use latchkey_domain::locale::Locale;
 use latchkey_settings::settings;
 
+use crate::error::Result;
 use crate::kernel::Kernel;
 use crate::mailbox::Mailbox;
 use crate::passwords::Passwords;
 use crate::sessions::Sessions;
+use crate::sessions::authenticate::Caller;
 
 pub mod sign_up;
 
@@ -30,6 +33,11 @@ pub struct Accounts {
 }
 
 impl Accounts {
+    /// Sets the language of the mails to the caller.
+    pub async fn set_locale(&self, caller: Caller, locale: &Locale) -> Result<()> {
+        Ok(self.kernel.store.set_locale(caller.user_id, locale).await?)
+    }
+
     fn takes(&self, client: &Client) -> Vec<Take> {
         self.kernel.limits.by_address("sign-up, per address", self.limits.sign_up_address, client)
     }

@@ -13,6 +13,7 @@ use latchkey_domain::factors::{FactorId, Factors as OwnFactors, TotpFactor, Totp
 use latchkey_domain::guess_limits::{self, SecondFactorGuard};
 use latchkey_domain::ids::{SessionId, UserId};
 use latchkey_domain::limits::{LimitKey, Rate, Take};
+use latchkey_domain::locale::Locale;
 use latchkey_domain::long_code::LongCode;
 use latchkey_domain::session::Level;
 use latchkey_domain::time::Timestamp;
@@ -128,6 +129,8 @@ pub struct Account {
     pub reauthenticate_with: Vec<ChallengeKind>,
     /// Change of address that is not completed; `None` if there is none.
     pub email_change: Option<EmailChange>,
+    /// Language of the account's mails; `None` if it is open.
+    pub locale: Option<Locale>,
 }
 
 impl Factors {

@@ -240,7 +240,8 @@ impl Service {
             ids: IdOrder::default(),
         });
         let reloading = AsyncMutex::default();
-        let shared = Shared { kernel: kernel.clone(), base_settings, tokens, providers, reloading };
+        let locales = mailer.templates.locales().to_vec();
+        let shared = Shared { kernel: kernel.clone(), base_settings, locales, tokens, providers, reloading };
         Ok(Self::open(kernel, Arc::new(shared), config, &secret, hasher, mailer)?)
     }
 

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use latchkey_domain::challenge::SecondFactorPolicy;
+use latchkey_domain::locale::Locale;
 use latchkey_domain::password::{LONGEST_PASSWORD, PasswordPolicy, SHORTEST_PASSWORD};
 use latchkey_domain::reason::Reason;
 use latchkey_domain::redirect::{DevelopmentLoopback, RedirectPolicy, RedirectUrl};
@@ -75,6 +76,8 @@ settings! {
         /// Sign-in by passkey. If this is off, the calls that register and use passkeys answer 403 FEATURE_DISABLED; lists
         /// and removal stay.
         "passkeys.enabled" / "passkeys" => passkeys_enabled: bool = true;
+        /// The language of mails to people who asked for none: one of those that `GET /api/auth/public-config` lists.
+        "mail.default_locale" / "defaultLocale" => default_locale: String = "en";
         /// The minimum length of a new password in characters, 8 to 128 (128 is also the maximum length). 15
         /// is recommended where there is no second factor (NIST SP 800-63B-4).
         "passwords.min_length" / "passwordMinLength" => password_min_length: usize [8..=128] = 8;
@@ -128,6 +131,8 @@ pub struct SettingsInForce {
     /// The parsed list of allowed redirect URLs.
     pub redirects: RedirectPolicy,
     pub default_redirect: Option<RedirectUrl>,
+    /// The language of mails to people who asked for none.
+    pub default_locale: Locale,
     /// The version of the shared state that contained these settings.
     pub version: i64,
 }
@@ -137,8 +142,9 @@ impl BaseSettings {
     /// conflicts with a pinned one is dropped and logged, so that one invalid row does not prevent the start. The other
     /// stored values stay in force.
     pub fn in_force(&self, stored: &StoredSettings) -> Result<SettingsInForce> {
-        let (_, (values, redirects, default_redirect)) = self.check_stored(self.readable(stored))?;
-        Ok(SettingsInForce { values, redirects, default_redirect, version: stored.version })
+        let (_, (values, redirects, default_redirect, default_locale)) =
+            self.check_stored(self.readable(stored))?;
+        Ok(SettingsInForce { values, redirects, default_redirect, default_locale, version: stored.version })
     }
 
     /// Returns the stored values that are in force, each with the key of its setting.
@@ -174,13 +180,23 @@ impl BaseSettings {
         }
     }
 
-    /// Validates a change by an admin against the settings in force; returns the rows to store.
-    pub fn accept(&self, current: &EditableSettings, patch: &SettingsPatch) -> Result<Vec<SettingChange>> {
+    /// Validates a change by an admin against the settings in force; returns the rows to store. `locales` are the
+    /// languages of mails.
+    pub fn accept(
+        &self,
+        current: &EditableSettings,
+        patch: &SettingsPatch,
+        locales: &[Locale],
+    ) -> Result<Vec<SettingChange>> {
         let named = patch.named();
         if let Some((pinned, _)) = named.iter().find(|(item, _)| self.pinned.contains(item.name)) {
             return Err(Error::setting_pinned(pinned.field.unwrap_or(pinned.name)));
         }
         self.check(patch.over(current))?;
+        if let Some(locale) = &patch.default_locale {
+            check_offered(locale, locales)
+                .map_err(|problem| invalid(DEFAULT_LOCALE, Reason::NotAllowed, problem))?;
+        }
         let change =
             |(item, value): (&Item, _)| SettingChange { key: item.name.to_owned(), value: Some(value) };
         Ok(named.into_iter().map(change).collect())
@@ -209,12 +225,25 @@ impl BaseSettings {
                            auth.require_email_verification, or choose `optional`";
             return Err(invalid("auth.second_factor", Reason::Conflicting, problem.to_owned()));
         }
-        Ok((values, redirects, default_redirect))
+        let default_locale = Locale::parse(&values.default_locale)
+            .map_err(|error| invalid(DEFAULT_LOCALE, Reason::InvalidFormat, error.to_string()))?;
+        Ok((values, redirects, default_redirect, default_locale))
     }
 }
 
-/// Valid settings, with the parsed list of redirect URLs and the default redirect target.
-type Checked = (EditableSettings, RedirectPolicy, Option<RedirectUrl>);
+/// Valid settings, with the parsed list of redirect URLs, the default redirect target and the default language.
+type Checked = (EditableSettings, RedirectPolicy, Option<RedirectUrl>, Locale);
+
+const DEFAULT_LOCALE: &str = "mail.default_locale";
+
+/// Checks that a language is one of those of mails. The error is a sentence.
+pub fn check_offered(locale: &str, locales: &[Locale]) -> Result<(), String> {
+    let mut known = locales.iter().map(Locale::as_str);
+    if known.clone().any(|known| known == locale) {
+        return Ok(());
+    }
+    Err(format!("must be one of {}", known.by_ref().collect::<Vec<_>>().join(", ")))
+}
 
 /// Returns the key of the setting that caused an error of [`BaseSettings::check`].
 fn misfit(error: &Error) -> Option<&'static str> {

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use latchkey_domain::locale::Locale;
 use tokio::sync::Mutex;
 
 use crate::error::Result;
@@ -15,6 +16,8 @@ use crate::tokens::AccessTokens;
 pub struct Shared {
     pub(crate) kernel: Arc<Kernel>,
     pub(crate) base_settings: BaseSettings,
+    /// The languages of mails.
+    pub locales: Vec<Locale>,
     pub(crate) tokens: AccessTokens,
     pub(crate) providers: ProviderRegistry,
     pub(crate) reloading: Mutex<()>,

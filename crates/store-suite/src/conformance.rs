@@ -49,6 +49,7 @@ mod issuers;
 mod last_sign_up;
 mod limits;
 mod links;
+mod locales;
 pub mod numbered;
 mod oauth_acts;
 mod oauth_flows;
@@ -779,6 +780,10 @@ table::table! { $
         a_reset_keeps_the_identities_that_vouch_for_the_address_alone,
         the_last_assertion_of_a_provider_counts_at_a_reset,
         an_identity_of_the_address_before_goes_at_a_reset,
+    }
+    locales {
+        the_language_of_an_account_is_read_with_its_mails_and_by_its_owner,
+        an_account_without_a_language_has_none,
     }
     owner_mails {
         a_new_link_is_notified_and_an_existing_one_is_not,

@@ -5,6 +5,7 @@ use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::email::{Email, EmailKey};
 use latchkey_domain::ids::UserId;
 use latchkey_domain::limits::Take;
+use latchkey_domain::locale::Locale;
 use latchkey_domain::password::PasswordHash;
 use latchkey_domain::profile::NewProfile;
 use latchkey_domain::time::Timestamp;
@@ -32,6 +33,8 @@ pub struct NewAccount {
     pub metadata: AppMetadata,
     /// Profile to create with the account; `None` creates none.
     pub profile: Option<NewProfile>,
+    /// Language of the account's mails; `None` for that of the request that causes a mail.
+    pub locale: Option<Locale>,
     /// Creation time of the account and its profile.
     pub now: Timestamp,
     /// Audit event of the creation. The store fills in user id and session id.
@@ -122,6 +125,9 @@ pub trait Accounts {
     /// Two hashes are comparable if their PHC strings have the same parameters and salt
     /// ([`latchkey_domain::password::PasswordHash::is_comparable`]). Equal strings then mean equal passwords.
     async fn sign_up_pending(&self, sign_up: PendingSignUp) -> StoreResult<SignUpOutcome>;
+
+    /// Sets the language of the account's mails.
+    async fn set_locale(&self, id: UserId, locale: &Locale) -> StoreResult<()>;
 
     /// Finds a user by id.
     async fn find_user(&self, id: UserId) -> StoreResult<Option<User>>;

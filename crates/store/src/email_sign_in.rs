@@ -8,6 +8,7 @@ use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::email::Email;
 use latchkey_domain::ids::UserId;
 use latchkey_domain::limits::Take;
+use latchkey_domain::locale::Locale;
 use latchkey_domain::profile::NewProfile;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
@@ -96,6 +97,8 @@ pub struct Newcomer {
     pub user_id: UserId,
     /// Profile to create with the account; `None` creates none.
     pub profile: Option<NewProfile>,
+    /// Language of the account's mails; `None` if it is open.
+    pub locale: Option<Locale>,
     /// Audit event of the creation. The store fills in user id and session id.
     pub event: AuditEvent,
 }
@@ -111,6 +114,7 @@ impl Newcomer {
             email_verified: true,
             metadata: AppMetadata::default(),
             profile: self.profile.clone(),
+            locale: self.locale.clone(),
             now,
             event: self.event.clone(),
         }

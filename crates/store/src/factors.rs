@@ -7,6 +7,7 @@ use latchkey_domain::codes::CodeMac;
 use latchkey_domain::email_change::EmailChange;
 use latchkey_domain::factors::{FactorId, FactorName, Factors as OwnFactors, TotpFactor, TotpStep};
 use latchkey_domain::ids::{SessionId, UserId};
+use latchkey_domain::locale::Locale;
 use latchkey_domain::passkey::RpId;
 use latchkey_domain::session::NewSession;
 use latchkey_domain::time::Timestamp;
@@ -215,6 +216,8 @@ pub struct OwnAccount {
     pub factors: OwnFactors,
     /// Change of address that is not completed; `None` if there is none.
     pub email_change: Option<EmailChange>,
+    /// Language of the account's mails; `None` if it is open.
+    pub locale: Option<Locale>,
 }
 
 /// Second factors of an account as an admin or the operator sees them.

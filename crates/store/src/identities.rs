@@ -63,6 +63,7 @@ impl SignInWithIdentity {
             email_verified: identity.email_verified,
             metadata: AppMetadata::default(),
             profile: self.profile_id.map(profile),
+            locale: self.entry.session.client.locale.clone(),
             now: self.entry.session.created_at,
             event: self.events.signed_up.clone(),
         })

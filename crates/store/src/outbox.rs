@@ -4,6 +4,7 @@
 use async_trait::async_trait;
 use latchkey_domain::email::Email;
 use latchkey_domain::ids::{LeaseId, MailId, UserId};
+use latchkey_domain::locale::Locale;
 use latchkey_domain::mail_kind::MailKind;
 use latchkey_domain::mail_schedule::MailSchedule;
 use latchkey_domain::profile::Name;
@@ -30,6 +31,8 @@ pub struct Recipient {
     pub email: Email,
     /// Name in the user's profile; `None` without a profile.
     pub name: Option<Name>,
+    /// Language of the account's mails; `None` for that of the request that caused the mail.
+    pub locale: Option<Locale>,
     /// True if no data in the account is known to be the mailbox owner's, because sign-ups had different passwords, or
     /// a provider created the account without verifying the address. The mail then warns the owner of this.
     pub is_contested: bool,

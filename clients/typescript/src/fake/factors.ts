@@ -197,6 +197,7 @@ export function createSteps(state: State) {
         freshUntil: until === null ? null : new Date(until).toISOString(),
         reauthenticateWith: kindsOf(account, "reauthenticate"),
         emailChange: null,
+        locale: null,
       };
     },
     setTwoStep(enabled) {

@@ -118,6 +118,7 @@ export function fakeAuth(state: FakeState): Auth {
       emailSignIn: "off",
       secondFactor: "optional",
       passkeys: true,
+      locales: ["en"],
     }),
 
     listIdentities: () => (state.own(), { identities: [] }),

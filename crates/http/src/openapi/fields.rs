@@ -2,12 +2,15 @@
 //! `#[schema(schema_with = …)]`. A field that only one endpoint shows has its function in that endpoint's file. Bounds
 //! come from the domain types ([`Shaped`]). A field without bounds is described by its doc comment in the struct.
 
+mod lists;
+
 use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::challenge::{ChallengeId, ChallengeKind};
 use latchkey_domain::client::LONGEST_USER_AGENT;
 use latchkey_domain::codes::EnteredCode;
 use latchkey_domain::email::Email;
 use latchkey_domain::ids::{EventId, SessionId, UserId};
+use latchkey_domain::locale::Locale;
 use latchkey_domain::password::{LONGEST_PASSWORD, Password, SHORTEST_PASSWORD};
 use latchkey_domain::profile::Name;
 use latchkey_domain::redirect::RedirectUrl;
@@ -15,7 +18,9 @@ use latchkey_domain::shape::{Shape, Shaped};
 use latchkey_domain::user::AppMetadata;
 use serde_json::{Value, json};
 use utoipa::openapi::schema::{AdditionalProperties, SchemaType};
-use utoipa::openapi::{ArrayBuilder, ObjectBuilder, SchemaFormat, Type};
+use utoipa::openapi::{ObjectBuilder, SchemaFormat, Type};
+
+pub(crate) use lists::*;
 
 /// Builds the schema of a request field.
 pub(crate) fn sent<T: Shaped>() -> ObjectBuilder {
@@ -54,6 +59,13 @@ fields! {
     optional_name: or_null(
         Name::SENT.about("Display name of the profile, without control characters; empty without one."),
     );
+    locale: or_null(Locale::SENT.about(
+        "The language of the mail, and of later mails if an account is made: a language tag (BCP 47). Without it \
+         `Accept-Language` decides. The language of an account has precedence.",
+    ));
+    own_locale: or_null(Locale::SENT.about("The language of the account's mails; `null` if none is known."));
+    default_locale: of(Locale::SENT.about("The language of mails to people who asked for none; one of `locales`."));
+    new_default_locale: or_null(Locale::SENT.about("The language of mails to people who asked for none; one of `locales`."));
     optional_app_metadata: or_null(AppMetadata::SENT.about("Application data, at most 16 KiB as JSON."));
     optional_user_id: or_null(UserId::SHOWN.about("The user that it is about."));
     optional_session_id: or_null(SessionId::SHOWN.about("The session that it happened in."));
@@ -301,56 +313,6 @@ const DISCOVERY: Shape = Shape {
         "https://id.acme.example/.well-known/openid-configuration",
     )
 };
-
-/// Builds the schema of the ids in a request that deletes users.
-pub(crate) fn user_ids() -> ArrayBuilder {
-    ArrayBuilder::new()
-        .description(Some("Ids of users; unknown ones are skipped."))
-        .items(of(UserId::SENT.about("The id of a user.")))
-}
-
-pub(crate) fn challenge_kinds() -> ArrayBuilder {
-    kinds("The kinds of answers that it accepts, strongest first.")
-}
-
-pub(crate) fn reauthenticate_with() -> ArrayBuilder {
-    kinds(
-        "The kinds of answers that a reauthentication accepts, strongest first; empty if one has to sign in again.",
-    )
-}
-
-fn kinds(description: &str) -> ArrayBuilder {
-    let words: Vec<_> = ChallengeKind::ALL.iter().map(|kind| kind.as_str()).collect();
-    ArrayBuilder::new()
-        .items(ObjectBuilder::new().schema_type(Type::String).enum_values(Some(words)))
-        .description(Some(description))
-        .examples([json!(["totp", "recovery_code"])])
-}
-
-pub(crate) fn recovery_codes() -> ArrayBuilder {
-    ArrayBuilder::new()
-        .description(Some("Codes for the day that the app is lost, each good once. Shown this once."))
-        .items(text("A recovery code.", "8kz4-1m0q-ye7w-v2ah"))
-}
-
-pub(crate) fn scopes() -> ArrayBuilder {
-    texts("The scopes that are asked for; `null` for the usual ones.", "openid")
-}
-
-pub(crate) fn new_scopes() -> ArrayBuilder {
-    texts("The scopes to ask for; `null` for the usual ones.", "openid")
-}
-
-pub(crate) fn new_native_client_ids() -> ArrayBuilder {
-    texts("Client ids of native apps, for sign-in by id token.", "1234-ios.apps.googleusercontent.com")
-}
-
-fn texts(description: &str, example: &str) -> ArrayBuilder {
-    ArrayBuilder::new()
-        .schema_type(SchemaType::from_iter([Type::Array, Type::Null]))
-        .description(Some(description))
-        .items(ObjectBuilder::new().schema_type(Type::String).examples([example]))
-}
 
 /// Builds the schema of a time.
 pub(crate) fn moment(about: &'static str) -> ObjectBuilder {

@@ -28,6 +28,7 @@ pub(super) async fn run(assembly: &Assembly, command: UserCommand) -> Result<(),
                 auto_confirm: verified,
                 create_profile: !no_profile,
                 metadata: AppMetadata::default(),
+                locale: None,
             };
             let user = assembly.service.admin.create_user(new, Actor::System, None).await?;
             println!("{}", user.id);

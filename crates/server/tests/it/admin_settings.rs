@@ -35,6 +35,7 @@ fn public_defaults() -> Value {
         "emailSignIn": "code",
         "secondFactor": "optional",
         "passkeys": true,
+        "locales": ["en", "de", "fr", "es", "it", "pt", "ja", "zh"],
         "disableSignup": false,
     })
 }
@@ -51,6 +52,7 @@ both_stores! {
         let mut expected = public_defaults();
         expected["allowedRedirectUrls"] = json!([APP]);
         expected["defaultRedirectUrl"] = json!(APP);
+        expected["defaultLocale"] = json!("en");
 
         assert_eq!(config(&app).await, expected);
         let public = app.anon().get(PUBLIC).send().await;
@@ -77,7 +79,7 @@ both_stores! {
             "requireEmailVerification": true, "passwordMinLength": 15, "requireNumber": true, "requireLowercase": true,
             "requireUppercase": true, "requireSpecialChar": true, "verifyEmailMethod": "link",
             "resetPasswordMethod": "link", "disableSignup": true, "allowedRedirectUrls": [APP, "myapp://callback"],
-            "defaultRedirectUrl": APP,
+            "defaultRedirectUrl": APP, "defaultLocale": "de",
         });
 
         let answer = put(&app, all.clone()).await.expect(200);
@@ -357,7 +359,7 @@ both_stores! {
         app.restart_with(|b| b.pinned_all()).await;
 
         for (field, value) in config(&app).await.as_object().unwrap() {
-            if !field.ends_with("Providers") {
+            if !field.ends_with("Providers") && field != "locales" {
                 put(&app, json!({field: value})).await.refused(409, "SETTING_PINNED");
             }
         }

@@ -59,6 +59,7 @@ mod limits;
 mod limits_mail;
 mod limits_sign_in;
 mod links;
+mod locales;
 mod mails;
 mod named_sessions;
 mod oauth_accounts;

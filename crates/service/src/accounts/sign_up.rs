@@ -154,6 +154,7 @@ impl Accounts {
             email_verified: false,
             metadata: AppMetadata::default(),
             profile: self.kernel.site.create_profile_on_sign_up.then_some(profile),
+            locale: client.locale.clone(),
             now,
             event: self.kernel.event(AuditKind::SignedUp, Actor::User, Some(client), now),
         }

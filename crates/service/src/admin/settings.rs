@@ -3,6 +3,7 @@
 use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::client::Client;
 use latchkey_domain::identity::ProviderKind;
+use latchkey_domain::locale::Locale;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -22,6 +23,8 @@ pub struct PublicSettings {
     pub passkeys: bool,
     /// Sign-in by mail: the setting, or `Off` if no mail transport is configured.
     pub email_sign_in: EmailSignIn,
+    /// The languages of mails.
+    pub locales: Vec<Locale>,
 }
 
 impl Admin {
@@ -33,6 +36,7 @@ impl Admin {
             custom_oauth_providers: self.shared.providers.load().offered_of(ProviderKind::Custom),
             passkeys: self.passkeys.is_offered(),
             email_sign_in: self.kernel.email_sign_in(),
+            locales: self.shared.locales.clone(),
         }
     }
 
@@ -44,7 +48,11 @@ impl Admin {
     ) -> Result<PublicSettings> {
         let now = self.kernel.now();
         self.shared.sync().await?;
-        let changes = self.shared.base_settings.accept(&self.kernel.settings.load().values, patch)?;
+        let changes = self.shared.base_settings.accept(
+            &self.kernel.settings.load().values,
+            patch,
+            &self.shared.locales,
+        )?;
         if !changes.is_empty() {
             let mut event = self.kernel.event(AuditKind::SettingsChanged, Actor::Admin, client, now);
             let names: Vec<_> = changes.iter().map(|change| change.key.clone()).collect();

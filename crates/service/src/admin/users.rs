@@ -4,6 +4,7 @@ use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
 use latchkey_domain::client::Client;
 use latchkey_domain::email::Email;
 use latchkey_domain::ids::{ProfileId, UserId};
+use latchkey_domain::locale::Locale;
 use latchkey_domain::password::Password;
 use latchkey_domain::profile::{Name, NewProfile};
 use latchkey_domain::time::Timestamp;
@@ -27,6 +28,8 @@ pub struct NewUser {
     /// True if the user gets a profile.
     pub create_profile: bool,
     pub metadata: AppMetadata,
+    /// The language of the user's mails; with `None` it is open.
+    pub locale: Option<Locale>,
 }
 
 /// A change of a user; `None` leaves a field as it is.
@@ -80,6 +83,7 @@ impl Admin {
             email_verified: new.auto_confirm,
             metadata: new.metadata,
             profile: new.create_profile.then_some(profile),
+            locale: new.locale,
             now,
             event: self.kernel.event(AuditKind::UserCreated, actor, client, now),
         };

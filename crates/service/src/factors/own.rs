@@ -29,7 +29,7 @@ impl Factors {
         let token = self.sessions.good_token(bearer, now).await?;
         let found = self.kernel.store.find_own_account(token.session_id, now).await?;
         let found = found.filter(|found| found.live.user.id == token.user_id);
-        let OwnAccount { live: LiveSession { user, session }, factors, email_change } =
+        let OwnAccount { live: LiveSession { user, session }, factors, email_change, locale } =
             found.ok_or(&AUTH_UNAUTHORIZED)?;
         let rules = self.sessions.factor_rules();
         let facts = ChallengeFacts {
@@ -54,6 +54,7 @@ impl Factors {
             user,
             factors,
             email_change,
+            locale,
         })
     }
 

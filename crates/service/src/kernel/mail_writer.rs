@@ -22,9 +22,21 @@ pub(crate) struct MailPayload {
     pub(crate) link: Option<String>,
     /// Lifetime of the code or link, in minutes.
     pub(crate) minutes: u32,
+    /// The language of the request that caused the mail; `None` if it asked for none. That of the account has precedence.
+    #[serde(default)]
+    pub(crate) locale: Option<String>,
     /// The account change that a security notification reports; `None` in other mails.
     #[serde(default)]
     pub(crate) act: Option<ActPayload>,
+}
+
+impl MailPayload {
+    /// Creates an empty payload in the language of a client; `None` for an admin.
+    pub(crate) fn for_client(client: Option<&Client>) -> Self {
+        let locale =
+            client.and_then(|client| client.locale.as_ref()).map(|locale| locale.as_str().to_owned());
+        Self { locale, ..Self::default() }
+    }
 }
 
 /// The data of a security notification about an account change. The time of the change is the creation time of the
@@ -160,6 +172,6 @@ impl Kernel {
             Some(ActFact::CodesLeft(left)) => act.codes_left = Some(left),
             None => {}
         }
-        self.sealed_mail(&MailPayload { act: Some(act), ..MailPayload::default() }, now).map(Some)
+        self.sealed_mail(&MailPayload { act: Some(act), ..MailPayload::for_client(client) }, now).map(Some)
     }
 }

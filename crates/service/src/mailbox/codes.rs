@@ -44,7 +44,7 @@ impl Mailbox {
                     self.new_code(id, (email, mac), (self.lifetimes.code, None), client, now)?;
                 (NewEmailCode::Code(code), payload)
             }
-            EmailMethod::Link => self.new_link(purpose, redirect, now),
+            EmailMethod::Link => self.new_link(purpose, redirect, client, now),
         };
         Ok(CodeMail { email_code, mail: NewMail { id, sealed: self.kernel.seal_payload(id, &payload)? } })
     }
@@ -108,7 +108,7 @@ impl Mailbox {
             code: Some(code),
             link: link.clone(),
             minutes: minutes(lifetime),
-            ..MailPayload::default()
+            ..MailPayload::for_client(Some(client))
         };
         let (six_digits, long) = (self.kernel.entropy.six_digit_code(), self.kernel.entropy.long_code());
         let (plain, long_plain) = (payload(six_digits.expose().to_owned()), payload(long.expose_grouped()));
@@ -126,6 +126,7 @@ impl Mailbox {
         &self,
         purpose: Purpose,
         redirect: Option<RedirectUrl>,
+        client: &Client,
         now: Timestamp,
     ) -> (NewEmailCode, MailPayload) {
         let (lifetime, path) = match purpose {
@@ -139,7 +140,11 @@ impl Mailbox {
         };
         let token = LinkToken::new(self.kernel.entropy.bytes());
         let link = self.link(path, &token);
-        let payload = MailPayload { link: Some(link), minutes: minutes(lifetime), ..MailPayload::default() };
+        let payload = MailPayload {
+            link: Some(link),
+            minutes: minutes(lifetime),
+            ..MailPayload::for_client(Some(client))
+        };
         let email_code = NewEmailCode::Link {
             token: NewToken { hash: token.hash(), expires_at: now.plus(lifetime) },
             redirect_to: redirect.map(|url| url.as_str().to_owned()),

@@ -185,6 +185,7 @@ impl Mailbox {
         let newcomer = self.is_sign_up_open().then(|| Newcomer {
             user_id: UserId::new(now, self.kernel.id_bytes(now)),
             profile: self.kernel.site.create_profile_on_sign_up.then(profile),
+            locale: client.locale.clone(),
             event: event(AuditKind::SignedUp),
         });
         EmailSignIn { entry, newcomer, verified: event(AuditKind::EmailVerified), refused }

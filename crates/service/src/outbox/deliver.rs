@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use latchkey_domain::device::Device;
 use latchkey_domain::ids::{LeaseId, MailId};
+use latchkey_domain::locale::Locale;
 use latchkey_domain::mail_kind::MailKind;
 use latchkey_domain::time::Timestamp;
 use latchkey_mail::{
@@ -131,6 +132,10 @@ impl Outbox {
         let broken = |what: &str| SendError::Permanent(what.to_owned());
         let payload: MailPayload =
             self.kernel.mails.open(mail.id, &mail.sealed).map_err(SendError::Permanent)?;
+        let asked = payload.locale.map(Locale::from_stored);
+        let settings = self.kernel.settings.load();
+        let own = mail.recipient.locale.as_ref().or(asked.as_ref());
+        let wanted: Vec<&Locale> = own.into_iter().chain([&settings.default_locale]).collect();
         let template = Template::of(mail.kind, payload.code.is_some());
         let is_owner_mail = matches!(mail.kind, MailKind::SignUpAttempt | MailKind::EmailChangeAttempt);
         // One side of a change of address is a mailbox that no one has proven.
@@ -159,7 +164,7 @@ impl Outbox {
         let rendered = self
             .mailer
             .templates
-            .render(template, &[], &context)
+            .render(template, &wanted, &context)
             .map_err(|_| broken("the template failed"))?;
         Ok(Message {
             message_id: MessageId::parse(&id).map_err(|_| broken("the mail's id cannot be used"))?,

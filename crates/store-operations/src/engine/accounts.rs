@@ -5,6 +5,7 @@ use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::email::EmailKey;
 use latchkey_domain::ids::UserId;
 use latchkey_domain::limits::Take;
+use latchkey_domain::locale::Locale;
 use latchkey_domain::profile::Profile;
 use latchkey_domain::session::NewSession;
 use latchkey_domain::time::Timestamp;
@@ -15,7 +16,7 @@ use latchkey_store::{
 };
 
 use super::Engine;
-use crate::form::{Decided, Executor, Results, Script, Slot};
+use crate::form::{Decided, Executor, Repeat, Results, Script, Slot};
 use crate::operations::entry::{self, Opening, Way};
 use crate::operations::{delete_account, sign_up};
 use crate::tables::users::{self, Pending};
@@ -84,6 +85,12 @@ impl<E: Executor> Accounts for Engine<E> {
 
     async fn sign_up_pending(&self, sign_up: PendingSignUp) -> StoreResult<SignUpOutcome> {
         sign_up::sign_up_pending(&self.0, sign_up).await
+    }
+
+    async fn set_locale(&self, id: UserId, locale: &Locale) -> StoreResult<()> {
+        let mut script = Script::default();
+        users::set_locale(&mut script, id, Some(locale));
+        self.write(script, Repeat::Harmless, |_| Ok(())).await
     }
 
     async fn find_user(&self, id: UserId) -> StoreResult<Option<User>> {

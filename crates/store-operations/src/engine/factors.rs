@@ -28,10 +28,13 @@ impl<E: Executor> Factors for Engine<E> {
         let passkeys = passkeys::list_of_session(&mut script, session_id);
         let codes = recovery_codes::count_of_session(&mut script, session_id);
         let change = email_changes::find_of_session(&mut script, session_id);
+        let locale = users::find_locale_of_session(&mut script, session_id);
         let finish = move |results: &Results<'_>| {
             let Some(live) = results.find(live, sessions::read_live)? else { return Ok(None) };
             let factors = own_factors(results, totp, passkeys, codes)?;
-            Ok(Some(OwnAccount { live, factors, email_change: email_changes::live(results, change, now)? }))
+            let email_change = email_changes::live(results, change, now)?;
+            let locale = results.find(locale, users::read_locale)?.flatten();
+            Ok(Some(OwnAccount { live, factors, email_change, locale }))
         };
         self.read(script, finish).await
     }

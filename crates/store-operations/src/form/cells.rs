@@ -171,6 +171,6 @@ impl<'r> Cells<'r> {
         let address = self.maybe("address", Row::text)?.map(str::parse::<IpAddr>).transpose();
         let address = address.map_err(|_| self.corrupt("address"))?;
         let user_agent = self.maybe_text("user_agent")?;
-        Ok(address.map(|address| Client { address: ClientAddress::new(address), user_agent }))
+        Ok(address.map(|address| Client { address: ClientAddress::new(address), user_agent, locale: None }))
     }
 }

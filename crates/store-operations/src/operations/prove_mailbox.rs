@@ -35,10 +35,11 @@ pub(crate) fn prove(
     } else if effects.proves_password && standing.has_unproven_password {
         users::prove_password(writes, id);
     }
-    if effects.clears_public_text
-        && let Some(profile) = &proven.profile
-    {
-        writes.write_profile(ProfileWrite::Clear(profile.without_public_text(now)));
+    if effects.clears_public_text {
+        users::set_locale(writes, id, None);
+        if let Some(profile) = &proven.profile {
+            writes.write_profile(ProfileWrite::Clear(profile.without_public_text(now)));
+        }
     }
     if effects.removes_identities {
         identities::delete_all_of(writes, id);

@@ -10,6 +10,7 @@ use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::User;
 use latchkey_store::{ClaimedMail, Lease, ListedMail, MailState, NewMail, Recipient, StoreResult};
 
+use super::users;
 use crate::bulk::{Table, columns};
 use crate::form::{Cells, Script, statements, stored_id, values};
 
@@ -67,7 +68,7 @@ statements! {
         EXISTS (SELECT 1 FROM credentials AS c WHERE c.user_id = u.id AND c.kind = 'password' AND NOT c.proven)
             OR u.first_verified_at IS NULL AND (EXISTS (SELECT 1 FROM identities AS i WHERE i.user_id = u.id)
                 OR EXISTS (SELECT 1 FROM passkeys AS k WHERE k.user_id = u.id)),
-        p.name
+        p.name, u.locale
     FROM outbox AS m LEFT JOIN users AS u ON u.id = m.user_id LEFT JOIN profiles AS p ON p.user_id = m.user_id
     WHERE m.state = 'queued' AND m.next_attempt_at = $2 AND m.lease_id = $1 AND (m.user_id IS NULL OR u.id IS NOT NULL)
     ORDER BY +m.created_at, m.id";
@@ -163,7 +164,8 @@ pub(crate) fn read_claimed(cells: &mut Cells<'_>) -> StoreResult<ClaimedMail> {
     let is_entered = cells.flag("pending")?;
     let may_be_hijacked = cells.of("credentials").flag("proven")?;
     let name = cells.of("profiles").maybe_text("name")?.map(Name::from_stored);
-    let recipient = Recipient { user_id, email, name, is_contested, is_entered, may_be_hijacked };
+    let locale = users::read_locale(cells)?;
+    let recipient = Recipient { user_id, email, name, locale, is_contested, is_entered, may_be_hijacked };
     Ok(ClaimedMail { id, kind, recipient, sealed, created_at, attempts })
 }
 

@@ -4,7 +4,8 @@ mod rows;
 
 use latchkey_domain::email::{Email, EmailKey};
 use latchkey_domain::email_verification::AccountFacts;
-use latchkey_domain::ids::UserId;
+use latchkey_domain::ids::{SessionId, UserId};
+use latchkey_domain::locale::Locale;
 use latchkey_domain::passkey::RpId;
 use latchkey_domain::password::PasswordHash;
 use latchkey_domain::time::Timestamp;
@@ -14,7 +15,7 @@ use latchkey_store::{ACCOUNT_PURGE_BATCH, NewAccount, StoreError, StoreResult, U
 pub(crate) use rows::{read_account, read_passkeys};
 
 use crate::bulk::{Table, columns};
-use crate::form::{Results, Script, Slot, object_text, statements, stored_id, values};
+use crate::form::{Cells, Results, Script, Slot, object_text, statements, stored_id, values};
 
 /// Columns of an account, in the order in which [`read_account`] decodes them.
 macro_rules! account_columns {
@@ -128,7 +129,7 @@ statements! {
     CREATE_USER = "
     INSERT INTO users (id, email, email_key, email_verified, first_verified_at, pending, contested, banned_at, metadata,
         locale, pending_email, created_at, updated_at, signed_up_at)
-    SELECT $1, $2, $3, $4, $5, $6, FALSE, NULL, $7, NULL, NULL, $8, $8, $9
+    SELECT $1, $2, $3, $4, $5, $6, FALSE, NULL, $7, $10, NULL, $8, $8, $9
     WHERE NOT EXISTS (SELECT 1 FROM undo_tokens WHERE email = $3 AND expires_at > $8)";
     /// Saves a password, and whether it is known to come from the mailbox's owner (`proven`).
     SAVE_PASSWORD: change save_password(id: UserId, password: &PasswordHash, proven: bool, now: Timestamp)
@@ -187,6 +188,10 @@ statements! {
     /// Reads accounts whose grace has passed, the longest ago first.
     LIST_DUE_DELETIONS: read list_due_deletions(now: Timestamp) [now, ACCOUNT_PURGE_BATCH] =
         "SELECT id FROM users WHERE deletes_at <= $1 ORDER BY deletes_at, id LIMIT $2";
+    FIND_LOCALE_OF_SESSION: read find_locale_of_session(session_id: SessionId) =
+        "SELECT u.locale FROM sessions AS s JOIN users AS u ON u.id = s.user_id WHERE s.id = $1";
+    SET_LOCALE: change set_locale(id: UserId, locale: Option<&Locale>) [id, locale.map(Locale::as_str)] =
+        "UPDATE users SET locale = $2 WHERE id = $1";
     SET_METADATA = "UPDATE users SET metadata = $2 WHERE id = $1";
     /// Deletes a user and, by cascading foreign keys, most rows that belong to the user.
     DELETE_USER: change delete(id: UserId) = "DELETE FROM users WHERE id = $1";
@@ -241,6 +246,7 @@ pub(crate) fn insert(
         object_text(account.metadata.as_map())?,
         account.now,
         (pending == Pending::Yes).then_some(account.now),
+        account.locale.as_ref().map(Locale::as_str),
     ];
     script.change(&CREATE_USER, values);
     if let Some(password) = &account.password {
@@ -301,6 +307,11 @@ pub(crate) fn account_of_key(
     email: &EmailKey,
 ) -> StoreResult<Option<Account>> {
     Ok(account(results, slot)?.filter(|account| account.user.email.key() == email))
+}
+
+/// Decodes the language of an account's mails.
+pub(crate) fn read_locale(cells: &mut Cells<'_>) -> StoreResult<Option<Locale>> {
+    Ok(cells.of("users").maybe_text("locale")?.map(Locale::from_stored))
 }
 
 pub(crate) fn account(results: &Results<'_>, slot: Slot) -> StoreResult<Option<Account>> {

@@ -31,8 +31,12 @@ fn request(number: u64) -> RequestSignInMail {
 }
 
 fn sign_in(number: u64) -> EmailSignIn {
-    let newcomer =
-        Newcomer { user_id: user_id(number), profile: account(number).profile, event: event(next()) };
+    let newcomer = Newcomer {
+        user_id: user_id(number),
+        profile: account(number).profile,
+        locale: None,
+        event: event(next()),
+    };
     EmailSignIn {
         entry: entry(session(number)),
         newcomer: Some(newcomer),

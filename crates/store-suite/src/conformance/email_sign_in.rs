@@ -28,6 +28,7 @@ impl World {
         let newcomer = Newcomer {
             user_id: self.user_id(now),
             profile: Some(self.profile("newcomer", now)),
+            locale: None,
             event: self.event(AuditKind::SignedUp, now),
         };
         EmailSignIn {

@@ -209,6 +209,7 @@ impl World {
             email_verified: true,
             metadata: AppMetadata::default(),
             profile: Some(self.profile(name, now)),
+            locale: None,
             now,
             event: self.event(AuditKind::SignedUp, now),
         }

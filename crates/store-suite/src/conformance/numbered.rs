@@ -67,6 +67,7 @@ pub fn account(number: u64) -> NewAccount {
             name: Name::parse(&format!("User {number}")).unwrap(),
             avatar_url: None,
         }),
+        locale: None,
         now: at(0),
         event: event(number),
     }

@@ -1,4 +1,4 @@
-//! `/api/auth/account`: the signed-in user's own account, for the app's settings page, and its deletion.
+//! `/api/auth/account`: the signed-in user's own account, for the app's settings page, its language, and its deletion.
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -7,9 +7,11 @@ use http::header::SET_COOKIE;
 use http::{HeaderMap, StatusCode};
 use latchkey_domain::email::Email;
 use latchkey_domain::email_change::EmailChange;
+use latchkey_domain::locale::Locale;
 use latchkey_domain::time::Timestamp;
 use latchkey_service::factors::Account;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 use utoipa::ToSchema;
 
 use super::UserBody;
@@ -17,7 +19,8 @@ use super::email::change::{proven, words};
 use super::factors::TotpBody;
 use crate::app::App;
 use crate::bearer::{BearerToken, Credentials};
-use crate::caller::FreshUser;
+use crate::body::JsonBody;
+use crate::caller::{FreshUser, SignedInUser};
 use crate::client::ClientInfo;
 use crate::endpoint::{Access, Endpoint};
 use crate::error::{ApiError, Result, codes};
@@ -53,6 +56,16 @@ pub struct AccountBody {
     reauthenticate_with: Vec<&'static str>,
     /// The change of the email address that is not completed; `null` if there is none.
     email_change: Option<EmailChangeBody>,
+    #[schema(schema_with = fields::own_locale, required)]
+    locale: Option<String>,
+}
+
+/// A change of one's own account.
+#[derive(Deserialize, ToSchema)]
+#[schema(as = UpdateAccountRequest)]
+pub struct ChangeAccountRequest {
+    #[schema(schema_with = fields::sent::<Locale>)]
+    locale: Locale,
 }
 
 /// A change of the email address that is not completed.
@@ -80,6 +93,23 @@ pub async fn get(State(app): State<App>, headers: HeaderMap) -> Result<Json<Acco
     let bearer = Credentials::of(&headers).bearer;
     let account = app.service.factors.account(bearer.as_ref().map(BearerToken::expose)).await?;
     Ok(Json(AccountBody::new(&app, account)))
+}
+
+pub const CHANGE: Endpoint = Endpoint::patch(PATH, |method| on(method, change))
+    .named("updateAccount", "Change the language of one's mails")
+    .about("A language that the service does not have falls back: `de-AT` to `de`, others to the default.")
+    .access(Access::User)
+    .body::<ChangeAccountRequest>(|| json!({ "locale": "de-AT" }))
+    .responds::<AccountBody>("The account.");
+
+pub async fn change(
+    State(app): State<App>,
+    SignedInUser(caller): SignedInUser,
+    headers: HeaderMap,
+    JsonBody(body): JsonBody<ChangeAccountRequest>,
+) -> Result<Json<AccountBody>> {
+    app.service.accounts.set_locale(caller, &body.locale).await?;
+    get(State(app), headers).await
 }
 
 /// The response to the deletion of one's account.
@@ -129,6 +159,7 @@ impl AccountBody {
             auth_time: account.auth_time,
             fresh_until: account.fresh_until,
             email_change: account.email_change.map(EmailChangeBody::from),
+            locale: account.locale.map(|locale| locale.as_str().to_owned()),
             reauthenticate_with: account.reauthenticate_with.iter().map(|kind| kind.as_str()).collect(),
         }
     }

@@ -31,6 +31,8 @@ pub struct ConfigBody {
     allowed_redirect_urls: Vec<String>,
     #[schema(schema_with = fields::default_redirect_url, required)]
     default_redirect_url: Option<String>,
+    #[schema(schema_with = fields::default_locale)]
+    default_locale: String,
 }
 
 /// A change of settings. Absent keys stay unchanged.
@@ -57,6 +59,8 @@ pub struct ChangeConfigRequest {
     second_factor: Option<Policy>,
     /// True if users can sign in by passkey.
     passkeys: Option<bool>,
+    #[schema(schema_with = fields::new_default_locale)]
+    default_locale: Option<String>,
     #[schema(schema_with = fields::new_password_min_length)]
     password_min_length: Option<usize>,
     /// True if a new password must contain a digit.
@@ -70,7 +74,7 @@ pub struct ChangeConfigRequest {
 }
 
 impl AdminRequest for ChangeConfigRequest {
-    const IGNORED: &'static [&'static str] = &["oAuthProviders", "customOAuthProviders"];
+    const IGNORED: &'static [&'static str] = &["oAuthProviders", "customOAuthProviders", "locales"];
 }
 
 /// Kind of verification or reset mail in a request: `code` or `link`.
@@ -119,6 +123,7 @@ impl From<&PublicSettings> for ConfigBody {
             public,
             allowed_redirect_urls: values.allowed_redirect_urls.clone(),
             default_redirect_url: values.default_redirect_url.clone(),
+            default_locale: values.default_locale.clone(),
         }
     }
 }
@@ -155,6 +160,7 @@ pub async fn put(
         email_sign_in: body.email_sign_in.map(|by_mail| by_mail.0),
         second_factor: body.second_factor.map(|policy| policy.0),
         passkeys_enabled: body.passkeys,
+        default_locale: body.default_locale,
         password_min_length: body.password_min_length,
         require_number: body.require_number,
         require_lowercase: body.require_lowercase,

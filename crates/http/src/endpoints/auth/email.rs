@@ -15,6 +15,7 @@ pub mod verify_link;
 use http::StatusCode;
 use latchkey_domain::codes::EnteredCode;
 use latchkey_domain::email::Email;
+use latchkey_domain::locale::Locale;
 use latchkey_domain::redirect::RedirectUrl;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -34,6 +35,8 @@ pub struct SendMailRequest {
     email: Email,
     #[schema(schema_with = fields::sent_or_null::<RedirectUrl>)]
     redirect_to: Option<String>,
+    #[schema(schema_with = fields::locale)]
+    locale: Option<Locale>,
     options: Option<OlderOptions>,
 }
 

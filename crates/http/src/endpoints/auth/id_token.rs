@@ -5,6 +5,7 @@ use axum::response::Response;
 use axum::routing::on;
 use http::StatusCode;
 use latchkey_domain::identity::ProviderKey;
+use latchkey_domain::locale::Locale;
 use latchkey_domain::profile::Name;
 use latchkey_service::oauth::id_token::IdTokenSignIn;
 use serde::Deserialize;
@@ -34,6 +35,8 @@ pub struct IdTokenRequest {
     nonce: Option<String>,
     #[schema(schema_with = fields::optional_name)]
     name: Option<Name>,
+    #[schema(schema_with = fields::locale)]
+    locale: Option<Locale>,
 }
 
 pub const SIGN_IN: Endpoint = Endpoint::post("/api/auth/id-token", |method| on(method, sign_in))
@@ -68,7 +71,8 @@ pub async fn sign_in(
     client: ClientInfo,
     JsonBody(body): JsonBody<IdTokenRequest>,
 ) -> Result<Response> {
-    let IdTokenRequest { provider, token, nonce, name } = body;
+    let IdTokenRequest { provider, token, nonce, name, locale } = body;
+    let client = client.in_locale(locale);
     let sign_in = IdTokenSignIn { provider, token, nonce, name, client: client.to_sign_in() };
     let entrance = app.service.oauth.sign_in_with_id_token(sign_in).await?;
     entrance_answer(&app, client.client_type, entrance, Saying::Nothing)

@@ -47,6 +47,9 @@ pub struct PublicConfigBody {
     second_factor: &'static str,
     /// True if users can sign in by passkey. False also where `server.public_url` has no domain.
     passkeys: bool,
+    /// The languages of mails, as language tags (BCP 47).
+    #[schema(example = json!(["en", "de"]))]
+    locales: Vec<String>,
 }
 
 impl From<&PublicSettings> for PublicConfigBody {
@@ -67,6 +70,7 @@ impl From<&PublicSettings> for PublicConfigBody {
             email_sign_in: settings.email_sign_in.as_str(),
             second_factor: values.second_factor.as_str(),
             passkeys: settings.passkeys,
+            locales: settings.locales.iter().map(|locale| locale.as_str().to_owned()).collect(),
         }
     }
 }

@@ -4,6 +4,7 @@ use axum::extract::State;
 use axum::routing::on;
 use http::StatusCode;
 use latchkey_domain::challenge::ChallengeId;
+use latchkey_domain::locale::Locale;
 use latchkey_domain::shape::Shaped;
 use serde::Deserialize;
 use serde_json::json;
@@ -25,6 +26,8 @@ use crate::openapi::fields;
 pub struct SendRequest {
     #[schema(schema_with = fields::sent::<ChallengeId>)]
     challenge_id: String,
+    #[schema(schema_with = fields::locale)]
+    locale: Option<Locale>,
 }
 
 pub const SEND: Endpoint = Endpoint::post("/api/auth/challenges/send-code", |method| on(method, send))
@@ -40,6 +43,7 @@ pub async fn send(
     client: ClientInfo,
     JsonBody(body): JsonBody<SendRequest>,
 ) -> Result<MailSent> {
-    app.service.challenges.send_code(challenge_id(&body.challenge_id)?, &client.to_domain()).await?;
+    let client = client.in_locale(body.locale).to_domain();
+    app.service.challenges.send_code(challenge_id(&body.challenge_id)?, &client).await?;
     Ok(mail_sent("The code was mailed."))
 }

@@ -5,6 +5,7 @@ use axum::routing::on;
 use http::StatusCode;
 use latchkey_domain::email::Email;
 use latchkey_domain::email_change::{EmailChangeId, Side};
+use latchkey_domain::locale::Locale;
 use latchkey_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -31,6 +32,8 @@ const PATH: &str = "/api/auth/email/change";
 pub struct ChangeEmailRequest {
     #[schema(schema_with = fields::sent::<Email>)]
     new_email: Email,
+    #[schema(schema_with = fields::locale)]
+    locale: Option<Locale>,
 }
 
 /// A change of address that was begun. It is the same for free and taken addresses.
@@ -72,7 +75,8 @@ pub async fn begin(
     client: ClientInfo,
     JsonBody(body): JsonBody<ChangeEmailRequest>,
 ) -> Result<(StatusCode, Json<BegunBody>)> {
-    let begun = app.service.email_changes.begin(&caller, body.new_email, &client.to_domain()).await?;
+    let client = client.in_locale(body.locale).to_domain();
+    let begun = app.service.email_changes.begin(&caller, body.new_email, &client).await?;
     let body = BegunBody {
         success: true,
         message: "Codes are on their way. Enter them to change the address.",

@@ -3,6 +3,7 @@
 use axum::extract::State;
 use axum::routing::on;
 use latchkey_domain::email::Email;
+use latchkey_domain::locale::Locale;
 use latchkey_domain::redirect::RedirectUrl;
 use latchkey_service::accounts::sign_up::RedirectInput;
 use latchkey_service::mailbox::sign_in::SignInMail;
@@ -30,6 +31,8 @@ pub struct SendOtpRequest {
     #[serde(rename = "code_challenge", alias = "codeChallenge")]
     #[schema(schema_with = fields::sign_in_challenge)]
     code_challenge: Option<String>,
+    #[schema(schema_with = fields::locale)]
+    locale: Option<Locale>,
 }
 
 pub const SEND: Endpoint = mails(Endpoint::post("/api/auth/email/send-otp", |method| on(method, send)))
@@ -50,6 +53,7 @@ pub async fn send(
 ) -> Result<MailSent> {
     let redirect = RedirectInput { redirect_to: body.redirect_to, email_redirect_to: None };
     let mail = SignInMail { email: body.email, redirect, code_challenge: body.code_challenge };
-    app.service.mailbox.send_sign_in(mail, &client.to_domain()).await?;
+    let client = client.in_locale(body.locale).to_domain();
+    app.service.mailbox.send_sign_in(mail, &client).await?;
     Ok(mail_sent("If one can sign in with the address, a mail is on its way."))
 }

@@ -3,6 +3,7 @@
 use axum::extract::State;
 use axum::routing::on;
 use latchkey_domain::email::Email;
+use latchkey_domain::locale::Locale;
 use latchkey_domain::redirect::RedirectUrl;
 use latchkey_service::accounts::sign_up::RedirectInput;
 use serde::Deserialize;
@@ -26,6 +27,8 @@ pub struct SendResetRequest {
     email: Email,
     #[schema(schema_with = fields::sent_or_null::<RedirectUrl>)]
     redirect_to: Option<String>,
+    #[schema(schema_with = fields::locale)]
+    locale: Option<Locale>,
 }
 
 pub const SEND: Endpoint =
@@ -40,7 +43,8 @@ pub async fn send(
     JsonBody(body): JsonBody<SendResetRequest>,
 ) -> Result<MailSent> {
     let redirect = RedirectInput { redirect_to: body.redirect_to, email_redirect_to: None };
-    app.service.passwords.send_reset(body.email, redirect, client.to_domain()).await?;
+    let client = client.in_locale(body.locale).to_domain();
+    app.service.passwords.send_reset(body.email, redirect, client).await?;
     let message = "If the address has an account, a mail is on its way.";
     Ok(mail_sent(message))
 }

@@ -25,7 +25,8 @@ pub async fn send(
     JsonBody(body): JsonBody<SendMailRequest>,
 ) -> Result<MailSent> {
     let redirect = OlderOptions::redirect_input(body.redirect_to, body.options);
-    app.service.mailbox.resend_verification(body.email, redirect, client.to_domain()).await?;
+    let client = client.in_locale(body.locale).to_domain();
+    app.service.mailbox.resend_verification(body.email, redirect, client).await?;
     let message = "If the address has an account that is not verified, a mail is on its way.";
     Ok(mail_sent(message))
 }

@@ -6,6 +6,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::on;
 use http::HeaderMap;
 use http::StatusCode;
+use latchkey_domain::locale::Locale;
 use latchkey_service::oauth::exchange::Exchanged;
 use serde::Deserialize;
 use serde_json::json;
@@ -33,6 +34,8 @@ pub struct ExchangeRequest {
     #[serde(alias = "codeVerifier")]
     #[schema(schema_with = fields::code_verifier)]
     code_verifier: String,
+    #[schema(schema_with = fields::locale)]
+    locale: Option<Locale>,
 }
 
 pub const EXCHANGE: Endpoint = Endpoint::post("/api/auth/oauth/exchange", |method| on(method, exchange))
@@ -70,6 +73,7 @@ pub async fn exchange(
 ) -> Result<Response> {
     let bearer = Credentials::of(&headers).bearer;
     let bearer = bearer.as_ref().map(BearerToken::expose);
+    let client = client.in_locale(body.locale);
     let (code, verifier) = (body.code.as_str(), body.code_verifier.as_str());
     match app.service.oauth.exchange(code, verifier, bearer, &client.to_sign_in()).await? {
         Exchanged::Entered(entrance) => entrance_answer(&app, client.client_type, entrance, Saying::Nothing),

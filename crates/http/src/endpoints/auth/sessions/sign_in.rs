@@ -6,6 +6,7 @@ use axum::routing::on;
 use http::StatusCode;
 use latchkey_domain::codes::EnteredCode;
 use latchkey_domain::email::Email;
+use latchkey_domain::locale::Locale;
 use latchkey_domain::password::Password;
 use latchkey_domain::profile::Name;
 use latchkey_domain::shape::Shaped;
@@ -66,6 +67,8 @@ pub struct CodeSignIn {
     otp: String,
     #[schema(schema_with = fields::optional_name)]
     name: Option<Name>,
+    #[schema(schema_with = fields::locale)]
+    locale: Option<Locale>,
 }
 
 /// Request to sign in by a mailed link.
@@ -82,6 +85,8 @@ pub struct LinkSignIn {
     code_verifier: Option<String>,
     #[schema(schema_with = fields::optional_name)]
     name: Option<Name>,
+    #[schema(schema_with = fields::locale)]
+    locale: Option<Locale>,
 }
 
 /// The field `method` of a request to sign in.
@@ -130,18 +135,19 @@ pub async fn sign_in(
 ) -> Result<Response> {
     let method = body.get("method").map(|method| Map::from_iter([("method".to_owned(), method.clone())]));
     let MethodOf { method } = from_object(method.unwrap_or_default())?;
-    let from = client.to_sign_in();
     let entrance = match method.unwrap_or(SignInMethod::Password) {
         SignInMethod::Password => {
             let PasswordSignIn { email, password, .. } = from_object(body)?;
-            app.service.passwords.sign_in(email, password, from).await?
+            app.service.passwords.sign_in(email, password, client.to_sign_in()).await?
         }
         SignInMethod::Otp => {
-            let CodeSignIn { email, otp, name, .. } = from_object(body)?;
+            let CodeSignIn { email, otp, name, locale, .. } = from_object(body)?;
+            let from = client.clone().in_locale(locale).to_sign_in();
             app.service.mailbox.sign_in_by_code(email, code(&otp)?, name, &from).await?
         }
         SignInMethod::Link => {
-            let LinkSignIn { token, code_verifier, name, .. } = from_object(body)?;
+            let LinkSignIn { token, code_verifier, name, locale, .. } = from_object(body)?;
+            let from = client.clone().in_locale(locale).to_sign_in();
             let token = LinkToken::parse(&token).ok_or(&INVALID_CODE)?;
             let verifier = code_verifier.ok_or(&INVALID_CODE)?;
             app.service.mailbox.sign_in_by_link(token, &verifier, name, &from).await?

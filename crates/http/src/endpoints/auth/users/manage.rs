@@ -8,6 +8,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use latchkey_domain::audit::Actor;
 use latchkey_domain::email::Email;
 use latchkey_domain::ids::UserId;
+use latchkey_domain::locale::Locale;
 use latchkey_domain::page::Page;
 use latchkey_domain::password::{Password, PasswordPolicy};
 use latchkey_domain::profile::Name;
@@ -88,6 +89,8 @@ pub struct CreateUserRequest {
     create_profile: Option<bool>,
     #[schema(schema_with = fields::optional_app_metadata)]
     metadata: Option<AppMetadata>,
+    #[schema(schema_with = fields::own_locale)]
+    locale: Option<Locale>,
 }
 
 impl AdminRequest for CreateUserRequest {
@@ -217,6 +220,7 @@ pub(super) async fn create(app: &App, admin: Admin, request: Request) -> Result<
         auto_confirm: body.auto_confirm.unwrap_or(false),
         create_profile: body.create_profile.unwrap_or(true),
         metadata: body.metadata.unwrap_or_default(),
+        locale: body.locale,
     };
     let user = app.service.admin.create_user(new, Actor::Admin, Some(&admin.0.to_domain())).await?;
     Ok(Json(CreatedUserBody { user: AdminUserBody::new(app, &user) }).into_response())

@@ -6,6 +6,7 @@ use axum::response::{IntoResponse, Response};
 use http::header::SET_COOKIE;
 use latchkey_domain::email::Email;
 use latchkey_domain::email_verification::SIGN_UP_COOKIE_LIFETIME;
+use latchkey_domain::locale::Locale;
 use latchkey_domain::password::{Password, PasswordPolicy};
 use latchkey_domain::profile::Name;
 use latchkey_domain::redirect::RedirectUrl;
@@ -34,6 +35,8 @@ pub struct SignUpRequest {
     name: Option<Name>,
     #[schema(schema_with = fields::sent_or_null::<RedirectUrl>)]
     redirect_to: Option<String>,
+    #[schema(schema_with = fields::locale)]
+    locale: Option<Locale>,
     options: Option<OlderOptions>,
 }
 
@@ -74,6 +77,7 @@ pub(super) async fn sign_up(app: &App, request: Request) -> Result<Response> {
     let JsonBody(body) =
         JsonBody::<SignUpRequest>::from_request(Request::from_parts(parts, body), app).await?;
 
+    let client = client.in_locale(body.locale);
     let browser = client.client_type.is_web().then(|| LinkToken::new(app.service.random_bytes()));
     let sign_up = SignUp {
         email: body.email,

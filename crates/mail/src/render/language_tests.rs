@@ -1,0 +1,142 @@
+//! Tests of every mail in every language: complete, in the width of a text mail, and with the structure of the English
+//! one.
+
+#![allow(clippy::unwrap_used)]
+
+use unicode_width::UnicodeWidthStr;
+
+use super::*;
+use crate::template::{embedded, names};
+use crate::wrap::COLUMNS;
+
+/// Calls `check` with every mail in every language, with and without the optional fields.
+fn each(check: impl Fn(Template, &str, &MailContext, &Rendered)) {
+    let templates = Templates::embedded().unwrap();
+    for locale in templates.locales() {
+        for template in Template::ALL {
+            for full in [true, false] {
+                let context = sample(full);
+                let mail = templates.render(*template, &[locale], &context);
+                let mail = mail.map_err(|error| error.to_string()).unwrap();
+                check(*template, locale.as_str(), &context, &mail);
+            }
+        }
+    }
+}
+
+/// Template tags of a source, sorted.
+fn tags(source: &str) -> Vec<&str> {
+    let mut tags: Vec<&str> =
+        source.split('{').skip(1).filter_map(|rest| rest.split_once('}')).map(|(tag, _)| tag).collect();
+    tags.sort_unstable();
+    tags
+}
+
+/// Marks at the beginnings of the lines of a source.
+fn structure(source: &str) -> Vec<&'static str> {
+    let marks = ["###", "##", "#", ">", "-", "    {{", "[", "<{{", "{% include", "{% if", "{% e"];
+    let is_mark = |line: &str, mark: &str| {
+        line.starts_with(mark) && (!mark.starts_with("{%") || line.matches("{%").count() == 1)
+    };
+    let mark = |line: &str| marks.into_iter().find(|mark| is_mark(line, mark)).unwrap_or("words");
+    source.lines().map(|line| if line.is_empty() { "" } else { mark(line) }).collect()
+}
+
+#[test]
+fn every_translation_has_the_structure_and_the_variables_of_the_english_text() {
+    for language in LANGUAGES {
+        for name in names().filter(|name| *name != WORDS) {
+            let (english, text) = (embedded("en", name).unwrap(), embedded(language, name).unwrap());
+            assert_eq!(tags(text), tags(english), "{language}/{name}");
+            assert_eq!(structure(text), structure(english), "{language}/{name}");
+        }
+    }
+}
+
+#[test]
+fn words_of_a_translation_cannot_be_taken_for_html() {
+    for language in LANGUAGES {
+        for name in names() {
+            let text = embedded(language, name)
+                .unwrap()
+                .replace("<{{ undo_link }}>", "")
+                .replace("{% include \"", "");
+            for line in text.lines() {
+                let words = line.strip_prefix("> ").unwrap_or(line);
+                let words: String = words
+                    .split('{')
+                    .map(|part| part.rsplit_once('}').map_or(part, |(_, words)| words))
+                    .collect();
+                assert!(!words.contains(['<', '>', '&', '\'']), "{language}/{name}: {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_mail_is_whole_in_every_language() {
+    each(|template, language, _, mail| {
+        let place = format!("{language}/{}", template.name);
+        for part in [&mail.subject, &mail.text, &mail.html] {
+            for unfilled in ["{{", "{%", "}}", "%}", "**", "none", "None"] {
+                assert!(
+                    !part.contains(unfilled) || unfilled == "none" && part.contains("display:none"),
+                    "{place}: {unfilled} in {part}"
+                );
+            }
+        }
+        assert!(mail.html.contains(&format!("<html lang=\"{language}\">")), "{place}");
+        assert!(mail.subject.contains("Latchkey") && mail.text.contains("Latchkey"), "{place}");
+        assert!(mail.subject.width() <= COLUMNS, "{place}: {}", mail.subject);
+        assert!(mail.text.contains("\n\n--\n") && !mail.text.contains("\n\n\n"), "{place}: {}", mail.text);
+    });
+}
+
+#[test]
+fn no_line_of_a_text_part_is_wider_than_72_columns() {
+    each(|template, language, _, mail| {
+        for line in mail.text.lines().filter(|line| !line.starts_with("https://")) {
+            assert!(line.width() <= COLUMNS, "{language}/{}: {line}", template.name);
+        }
+    });
+}
+
+#[test]
+fn a_mail_has_its_own_code_and_link_alone() {
+    use crate::template::Need;
+
+    each(|template, language, context, mail| {
+        let html = mail.html.replace("&#x2f;", "/");
+        let undo = context.event.as_ref().and_then(|event| event.undo.as_ref()).map(|undo| undo.link.clone());
+        let is_undoable =
+            ["two_step_on", "passkey_added", "email_changed", "deletion_scheduled"].contains(&template.name);
+        let may_have_link = matches!(template.need, Need::Link | Need::CodeWithLink | Need::Nothing);
+        for body in [&mail.text, &html] {
+            let place = format!("{language}/{}: {body}", template.name);
+            let has_code = matches!(template.need, Need::Code | Need::CodeWithLink);
+            assert_eq!(body.replace("0123456789", "").contains("123456"), has_code, "{place}");
+            let has_link = body.contains(context.link.as_deref().unwrap());
+            assert!(if has_link { may_have_link } else { template.need != Need::Link }, "{place}");
+            assert_eq!(
+                undo.as_ref().is_some_and(|undo| body.contains(undo)),
+                undo.is_some() && is_undoable,
+                "{place}"
+            );
+            assert_eq!(body.contains("2026-03-02 10:04 UTC"), template.need == Need::Event, "{place}");
+        }
+    });
+}
+
+#[test]
+fn numbers_have_their_plural_in_every_language() {
+    let templates = Templates::embedded().unwrap();
+    let verify = Template::of(MailKind::Verify, true);
+    for locale in templates.locales() {
+        for (minutes, number) in [(1, "1"), (10, "10"), (60, "1"), (1440, "24")] {
+            let context = MailContext { expires_in_minutes: minutes, ..sample(false) };
+            let mail =
+                templates.render(verify, &[locale], &context).map_err(|error| error.to_string()).unwrap();
+            assert!(mail.text.contains(number), "{locale:?} {minutes}: {}", mail.text);
+        }
+    }
+}
