@@ -86,7 +86,7 @@ both_stores! {
                 "free" | "pending" | "contested" => assert!(mails[0].code().len() == 6, "{name}: {mails:#?}"),
                 "taken" => {
                     let mail = &mails[0];
-                    assert!(mail.subject.contains("another account"), "{mail:#?}");
+                    assert!(mail.subject.contains("Another account"), "{mail:#?}");
                     let has_code = mail.text.lines().any(|line| {
                         let line = line.trim();
                         line.len() == 6 && line.bytes().all(|byte| byte.is_ascii_digit())

@@ -29,7 +29,7 @@ both_stores! {
             }],
             "passkeyCount": 0, "recoveryCodesLeft": 10, "level": 2, "authTime": "2026-03-02T10:00:00.000Z",
             "freshUntil": "2026-03-02T10:10:00.000Z", "reauthenticateWith": ["totp", "recovery_code"],
-            "emailChange": null,
+            "locale": null, "emailChange": null,
         });
         assert_eq!(account, expected);
         let _ = signed_in(&app, &ada).await;
@@ -46,7 +46,7 @@ both_stores! {
         let expected = json!({
             "user": listed["user"], "hasPassword": true, "twoStep": false, "totp": [], "passkeyCount": 0,
             "recoveryCodesLeft": 0, "level": 1, "authTime": "2026-03-02T10:00:00.000Z", "freshUntil": "2026-03-02T10:10:00.000Z",
-            "reauthenticateWith": ["password"], "emailChange": null,
+            "reauthenticateWith": ["password"], "locale": null, "emailChange": null,
         });
         assert_eq!(account, expected);
         app.anon().get("/api/auth/account").send().await.refused(401, "AUTH_UNAUTHORIZED");
