@@ -10,7 +10,7 @@ use crate::endpoints::{dev::mail, health, home, jwks, openapi, webauthn};
 
 /// Endpoints under one heading of the `OpenAPI` document.
 pub struct Group {
-    /// The heading, used as tag in the `OpenAPI` document.
+    /// Name of the group. It is the tag of its endpoints in the `OpenAPI` document.
     pub name: &'static str,
     /// A sentence about the group, for the `OpenAPI` document.
     pub about: &'static str,

@@ -19,7 +19,7 @@ use crate::entry::{Entered, Entry};
 use crate::error::StoreResult;
 use crate::outbox::NewMail;
 
-/// A provider's token that is accepted for one sign-in only.
+/// A provider's token that a sign-in presented. It is kept so that the token is refused a second time.
 #[derive(Debug, Clone, Copy)]
 pub struct UsedToken {
     /// Hash of the provider's token, by which its reuse is detected.
@@ -135,7 +135,7 @@ pub enum LinkOutcome {
 pub struct UnlinkIdentity {
     /// Id of the account's user.
     pub user_id: UserId,
-    /// Key of the identities' provider.
+    /// Provider of these identities.
     pub provider: ProviderKey,
     /// Subject of the identity; `None` unlinks all identities of the provider.
     pub subject: Option<Subject>,

@@ -1,5 +1,5 @@
-//! Enrollers: the session or challenge that enrols a second factor, and what is written when that turns two-step sign-in
-//! on.
+//! An enroller is the session or the challenge that allows to add a second factor. Also what is written when the first
+//! factor turns two-step sign-in on.
 
 use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::challenge::{ChallengeId, ChallengeKind};

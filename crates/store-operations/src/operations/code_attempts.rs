@@ -23,7 +23,7 @@ pub(crate) struct CodeReads {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CodeOwner {
     User(UserId),
-    /// Address without an account. Only a code for sign-in can be used there; all others are decoys.
+    /// Address without an account. A code for sign-in creates the account; codes of other purposes can never be used.
     NoAccount,
 }
 
@@ -87,7 +87,7 @@ impl CodeReads {
     }
 }
 
-/// Counts a wrong attempt on each stored code, and for the lane of the client (known to the account, or other).
+/// Counts a wrong attempt twice: on each stored code, and for the lane of the client (see the top of this file).
 fn count(
     writes: &mut Script,
     (email, purpose): (&EmailKey, Purpose),

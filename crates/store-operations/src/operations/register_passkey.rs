@@ -1,4 +1,4 @@
-//! Registration of a passkey, by a session or by a challenge of a sign-in.
+//! Registration of a passkey for the user of a session, or of a sign-in that waits for its second factor.
 
 use latchkey_domain::ids::SessionId;
 use latchkey_domain::mail_kind::MailKind;
