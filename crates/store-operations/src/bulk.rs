@@ -28,7 +28,7 @@ pub struct Column {
     pub kind: Kind,
 }
 
-/// Description of a table. The columns of its primary key come first.
+/// A table as both engines have it. Its columns begin with those of the primary key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Table {
     pub name: &'static str,

@@ -52,8 +52,8 @@ pub fn all_statements() -> impl Iterator<Item = (&'static str, &'static str, &'s
     lists.into_iter().flat_map(|(table, all)| all.iter().map(move |&(name, sql)| (table, name, sql)))
 }
 
-/// All tables except the record of applied migrations. Referenced tables come before the tables that refer to them, so
-/// that rows can be copied in this order.
+/// All tables except the list of applied migrations. A table comes after the tables that it refers to, so that rows
+/// can be copied in this order.
 pub const TABLES: &[Table] = &[
     users::TABLE,
     users::CREDENTIALS,

@@ -27,13 +27,14 @@ pub struct NewAccount {
     pub email: Email,
     /// Password hash; `None` for an account that signs in by other means.
     pub password: Option<PasswordHash>,
-    /// True if the address counts as verified. The password, if any, then counts as proven to be the owner's.
+    /// True if the address counts as verified. The password, if any, then counts as known to come from the mailbox's
+    /// owner.
     pub email_verified: bool,
     /// Application metadata, which only admins write.
     pub metadata: AppMetadata,
     /// Profile to create with the account; `None` creates none.
     pub profile: Option<NewProfile>,
-    /// Language of the account's mails; `None` for that of the request that causes a mail.
+    /// Language of the account's mails; `None` uses the language of the request that causes a mail.
     pub locale: Option<Locale>,
     /// Creation time of the account and its profile.
     pub now: Timestamp,
@@ -50,8 +51,8 @@ pub enum CreateOutcome {
     EmailTaken,
 }
 
-/// State of an email address before a sign-up. The password hash, if present, is one whose salt and parameters the
-/// new password must be hashed with ([`latchkey_domain::sign_in::reusable_salt`]).
+/// State of an email address before a sign-up. A password hash in it is one whose salt and parameters the new password
+/// must be hashed with ([`latchkey_domain::sign_in::reusable_salt`]).
 #[derive(Debug, Clone, PartialEq)]
 pub enum BeginSignUp {
     /// No account has the address.
@@ -59,19 +60,21 @@ pub enum BeginSignUp {
     /// A pending account has the address. A further sign-up renews its code or link. Contains the hash whose salt to
     /// reuse.
     Pending(Option<PasswordHash>),
-    /// An account that no sign-up changes has the address: it is not pending, or it is banned; or the address is
-    /// reserved. Contains the hash whose salt to reuse.
+    /// The address is not free, and a sign-up changes nothing: its account is not pending or is banned, or the address
+    /// is reserved. Contains the hash whose salt to reuse.
     Taken(Option<PasswordHash>),
 }
 
-/// A sign-up while email verification is required. The store uses the fields that the state of the address requires.
+/// A sign-up while email verification is required. The state of the address decides which of these data the store
+/// writes.
 #[derive(Debug, Clone)]
 pub struct PendingSignUp {
     /// Account to create if no account has the address. It becomes pending and gets no session.
     pub account: NewAccount,
     /// Email code or link to mail if no account or a pending account has the address.
     pub email_code: NewEmailCode,
-    /// Mail of kind `Verify` for a free address or a pending account; otherwise of kind `SignUpAttempt`, to the owner.
+    /// Mail of kind `Verify` to a free address or a pending account; for any other account, a mail of kind
+    /// `SignUpAttempt` to its owner.
     pub mail: NewMail,
     /// Hash of the token in the browser's sign-up cookie; `None` without a cookie. A pending account stores the hash of
     /// its latest sign-up.
@@ -88,8 +91,8 @@ pub enum SignUpOutcome {
     /// The address has a pending account with another password. A new code or link replaced the previous ones, and
     /// the account is contested from now on.
     Contested,
-    /// The address has an account that is not pending, or is reserved. Nothing changed; the owner gets a mail, unless
-    /// banned. Nobody is mailed at a reserved address.
+    /// The address is reserved, or its account is not pending. Nothing changed. The owner of such an account gets a
+    /// mail, unless banned; for a reserved address no mail is sent.
     OwnerTold,
     /// The given hash has another salt than the account's stored hash, because a concurrent request changed it.
     /// Nothing changed. The caller hashes the password again with the salt and parameters of this hash, and retries.

@@ -56,15 +56,15 @@ pub struct UpdateUser {
     /// New email address; `None` leaves it unchanged. A different address invalidates outstanding codes and tokens, and
     /// is unverified unless `email_verified` is `Some(true)`.
     pub email: Option<Email>,
-    /// True if the email address is to count as verified, false if not; `None` leaves that unchanged.
+    /// `true` marks the email address as verified, `false` as unverified; `None` leaves it as it is.
     pub email_verified: Option<bool>,
     /// `Some(true)` bans the user, ends all sessions of the user, and invalidates all codes and tokens; `Some(false)`
     /// lifts the ban; `None` leaves it unchanged.
     pub banned: Option<bool>,
     /// Application metadata that replaces the previous object as a whole; `None` leaves it unchanged.
     pub metadata: Option<AppMetadata>,
-    /// Restores an account in deletion; `None` leaves it as it is. Nothing is written for an account that is not in
-    /// deletion.
+    /// Audit event and mail to write if the account is in deletion, which ends the deletion; `None` leaves a deletion
+    /// as it is.
     pub restore: Option<Restoral>,
     /// Audit events to record with the change. The store fills in the user id.
     pub events: Vec<AuditEvent>,

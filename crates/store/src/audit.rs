@@ -18,7 +18,7 @@ pub struct ListOwnEvents {
     pub only: Option<AuditKind>,
     /// Time after which the listed events happened.
     pub since: Timestamp,
-    /// Event of the account that the listed events precede; `None` lists the newest.
+    /// Lists only events earlier than this one; `None` lists the newest.
     pub before: Option<EventId>,
     /// Maximum number of events on the page.
     pub limit: u32,

@@ -47,7 +47,7 @@ pub struct ChallengeTerms {
 pub struct FoundChallenge {
     /// Purpose of the challenge.
     pub purpose: ChallengePurpose,
-    /// User of the account in the current state, not banned.
+    /// User of the account as it is now. Never a banned user.
     pub user: User,
     /// Session that is reauthenticated; `None` for other purposes.
     pub session_id: Option<SessionId>,
@@ -61,9 +61,9 @@ pub struct FoundChallenge {
     pub kinds: Vec<ChallengeKind>,
     /// Confirmed TOTP factors of the account.
     pub totp: Vec<SealedTotp>,
-    /// Usable passkeys of the account.
+    /// Passkeys of the account for the relying party id in force.
     pub passkeys: Vec<VerifiablePasskey>,
-    /// WebAuthn challenge of the newest request options; `None` if there were none.
+    /// WebAuthn challenge of the request options that were issued last; `None` if there were none.
     pub passkey_options: Option<PasskeyOptions>,
     /// Number of unused recovery codes.
     pub recovery_codes_left: u32,
@@ -82,30 +82,31 @@ pub struct SealedTotp {
     pub secret: Vec<u8>,
 }
 
-/// WebAuthn challenge of the request options for the answer by a passkey: 32 random bytes.
+/// WebAuthn challenge of the request options for an answer by passkey: 32 random bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PasskeyOptions(pub [u8; 32]);
 
-/// Result of the service's check of an answer. The store checks what depends on stored data.
+/// What the client presented as answer, after the service's check. The store checks the parts that depend on stored
+/// data.
 #[derive(Debug, Clone)]
 pub enum Shown {
-    /// An assertion for these options has a good signature by a passkey. The store accepts it if the options are the
-    /// newest of the challenge and the passkey is usable, by the rules of [`ShownPasskey`].
+    /// An assertion whose signature by a passkey is right. The store accepts it if these options are the ones that were
+    /// issued last for the challenge, and the passkey is usable by the rules of [`ShownPasskey`].
     Passkey(ShownPasskey, PasskeyOptions),
-    /// A TOTP code of this step matched. The store accepts the step only if it is later than every step that the factor
-    /// accepted before.
+    /// A TOTP code that matched at this time step. The store accepts it only if the step is later than every step that
+    /// the factor accepted before.
     Totp(FactorId, TotpStep),
-    /// MAC of an entered recovery code. The store accepts the code if it is among the account's unused recovery codes.
-    /// If the number of unused codes is no longer [`FoundChallenge::recovery_codes_left`], from which the mail was
-    /// made, the outcome is [`Answered::Moved`].
+    /// MAC of an entered recovery code. The store accepts the code if it is among the account's unused ones. If their
+    /// number is no longer [`FoundChallenge::recovery_codes_left`], which the prepared mail states, the outcome is
+    /// [`Answered::Moved`].
     RecoveryCode(CodeMac),
-    /// The password matched this hash. The store accepts the answer if the account still has the hash.
+    /// A password that matched this hash. The store accepts the answer if the account still has the hash.
     Password(PasswordHash),
-    /// The account is to be restored. Nothing is checked.
+    /// Consent to restore the account, which is in deletion. Nothing is checked.
     Restore(Restoral),
-    /// A mailed code of purpose [`latchkey_domain::codes::Purpose::Reauthenticate`] was redeemed.
+    /// A right code, mailed for the purpose [`latchkey_domain::codes::Purpose::Reauthenticate`] and consumed already.
     EmailCode,
-    /// The answer was wrong.
+    /// A wrong answer.
     Wrong,
 }
 
@@ -125,7 +126,7 @@ pub struct AnswerChallenge {
     pub challenge: TokenHash,
     /// Rules and time of the lookup.
     pub terms: ChallengeTerms,
-    /// Kind of the answer, which the challenge must accept.
+    /// Kind of the answer. The challenge must accept it.
     pub kind: ChallengeKind,
     /// Result of the service's check of the answer.
     pub shown: Shown,
@@ -138,7 +139,8 @@ pub struct AnswerChallenge {
     pub failed: Option<AuditEvent>,
     /// Audit event of kind `RecoveryCodeUsed`. The store fills in the user id.
     pub recovery_code_used: AuditEvent,
-    /// Audit event of kind `PasskeyRefused` and its mail, written if a passkey is refused after a good signature.
+    /// Audit event of kind `PasskeyRefused` and its mail, written if a passkey is refused although its signature is
+    /// right.
     pub passkey_refusal: PasskeyRefusal,
     /// Mails to the account's owner about the answer.
     pub mails: AnswerMails,
@@ -147,8 +149,8 @@ pub struct AnswerChallenge {
 /// Mails to the account's owner about an answer; each is `None` if no mail transport is configured.
 #[derive(Debug, Clone)]
 pub struct AnswerMails {
-    /// Mail of kind `SecondFactorFailed`, written when the failures in the account's window reach
-    /// [`latchkey_domain::guess_limits::FAILURES_TOLD`].
+    /// Mail of kind `SecondFactorFailed`, written when the account has [`latchkey_domain::guess_limits::FAILURES_TOLD`]
+    /// failures within the window of the guess limits.
     pub failed: Option<NewMail>,
     /// Mail of kind `RecoveryCodeUsed`, written if a recovery code is accepted.
     pub recovery_code_used: Option<NewMail>,
@@ -159,10 +161,11 @@ pub struct AnswerMails {
 /// Operation that a right answer to a challenge completes.
 #[derive(Debug, Clone)]
 pub enum Completion {
-    /// A sign-in. Opens the session, and applies what [`crate::Entry`] deferred until the answer. If something else is
-    /// still to be asked, the challenge is written instead.
+    /// A sign-in. Opens the session, and applies what [`crate::Entry`] postponed until the answer. If a further answer
+    /// is needed, the second value is written as its challenge instead.
     SignIn(Box<CompletedSignIn>, Box<NewChallenge>),
-    /// Reauthentication (step-up) of this session, which must be live. Only the audit event is written.
+    /// Reauthentication of this session (step-up), which must be live. The store writes the audit event only; the
+    /// caller issues the token.
     Reauthenticate(SessionId, AuditEvent),
     /// A password reset. Writes a reset token of level 2 for the account, and invalidates the token that began the
     /// challenge.
@@ -174,11 +177,11 @@ pub enum Completion {
 /// A sign-in that the answer to a challenge completes.
 #[derive(Debug, Clone)]
 pub struct CompletedSignIn {
-    /// Session to open. It gets the identity of the challenge, if there is one, and the passkey that was shown, before
-    /// or in the answer, or registered.
+    /// Session to open. The store adds the identity of the challenge, if there is one, and the passkey that was used in
+    /// the sign-in or registered in the answer, if any.
     pub session: NewSession,
-    /// Guess limits of the password sign-in, if any. The failure counter of account and client is cleared, and the
-    /// client becomes known to the account.
+    /// Guess limits of a sign-in with password; `None` for other sign-ins. The failures of this client on this account
+    /// are reset, and the client becomes known to the account.
     pub guard: Option<SignInGuard>,
     /// Audit event of the sign-in. The store fills in user id and session id.
     pub event: AuditEvent,
@@ -199,10 +202,10 @@ pub enum Answered {
     Reauthenticated(Box<LiveSession>),
     /// A reset token of level 2 was written.
     Reset,
-    /// The event was reversed.
+    /// The change that the undo link reverses was reversed.
     Undone,
-    /// The number of unused recovery codes changed since the challenge was found. The answer was not checked; the
-    /// caller must find the challenge again.
+    /// The number of unused recovery codes changed after the challenge was read. The answer was not checked; the caller
+    /// must read the challenge again.
     Moved,
     /// The answer was wrong, or its code was used before. It counts as a wrong answer.
     Wrong,
@@ -222,8 +225,8 @@ pub struct BeginReauthentication {
     pub takes: Vec<Take>,
     /// Operator's rules for second factors, as in force.
     pub rules: FactorRules,
-    /// Audit event recorded if the session has level 1 and ends, because it must have level 2. The store fills in user
-    /// id and session id. `None` if level 1 is enough.
+    /// Audit event to record if the operator requires level 2 and the session has level 1, which ends the session. The
+    /// store fills in user id and session id. `None` if level 1 is enough.
     pub level_two_required: Option<AuditEvent>,
     /// Time of the request, used as the current time throughout the operation.
     pub now: Timestamp,
@@ -261,13 +264,13 @@ pub trait Challenges {
         terms: ChallengeTerms,
     ) -> StoreResult<Option<Vec<Passkey>>>;
 
-    /// Checks an answer and completes the operation of the challenge, atomically and once: of concurrent right answers
-    /// only one succeeds. A wrong answer counts on the challenge and in the guess limits, in the transaction that
-    /// checks it.
+    /// Checks an answer and completes the operation of the challenge, in one transaction. Of concurrent right answers
+    /// only one succeeds. A wrong answer counts on the challenge and in the guess limits.
     async fn answer_challenge(&self, answer: AnswerChallenge) -> LimitedResult<Answered>;
 
-    /// Writes a challenge for a live session and returns the kinds of answers that it accepts; `None` if the session is
-    /// not live, or ended because of its level ([`BeginReauthentication::level_two_required`]). If the account can give no answer, nothing is written and the list is empty.
+    /// Writes a challenge for a live session, and returns the kinds of answers that it accepts. Returns `None` if the
+    /// session is not live, or is ended because of its level ([`BeginReauthentication::level_two_required`]). If the
+    /// account has no means to answer, nothing is written and the list is empty.
     async fn begin_reauthentication(
         &self,
         begin: BeginReauthentication,

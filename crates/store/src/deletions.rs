@@ -1,5 +1,5 @@
-//! Contract for the deletion of an account by its owner. In the grace nobody sees the account, and its owner may restore
-//! it: by the answer to a challenge ([`crate::Shown::Restore`]), or by an undo link.
+//! Contract for the deletion of an account by its owner. During the grace period the account is hidden, and its owner
+//! may restore it: by the answer to a challenge ([`crate::Shown::Restore`]), or by an undo link.
 
 use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;
@@ -17,21 +17,21 @@ pub struct DeleteAccount {
     pub user_id: UserId,
     /// Session of the caller, which must be live.
     pub session_id: SessionId,
-    /// Time from which the account is deleted for good. Without a grace it is the time of the request, and the account is
-    /// deleted at once.
+    /// Time from which the account is deleted for good. Without a grace period it is the time of the request, and the
+    /// account is deleted at once.
     pub deletes_at: Timestamp,
-    /// Audit event: of kind `DeletionScheduled`, or of kind `UserDeleted` without a grace. The store fills in user id and
-    /// session id.
+    /// Audit event of kind `DeletionScheduled`; without a grace period, of kind `UserDeleted`. The store fills in user
+    /// id and session id.
     pub event: AuditEvent,
-    /// Mail of kind `DeletionScheduled`, or of kind `AccountDeleted` without a grace; `None` writes no mail.
+    /// Mail of kind `DeletionScheduled`; without a grace period, of kind `AccountDeleted`. `None` writes no mail.
     pub mail: Option<NewMail>,
-    /// Undo token in the mail. It is not written without the mail, and not without a grace.
+    /// Undo token in the mail. It is written only with the mail, and only if there is a grace period.
     pub undo: Option<NewToken>,
     /// Time of the request, used as the current time throughout the operation.
     pub now: Timestamp,
 }
 
-/// Deletion for good of an account whose grace has passed.
+/// Deletion for good of an account whose grace period is over.
 #[derive(Debug, Clone)]
 pub struct FinishedDeletion {
     /// Id of the account.
@@ -45,12 +45,12 @@ pub struct FinishedDeletion {
 /// Deletion of accounts by their owners.
 #[async_trait]
 pub trait Deletions {
-    /// Puts an account into deletion, or deletes it at once if there is no grace. Its sessions end, its codes, tokens and
-    /// challenges become invalid, and its profile disappears. Returns false, and changes nothing, if the session is not
-    /// live.
+    /// Schedules the deletion of an account, or deletes it at once if there is no grace period. Its sessions end, its
+    /// codes, tokens and challenges become invalid, and its profile is hidden. Returns false, and changes nothing, if
+    /// the session is not live.
     async fn delete_account(&self, delete: DeleteAccount) -> StoreResult<bool>;
 
-    /// Lists accounts whose grace has passed, at most [`crate::ACCOUNT_PURGE_BATCH`].
+    /// Lists accounts whose grace period is over, at most [`crate::ACCOUNT_PURGE_BATCH`].
     async fn list_due_deletions(&self, now: Timestamp) -> StoreResult<Vec<UserId>>;
 
     /// Deletes accounts for good, with everything that belongs to them, unless they were restored meanwhile. Their audit

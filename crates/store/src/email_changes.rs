@@ -27,7 +27,7 @@ pub struct BeginEmailChange {
     pub session_id: SessionId,
     /// Id of the change.
     pub id: EmailChangeId,
-    /// Canonical form of the account's current address, for which codes and limits were made.
+    /// Canonical form of the address that codes and limits were made for. The account must still have it.
     pub email: EmailKey,
     /// New address. It differs from the current one.
     pub new_email: Email,
@@ -46,7 +46,8 @@ pub struct BeginEmailChange {
     pub now: Timestamp,
 }
 
-/// A code that proves one side of a change, with its mail of kind `EmailChange`.
+/// A code for one of the two addresses of a change, with its mail of kind `EmailChange`. It proves that the user reads
+/// that mailbox.
 #[derive(Debug, Clone)]
 pub struct SideCode {
     /// Code to be stored. It expires with the change.
@@ -55,12 +56,13 @@ pub struct SideCode {
     pub mail: NewMail,
 }
 
-/// Outcome of [`EmailChanges::begin_email_change`]. It is the same whether the new address is free, taken or reserved.
+/// Outcome of [`EmailChanges::begin_email_change`]. It does not depend on whether the new address is free, taken or
+/// reserved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BegunEmailChange {
-    /// The change was written. Contains the sides to prove.
+    /// The change was written. Contains the addresses, new or current, whose codes must be entered.
     Begun(Vec<Side>),
-    /// The account has another address than [`BeginEmailChange::email`] by now. Nothing changed.
+    /// The account no longer has the address [`BeginEmailChange::email`]. Nothing changed.
     Moved,
     /// The session is not live, or belongs to another user. Nothing changed.
     NoSession,
@@ -75,16 +77,16 @@ pub struct ConfirmEmailChange {
     pub session_id: SessionId,
     /// Id of the change.
     pub id: EmailChangeId,
-    /// Canonical form of the account's current address, for which lane and MACs were made.
+    /// Canonical form of the address that client key and MACs were made for. The account must still have it.
     pub email: EmailKey,
-    /// Code entered for the new address; `None` for none. It is ignored if the side is proven.
+    /// Code entered for the new address, if any. Ignored if that address is proven already.
     pub new: Option<ShownCode>,
-    /// Code entered for the current address; `None` for none. It is ignored if the side is proven or not needed.
+    /// Code entered for the current address, if any. Ignored if that address is proven already, or needs no proof.
     pub current: Option<ShownCode>,
-    /// Client that entered the codes, with its attempt budget.
+    /// Client that entered the codes, with its limits of wrong attempts.
     pub lane: CodeLane,
-    /// Duration for which a client stays known to the account after a sign-in; `None` if rate limits are off. Known
-    /// clients are known under the new address too.
+    /// Duration for which a client stays known to the account after a sign-in; `None` if rate limits are off. The known
+    /// clients of the old address become known clients of the new one.
     pub known_for: Option<Duration>,
     /// Rate limits of the request. One token is taken from each, or none if one is used up.
     pub takes: Vec<Take>,
@@ -94,10 +96,10 @@ pub struct ConfirmEmailChange {
     pub now: Timestamp,
 }
 
-/// A code as entered by the owner.
+/// A code that the owner entered.
 #[derive(Debug, Clone, Copy)]
 pub enum ShownCode {
-    /// MAC and form of the code.
+    /// MAC of the code, and its form: six digits or sixteen characters.
     Code(CodeMac, CodeForm),
     /// The text does not have the form of a code. It is wrong, but not counted.
     Malformed,
@@ -108,15 +110,15 @@ pub enum ShownCode {
 pub struct EmailChangeWrites {
     /// Audit event of kind `EmailChanged`. The store fills in user id and session id.
     pub event: AuditEvent,
-    /// Audit event of kind `UserDeleted` about the pending account at the new address, which the proof of that side
-    /// deletes. The store fills in the user id.
+    /// Audit event of kind `UserDeleted`, written if a pending account has the new address, which is deleted when the
+    /// new address is proven. The store fills in the user id.
     pub removed: AuditEvent,
     /// Mail of kind `EmailChanged` to the old address, if that was verified; `None` writes no mail.
     pub to_old: Option<NewMail>,
     /// Mail of kind `EmailChangedNew` to the new address; `None` writes no mail.
     pub to_new: Option<NewMail>,
-    /// Undo token in the mail to the old address. It is not written without that mail. While it is valid, the old
-    /// address is reserved for the account ([`crate::UndoLinks`]).
+    /// Undo token in the mail to the old address. It is written only with that mail. While it is valid, the old address
+    /// is reserved for the account ([`crate::UndoLinks`]).
     pub undo: Option<NewToken>,
 }
 
@@ -125,15 +127,16 @@ pub struct EmailChangeWrites {
 pub enum ConfirmedEmailChange {
     /// The address was changed and is verified. Contains the caller's session with the changed user.
     Changed(Box<LiveSession>),
-    /// No code was wrong. Contains the sides that are still to be proven.
+    /// No code was wrong, but the change needs further codes. Contains the addresses whose codes are missing.
     Needs(Vec<Side>),
-    /// A code was wrong, expired, used or out of attempts. A right code entered beside it has proven its side.
+    /// A code was wrong, expired, used or out of attempts. If the other code was right, it stays accepted.
     Refused,
-    /// All sides are proven, but another account has the new address by now, or it is reserved. The change is deleted.
+    /// All codes are right, but the new address belongs to another account by now, or is reserved. The change is
+    /// deleted.
     Taken,
-    /// The session has begun no such change, or it has expired.
+    /// The session began no such change, or the change has expired.
     NotFound,
-    /// The account has another address than [`ConfirmEmailChange::email`] by now. Nothing changed.
+    /// The account no longer has the address [`ConfirmEmailChange::email`]. Nothing changed.
     Moved,
     /// The session is not live, or belongs to another user. Nothing changed.
     NoSession,
@@ -146,10 +149,10 @@ pub trait EmailChanges {
     /// new address is free, taken or reserved.
     async fn begin_email_change(&self, begin: BeginEmailChange) -> LimitedResult<BegunEmailChange>;
 
-    /// Redeems codes of a change. When all sides are proven: changes the address and marks it as verified, ends the
-    /// other sessions, and deletes outstanding codes, tokens and challenges. A pending account at the new address is
-    /// deleted as soon as that side is proven. Codes are judged and counted as in
-    /// [`crate::EmailCodes::verify_by_code`], for each side separately.
+    /// Checks codes of a change. When both addresses are proven as far as needed: changes the address and marks it as
+    /// verified, ends the other sessions, and deletes outstanding codes, tokens and challenges. A pending account at
+    /// the new address is deleted as soon as that address is proven. The codes of each address are judged and counted
+    /// as in [`crate::EmailCodes::verify_by_code`].
     async fn confirm_email_change(&self, confirm: ConfirmEmailChange) -> LimitedResult<ConfirmedEmailChange>;
 
     /// Deletes the account's change of address. Returns false, and records no event, if there is none.

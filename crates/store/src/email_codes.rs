@@ -1,8 +1,8 @@
 //! Contract for email codes and link tokens, which prove control of a mailbox, and for the reset tokens exchanged for
 //! them.
 //!
-//! Known and unknown addresses cost the same work: for an address that may not have a code the same rows are written,
-//! without a user and with a decoy mail that is never sent.
+//! Known and unknown addresses cost the same work. For an address that may not have a code the same rows are written,
+//! without a user. Its mail is a decoy: it is stored but never sent.
 
 use std::time::Duration;
 
@@ -22,9 +22,10 @@ use crate::error::StoreResult;
 use crate::limits::LimitedResult;
 use crate::outbox::NewMail;
 
-/// An email code or link token to be mailed. For each purpose, an account has either one live link or one live code per
-/// lane (known or other clients, [`CodeLane`]). A new code invalidates the previous code of its lane and the live link.
-/// A new link invalidates the previous link and the live codes of both lanes.
+/// An email code or link token to be mailed. For each purpose, an account has at most one live link, or else at most
+/// one live code per lane. A lane is a group of clients, those known to the account or all others ([`CodeLane`]). A new
+/// code invalidates the previous code of its lane and the live link. A new link invalidates the previous link and the
+/// live codes of both lanes.
 #[derive(Debug, Clone)]
 pub enum NewEmailCode {
     /// An email code to be entered by the user.
@@ -38,8 +39,8 @@ pub enum NewEmailCode {
     },
 }
 
-/// An email code to be mailed. The store selects the form: sixteen characters if the daily attempt budget of the
-/// requesting client's lane (known or other clients) is used up, six digits otherwise.
+/// An email code to be mailed. The store selects its form: six digits, or sixteen characters if the requesting client's
+/// lane ([`CodeLane`]) has used up its daily number of wrong attempts.
 #[derive(Debug, Clone)]
 pub struct NewCode {
     /// MAC of the six-digit code, which the prepared mail contains.
@@ -49,14 +50,14 @@ pub struct NewCode {
     /// Sealed mail payload with the sixteen-character code. It replaces the payload of the prepared mail if this code
     /// is sent.
     pub long_sealed: Vec<u8>,
-    /// Client that requests the code, with its attempt budget.
+    /// Client that requests the code, with its limits of wrong attempts.
     pub lane: CodeLane,
     /// Expiry of the code, exclusive.
     pub expires_at: Timestamp,
 }
 
-/// Client that requests or enters a code, with the attempt budget of its lane. A lane is one of two groups of clients
-/// with separate attempt counters: clients known to the account, and all others
+/// Client that requests or enters a code, with the limits of wrong attempts of its lane. A lane is one of two groups of
+/// clients with separate counters: clients known to the account, and all others
 /// ([`latchkey_domain::code_window::Lane`]).
 #[derive(Debug, Clone, Copy)]
 pub struct CodeLane {
@@ -102,7 +103,7 @@ pub struct CodeAttempt {
     pub mac: CodeMac,
     /// Form of the entered code. Wrong attempts with sixteen characters are not counted.
     pub form: CodeForm,
-    /// Client that makes the attempt, with its attempt budget.
+    /// Client that makes the attempt, with its limits of wrong attempts.
     pub lane: CodeLane,
     /// Session of the caller's bearer token; `None` without one. If the account of the code has this session, the
     /// verification counts as made by its owner ([`latchkey_domain::email_verification::VerifiedFrom::Inside`]).
@@ -251,7 +252,7 @@ pub struct ResetSubject {
 /// Outcome of [`EmailCodes::begin_reset`], before the new password is hashed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BeginReset {
-    /// The token is valid for this account.
+    /// The token is valid. Contains the account whose password it may set.
     Good(ResetSubject),
     /// The token is unknown, expired, used or invalidated, or the account is banned.
     Refused,
@@ -324,7 +325,7 @@ pub trait EmailCodes {
         token: NewToken,
     ) -> LimitedResult<ExchangeOutcome>;
 
-    /// Checks a reset token, of a link or of an exchange, and returns its account.
+    /// Checks a reset token, mailed in a link or exchanged for a code, and returns its account.
     async fn begin_reset(
         &self,
         token: TokenHash,
@@ -332,8 +333,8 @@ pub trait EmailCodes {
         now: Timestamp,
     ) -> LimitedResult<BeginReset>;
 
-    /// Redeems a code of this purpose, and does nothing else: no audit event is written. True if the code was right.
-    /// Codes are judged and counted as in [`Self::verify_by_code`].
+    /// Checks a code of this purpose, and consumes it if it is right. Writes no audit event. Returns true if the code
+    /// was right. Codes are judged and counted as in [`Self::verify_by_code`].
     async fn use_email_code(&self, attempt: CodeAttempt, purpose: Purpose) -> LimitedResult<bool>;
 
     /// Sets the password and consumes the token. Of concurrent callers only one succeeds. All sessions of the account

@@ -1,7 +1,7 @@
-//! Contract for sign-in by mail.
+//! Contract for sign-in by a mailed code or link.
 //!
-//! An address without an account gets mail too, if sign-up is open: the account is created by the right code. Known and
-//! unknown addresses cost the same work, as in [`crate::EmailCodes`].
+//! If sign-up is open, an address without an account gets the mail too: the right code then creates the account. Known
+//! and unknown addresses cost the same work, as in [`crate::EmailCodes`].
 
 use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;
@@ -21,11 +21,12 @@ use crate::error::StoreResult;
 use crate::limits::LimitedResult;
 use crate::outbox::NewMail;
 
-/// A request for a mail with a sign-in code, and perhaps a link. They replace those of their lane (known or other clients,
-/// [`crate::CodeLane`]) alone.
+/// A request for a mail with a sign-in code and, if wanted, a link. Both replace earlier ones of the same address that
+/// clients of the same lane requested (known to the account, or others; [`crate::CodeLane`]).
 #[derive(Debug, Clone)]
 pub struct RequestSignInMail {
-    /// Address as the client typed it. It gets the mail if it has no account.
+    /// Address as the client typed it. The mail goes there if the address has no account; otherwise to the address as
+    /// the account has it.
     pub email: Email,
     /// True if an address without an account gets the mail, unless it is reserved.
     pub is_sign_up_open: bool,
@@ -35,14 +36,13 @@ pub struct RequestSignInMail {
     pub code: NewCode,
     /// Link to be stored, which the mail contains beside the code; `None` for a mail with a code alone.
     pub link: Option<NewSignInLink>,
-    /// Mail of kind `SignIn`. It is written as a decoy if no one may have the code.
+    /// Mail of kind `SignIn`. If no mail may be sent to the address, it is stored but never sent.
     pub mail: NewMail,
     /// Time of the request, used as the current time throughout the operation.
     pub now: Timestamp,
 }
 
-/// A link for sign-in to be mailed. It works only with the PKCE verifier (RFC 7636) whose challenge was sent with the
-/// request.
+/// A sign-in link to be mailed. It works only with the PKCE verifier (RFC 7636) whose challenge the request contained.
 #[derive(Debug, Clone)]
 pub struct NewSignInLink {
     /// Hash and expiry of the link's token.
@@ -62,7 +62,7 @@ pub struct SignInLink {
     pub state: LinkState,
 }
 
-/// The token of a link for sign-in, with the verifier of the browser that asked for the link.
+/// A sign-in by the token of a link, with the PKCE verifier of the browser that requested the link.
 #[derive(Debug, Clone)]
 pub struct PresentedLink {
     /// Hash of the link's token.
@@ -77,7 +77,7 @@ pub struct PresentedLink {
     pub now: Timestamp,
 }
 
-/// A sign-in by mail, apart from what was presented.
+/// Data of a sign-in by mail, except the presented code or link.
 #[derive(Debug, Clone)]
 pub struct EmailSignIn {
     /// Session to open, or challenge to write instead.
@@ -90,21 +90,21 @@ pub struct EmailSignIn {
     pub refused: AuditEvent,
 }
 
-/// An account to be created by a sign-in, without its address: verified, and without a password.
+/// Account that a sign-in creates if the address has none. It is verified, and has no password.
 #[derive(Debug, Clone)]
 pub struct Newcomer {
     /// Id of the new user.
     pub user_id: UserId,
     /// Profile to create with the account; `None` creates none.
     pub profile: Option<NewProfile>,
-    /// Language of the account's mails; `None` if it is open.
+    /// Language of the account's mails; `None` uses the language of the request that causes a mail.
     pub locale: Option<Locale>,
     /// Audit event of the creation. The store fills in user id and session id.
     pub event: AuditEvent,
 }
 
 impl Newcomer {
-    /// Returns the account to create at an address.
+    /// Returns this account with its address.
     #[must_use]
     pub fn at(&self, email: Email, now: Timestamp) -> NewAccount {
         NewAccount {
@@ -128,8 +128,8 @@ impl Newcomer {
 /// verified with the effects of [`latchkey_domain::email_verification::Verification::SignIn`].
 #[async_trait]
 pub trait EmailSignIns {
-    /// Stores a code and a link, and writes their mail to the outbox. Those for an address without an account are good as
-    /// long as the address has none.
+    /// Stores a code and a link, and writes their mail to the outbox. Those for an address without an account are valid
+    /// as long as the address has none.
     async fn request_sign_in_mail(&self, request: RequestSignInMail) -> LimitedResult<()>;
 
     /// Signs in by a code, whichever client requested it; `email` is the address of the attempt, as the client typed it.
@@ -142,8 +142,7 @@ pub trait EmailSignIns {
         sign_in: EmailSignIn,
     ) -> LimitedResult<VerifyOutcome>;
 
-    /// Finds a link for sign-in, and changes nothing, except that it takes tokens from the rate limits. Decoys are found
-    /// too, but no one has their tokens.
+    /// Finds a link for sign-in, valid or not. Changes nothing, except that it takes tokens from the rate limits.
     async fn find_sign_in_link(
         &self,
         token: TokenHash,

@@ -9,12 +9,12 @@ use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::User;
 
-/// A sign-in whose first factor is right. The store opens the session, or writes the challenge instead if
-/// [`latchkey_domain::challenge::is_challenged`] is true of the account's current state, or the account is in deletion.
-/// Every method of sign-in leads to this decision.
+/// A sign-in whose first factor is right. Every method of sign-in leads to it. The store opens the session, or writes
+/// the challenge instead. It writes the challenge if [`latchkey_domain::challenge::is_challenged`] is true of the
+/// account's current state, or if the account is in deletion.
 ///
 /// With a challenge, only effects of the first factor itself are written (a used code, a verified address). The effects
-/// of a completed sign-in are deferred until [`crate::Challenges::answer_challenge`]: audit event, cleared failure
+/// of a completed sign-in are postponed until [`crate::Challenges::answer_challenge`]: audit event, reset failure
 /// counters, known client, end of the pending state, link of an identity to an existing account.
 #[derive(Debug, Clone)]
 pub struct Entry {
@@ -27,7 +27,7 @@ pub struct Entry {
 }
 
 /// A challenge to be written. It is live until it is answered, expires, or has [`crate::ChallengeTerms::attempts`]
-/// wrong answers. A change of the account that revokes codes deletes it.
+/// wrong answers. Every change of the account that invalidates its codes also deletes its challenges.
 #[derive(Debug, Clone)]
 pub struct NewChallenge {
     /// Hash of the challenge's id.

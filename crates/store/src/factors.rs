@@ -20,7 +20,7 @@ use crate::error::StoreResult;
 use crate::outbox::NewMail;
 use crate::sessions::{LiveSession, SignInGuard};
 
-/// Proof that a caller may enrol a factor.
+/// The session or challenge that permits the caller to enrol a second factor.
 #[derive(Debug, Clone)]
 pub enum Enroller {
     /// A live session of the account.
@@ -29,10 +29,11 @@ pub enum Enroller {
     Challenge(TokenHash, ChallengeTerms),
 }
 
-/// A TOTP factor to be enrolled. It is pending: its codes are not accepted before the same caller has confirmed it.
+/// A TOTP factor to be enrolled. It is pending: its codes are accepted only after the same session or challenge has
+/// confirmed it.
 #[derive(Debug, Clone)]
 pub struct BeginTotp {
-    /// Proof that the caller may enrol the factor.
+    /// Session or challenge that permits the enrolment.
     pub enroller: Enroller,
     /// Id of the factor.
     pub id: FactorId,
@@ -53,18 +54,19 @@ pub enum BegunTotp {
     Begun(Box<User>),
     /// The session or challenge in [`BeginTotp::enroller`] is not live, or the challenge does not permit the enrolment.
     NoEnroller,
-    /// The account's address is not verified, or its password is not proven to be the owner's. Nothing changed.
+    /// The account's address is not verified, or its password is not known to come from the mailbox's owner. Nothing
+    /// changed.
     Unverified,
     /// The account has the maximum number of TOTP factors. Nothing changed.
     TooMany,
 }
 
-/// A pending TOTP factor, with the account of the caller who enrols it.
+/// A pending TOTP factor, with the account that enrols it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PendingTotp {
     /// Id and sealed secret of the factor.
     pub totp: SealedTotp,
-    /// User of the account. If a session enrols the factor, the user of that session.
+    /// User of the account; in a session, the session's user.
     pub user: User,
 }
 
@@ -72,7 +74,7 @@ pub struct PendingTotp {
 /// of the account, and opens a new one.
 #[derive(Debug, Clone)]
 pub struct ConfirmTotp {
-    /// Proof that the caller may enrol the factor.
+    /// Session or challenge that permits the enrolment.
     pub enroller: Enroller,
     /// Id of the factor.
     pub id: FactorId,
@@ -91,21 +93,23 @@ pub struct ConfirmTotp {
 /// Data to write if two-step sign-in is turned on.
 #[derive(Debug, Clone)]
 pub struct TurnedOn {
-    /// Session to open, of the level that was shown. If a challenge enrols the factor, the session gets the challenge's identity.
+    /// Session to open. Its level is 2 if a second factor was shown, otherwise 1. If a challenge permits the enrolment,
+    /// the session gets the challenge's identity.
     pub session: NewSession,
-    /// Guess limits of the password sign-in that a challenge completes, as in [`crate::CompletedSignIn`]; `None` if a
-    /// session enrols the factor, or if rate limits are switched off.
+    /// Guess limits of the sign-in with password that the challenge belongs to, as in [`crate::CompletedSignIn`];
+    /// `None` if a session permits the enrolment, or if rate limits are off.
     pub guard: Option<SignInGuard>,
     /// MACs of the first set of recovery codes.
     pub recovery_codes: Vec<CodeMac>,
-    /// Audit events of kind `TwoStepOn`, `RecoveryCodesMade` and, if a challenge enrols the factor, `SignedIn` and
-    /// `IdentityLinked`. The store fills in user id and session id.
+    /// Audit events to record. The store fills in user id and session id.
     pub events: TurnedOnEvents,
     /// Mail of kind `TwoStepOn` with the undo link; `None` writes no mail.
     pub mail: Option<NewMail>,
-    /// Mail of kind `IdentityLinked`, if the challenge links an identity; `None` if security notifications are off.
+    /// Mail of kind `IdentityLinked`, written if the sign-in links an identity; `None` if security notifications are
+    /// off.
     pub linked_mail: Option<NewMail>,
-    /// Undo token in the mail. It is not written without a mail, or for an account that may not be notified.
+    /// Undo token in the mail. It is written only with the mail, and only if the account may get security
+    /// notifications.
     pub undo: Option<NewToken>,
 }
 
@@ -116,9 +120,10 @@ pub struct TurnedOnEvents {
     pub two_step_on: AuditEvent,
     /// Audit event of kind `RecoveryCodesMade`, always recorded.
     pub recovery_codes_made: AuditEvent,
-    /// Audit event of kind `SignedIn`, recorded if a challenge of a sign-in enrols the factor.
+    /// Audit event of kind `SignedIn`, recorded if the factor is enrolled during a sign-in.
     pub signed_in: AuditEvent,
-    /// Audit event of kind `IdentityLinked`, recorded if the challenge links an identity to the account.
+    /// Audit event of kind `IdentityLinked`, recorded if the factor is enrolled during a sign-in that links an identity
+    /// to the account.
     pub linked: AuditEvent,
 }
 
@@ -131,8 +136,8 @@ pub enum ConfirmedTotp {
     Added(TotpFactor),
     /// The code was wrong. The fifth wrong code deletes the pending factor.
     Wrong,
-    /// The pending factor is unknown, expired or another caller's, or the account has the maximum number of factors by
-    /// now.
+    /// The pending factor is unknown or expired, or another session or challenge began it, or the account has the
+    /// maximum number of factors by now.
     NotFound,
     /// The session or challenge in [`ConfirmTotp::enroller`] is not live, or the challenge does not permit the
     /// enrolment.
@@ -167,8 +172,8 @@ pub enum ChangedFactors<T = ()> {
     Unchanged,
     /// The account has no such factor.
     NotFound,
-    /// Refused: the change removes the last TOTP factor or usable passkey while two-step sign-in is on, or needs
-    /// two-step sign-in while it is off.
+    /// Refused, because of two-step sign-in. If it is on: the change removes the last TOTP factor or usable passkey. If
+    /// it is off: the change needs it.
     LastSecondFactor,
     /// Refused: the owner could no longer sign in ([`latchkey_domain::sign_in_offer::SignInOffer::admits`]).
     LastWayIn,
@@ -201,13 +206,14 @@ pub enum TurnedTwoStepOn {
     Unchanged,
     /// The account has neither a TOTP factor nor a usable passkey. Nothing changed.
     NoFactor,
-    /// The account's address is not verified, or its password is not proven to be the owner's. Nothing changed.
+    /// The account's address is not verified, or its password is not known to come from the mailbox's owner. Nothing
+    /// changed.
     Unverified,
     /// The session is not live.
     NoSession,
 }
 
-/// A live session, and what its account shows to its owner.
+/// A live session with the data that its owner sees about the account.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OwnAccount {
     /// Session and user of the account.
@@ -216,7 +222,7 @@ pub struct OwnAccount {
     pub factors: OwnFactors,
     /// Change of address that is not completed; `None` if there is none.
     pub email_change: Option<EmailChange>,
-    /// Language of the account's mails; `None` if it is open.
+    /// Language of the account's mails; `None` uses the language of the request that causes a mail.
     pub locale: Option<Locale>,
 }
 
@@ -248,7 +254,7 @@ pub struct ResetFactors {
 /// Second factors of accounts: enrolment, change and removal.
 #[async_trait]
 pub trait Factors {
-    /// Finds a live session and what its account shows to its owner; `None` if the session is not live.
+    /// Finds a live session with the data that its owner sees about the account; `None` if the session is not live.
     async fn find_own_account(
         &self,
         session_id: SessionId,
@@ -261,7 +267,7 @@ pub trait Factors {
     /// Writes a pending TOTP factor. The conditions of [`BegunTotp`] are checked in the same transaction.
     async fn begin_totp(&self, begin: BeginTotp) -> StoreResult<BegunTotp>;
 
-    /// Finds a pending factor that this caller enrols; `None` if there is none.
+    /// Finds a pending factor that this session or challenge began; `None` if there is none.
     async fn find_pending_totp(
         &self,
         enroller: Enroller,
@@ -281,7 +287,8 @@ pub trait Factors {
     /// Removes a confirmed TOTP factor.
     async fn remove_totp(&self, remove: ChangeFactors<FactorId>) -> StoreResult<ChangedFactors>;
 
-    /// Turns two-step sign-in on by a passkey alone. A first TOTP factor turns it on by its confirmation.
+    /// Turns two-step sign-in on for an account that has a usable passkey. (With TOTP, the confirmation of the first
+    /// factor turns it on.)
     async fn turn_two_step_on(&self, on: TurnTwoStepOn) -> StoreResult<TurnedTwoStepOn>;
 
     /// Turns two-step sign-in off, and deletes TOTP factors and recovery codes. Passkeys stay, and sessions stay open.

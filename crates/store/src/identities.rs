@@ -28,7 +28,8 @@ pub struct UsedToken {
     pub expires_at: Timestamp,
 }
 
-/// A sign-in with an identity. The store finds out whether an account exists and uses only the fields that apply.
+/// A sign-in with an identity of a provider. The data cover all cases; the store writes those that apply to the
+/// account that it finds.
 #[derive(Debug, Clone)]
 pub struct SignInWithIdentity {
     /// Identity that the provider asserted, validated.
@@ -109,7 +110,7 @@ pub struct LinkIdentity {
     pub session_id: SessionId,
     /// Identity that the provider asserted, validated.
     pub identity: VerifiedIdentity,
-    /// Treatment of identities of this provider that were stored without an issuer.
+    /// Treatment of identities of this provider that earlier releases stored without an issuer.
     pub earlier: LegacyIdentities,
     /// Audit event of the link. The store fills in user id and session id.
     pub event: AuditEvent,
@@ -139,7 +140,7 @@ pub struct UnlinkIdentity {
     pub provider: ProviderKey,
     /// Subject of the identity; `None` unlinks all identities of the provider.
     pub subject: Option<Subject>,
-    /// Methods of sign-in that the service offers. The account must keep one of them.
+    /// Methods of sign-in that the service offers. One of them must stay possible for the account.
     pub offer: SignInOffer,
     /// Session of the caller. It stays open even if an unlinked identity opened it.
     pub keep: SessionId,

@@ -1,7 +1,7 @@
 //! The storage contract: traits in which each method is one atomic business operation. The crate
 //! `latchkey-store-operations` and the engines implement them, and `latchkey-store-suite` tests the implementations.
-//! Transactions never leave a store, so no caller can hash a password, send mail or call the network inside one. An
-//! absent row is `None`, a refusal is a variant of the outcome, and [`StoreError`] is a fault.
+//! Transactions do not cross the contract, so no caller can hash a password, send mail or call the network inside one.
+//! An absent row is `None`, a refusal is a variant of the outcome, and [`StoreError`] is a fault.
 
 #![warn(missing_docs)]
 

@@ -83,8 +83,8 @@ impl Migration {
     }
 }
 
-/// Migration 14: email codes, issuers of identities, attempt limits per lane (known or other clients), two-step
-/// sign-in.
+/// Migration 14: email codes, issuers of identities, two-step sign-in, and counters of wrong codes for two groups
+/// of clients (known to the account, and others).
 pub const PROOFS: Migration =
     Migration { version: 14, name: "0014_proofs", sql: include_str!("../migrations/0014_proofs.sql") };
 
@@ -99,7 +99,7 @@ pub const OWN_ACCOUNT: Migration = Migration {
     sql: include_str!("../migrations/0016_own_account.sql"),
 };
 
-/// Migration 17: passkeys.
+/// Migration 17: passkeys and used WebAuthn ceremonies.
 pub const PASSKEYS: Migration =
     Migration { version: 17, name: "0017_passkeys", sql: include_str!("../migrations/0017_passkeys.sql") };
 
@@ -121,7 +121,7 @@ pub const SIGN_IN_LINKS: Migration = Migration {
     sql: include_str!("../migrations/0020_sign_in_links.sql"),
 };
 
-/// Migration 21: sessions of changes of address, and the index of reserved addresses.
+/// Migration 21: the session that began a change of address, and an index of reserved addresses.
 pub const CHANGE_SESSIONS: Migration = Migration {
     version: 21,
     name: "0021_change_sessions",

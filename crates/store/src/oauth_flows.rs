@@ -129,7 +129,7 @@ pub struct StoredCode {
 pub enum CodeVerdict {
     /// The code is valid, and is consumed.
     Good,
-    /// The code is expired, or verifier or session is wrong. It is consumed all the same.
+    /// The code has expired, or verifier or session is wrong. A failed attempt consumes the code as well.
     Burnt,
     /// The code links an identity, and the request has no session. The code is not consumed, so that the app can
     /// retry with the session that began the flow.

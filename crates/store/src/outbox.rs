@@ -18,7 +18,8 @@ use crate::error::StoreResult;
 pub struct NewMail {
     /// Id of the mail.
     pub id: MailId,
-    /// Template data (a code, a link or an event) except the recipient's, sealed under the server secret.
+    /// Data for the template (a code, a link or an event), sealed under the server secret. Data of the recipient are
+    /// added when the mail is sent.
     pub sealed: Vec<u8>,
 }
 
@@ -31,12 +32,13 @@ pub struct Recipient {
     pub email: Email,
     /// Name in the user's profile; `None` without a profile.
     pub name: Option<Name>,
-    /// Language of the account's mails; `None` for that of the request that caused the mail.
+    /// Language of the account's mails; `None` uses the language of the request that caused the mail.
     pub locale: Option<Locale>,
     /// True if no data in the account is known to be the mailbox owner's, because sign-ups had different passwords, or
     /// a provider created the account without verifying the address. The mail then warns the owner of this.
     pub is_contested: bool,
-    /// True if the account was never verified and is not pending, so a stranger may have a session of it.
+    /// True if the account is neither verified nor pending. Somebody without access to the mailbox may then be signed
+    /// in to it.
     pub is_entered: bool,
     /// True if the account has credentials that are not known to be the mailbox owner's. A sign-in by mail removes
     /// them ([`latchkey_domain::email_verification::AccountFacts::may_be_hijacked`]).
@@ -52,7 +54,7 @@ pub struct ClaimedMail {
     pub kind: MailKind,
     /// User and address to send the mail to.
     pub recipient: Recipient,
-    /// Template data except the recipient's, sealed under the server secret.
+    /// Data for the template, without those of the recipient, sealed under the server secret.
     pub sealed: Vec<u8>,
     /// Time at which the mail was written to the outbox.
     pub created_at: Timestamp,
@@ -97,7 +99,8 @@ words! {
         Sent = "sent",
         /// Failed permanently. Only [`Outbox::retry_mails`] schedules another attempt.
         Dead = "dead",
-        /// Decoy for constant cost, written for an address that may not have the mail. It is never sent or listed.
+        /// A decoy: stored so that a request costs the same for an address that may not have the mail. It is never
+        /// sent or listed.
         Decoy = "decoy",
     }
 }
@@ -148,7 +151,8 @@ pub trait Outbox {
     /// Returns the earliest time at which a queued mail is due or a lease ends; `None` if no mail is queued.
     async fn next_mail_due(&self) -> StoreResult<Option<Timestamp>>;
 
-    /// Lists mails for the operator, newest first, at most `limit`, without decoys. `None` lists all states.
+    /// Lists mails for the operator, newest first, at most `limit`. Mails that are stored as decoys are left out.
+    /// `None` lists all states.
     async fn list_mails(&self, state: Option<MailState>, limit: u32) -> StoreResult<Vec<ListedMail>>;
 
     /// Queues dead mails again: the mail with this id, or all if `id` is `None`. Returns the number of queued mails.

@@ -21,7 +21,8 @@ use crate::factors::{ChangeFactors, ChangedFactors, Enroller, TurnedOn};
 use crate::outbox::NewMail;
 use crate::sessions::{LiveSession, SignInGuard};
 
-/// A WebAuthn ceremony that a request completes. It succeeds once over all instances.
+/// A WebAuthn ceremony (a registration or a sign-in) that a request completes. It succeeds once, whichever instance
+/// gets the request.
 #[derive(Debug, Clone, Copy)]
 pub struct Ceremony {
     /// Hash of the ceremony's WebAuthn challenge.
@@ -33,7 +34,7 @@ pub struct Ceremony {
 /// Registration of a passkey, to be begun.
 #[derive(Debug, Clone)]
 pub struct BeginPasskey {
-    /// Proof that the caller may register a passkey.
+    /// Session or challenge that permits the registration.
     pub enroller: Enroller,
     /// User handle that the account gets if it has none.
     pub user_handle: UserHandle,
@@ -49,7 +50,8 @@ pub enum BegunPasskey {
     /// The session or challenge in [`BeginPasskey::enroller`] is not live, or the challenge does not permit the
     /// enrolment.
     NoEnroller,
-    /// A challenge enrols, and the account's address is not verified, or its password is not proven to be the owner's.
+    /// A challenge permits the registration, and the account's address is not verified, or its password is not known to
+    /// come from the mailbox's owner.
     Unverified,
     /// The account has [`latchkey_domain::passkey::MAX_PASSKEYS`].
     TooMany,
@@ -89,22 +91,23 @@ pub struct NewPasskey {
     pub state: PasskeyState,
 }
 
-/// A verified registration. A challenge that enrols turns two-step sign-in on, ends every session of the account, and
-/// opens a new one.
+/// A registration whose attestation is verified. If a challenge permits it, two-step sign-in is turned on: every
+/// session of the account ends, and a new one is opened.
 #[derive(Debug, Clone)]
 pub struct RegisterPasskey {
-    /// Proof that the caller may register the passkey.
+    /// Session or challenge that permits the registration.
     pub enroller: Enroller,
     /// Ceremony of the registration.
     pub ceremony: Ceremony,
     /// Passkey to store.
     pub passkey: NewPasskey,
-    /// Data to write if a challenge enrols; unused for a session. The store fills in the passkey of the session.
+    /// Data to write if a challenge permits the registration; not used with a session. The store adds the passkey to
+    /// the session that is opened.
     pub turned_on: Option<Box<TurnedOn>>,
     /// Audit event of kind `PasskeyAdded`. The store fills in user id and session id.
     pub event: AuditEvent,
-    /// Mail of kind `PasskeyAdded` without an undo link; `None` writes no mail. Mails go to a verified address only,
-    /// and none of this kind is written if a challenge enrols: `TwoStepOn` tells of it.
+    /// Mail of kind `PasskeyAdded` without an undo link, to a verified address only; `None` writes no mail. It is not
+    /// written if a challenge permits the registration, because the mail `TwoStepOn` reports the passkey then.
     pub mail: Option<NewMail>,
     /// Mail of kind `PasskeyAdded` with an undo link, and its token. It replaces `mail` while two-step sign-in is off;
     /// `None` if undo links are off.
@@ -145,17 +148,18 @@ pub struct VerifiablePasskey {
     pub user_handle: UserHandle,
 }
 
-/// A passkey whose assertion has a good signature.
+/// A passkey whose signature in an assertion is right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShownPasskey {
     /// Id of the passkey.
     pub id: PasskeyId,
-    /// Facts of the assertion. `None` if it was refused after the signature, because the counter did not grow or the
-    /// backup eligibility changed. The store judges the counter again, by [`latchkey_domain::passkey::may_follow`].
+    /// Counter and backup state in the assertion. `None` if the service refused the passkey although the signature is
+    /// right, because the counter did not increase or the backup eligibility changed. The store checks the counter
+    /// again, by [`latchkey_domain::passkey::may_follow`].
     pub state: Option<PasskeyState>,
 }
 
-/// Audit event and mail about a passkey that was refused after a good signature: it may have been copied.
+/// Audit event and mail about a passkey that was refused although its signature is right: it may have been copied.
 #[derive(Debug, Clone)]
 pub struct PasskeyRefusal {
     /// Audit event of kind `PasskeyRefused`. The store fills in the user id.
@@ -164,14 +168,15 @@ pub struct PasskeyRefusal {
     pub mail: Option<NewMail>,
 }
 
-/// A sign-in with a passkey whose signature is good.
+/// A sign-in with a passkey whose signature is right.
 #[derive(Debug, Clone)]
 pub struct SignInWithPasskey {
-    /// Ceremony of the assertion. A refusal of the passkey uses it up too, so that one assertion is mailed once.
+    /// Ceremony of the assertion. A refused passkey uses it up too, so that one assertion, sent repeatedly, causes one
+    /// mail.
     pub ceremony: Ceremony,
-    /// Passkey with the facts of the assertion.
+    /// Passkey, with the state that the assertion contains.
     pub shown: ShownPasskey,
-    /// Relying party id in force.
+    /// Relying party id that the service uses now.
     pub rp_id: RpId,
     /// Session of level 2 to open. The store fills in the passkey. The challenge of the entry is not used.
     pub entry: Entry,
@@ -205,7 +210,7 @@ pub enum PasskeySignIn {
     CeremonyUsed,
     /// The passkey was removed, or is of another relying party id. Nothing changed.
     Gone,
-    /// The signature counter did not grow, or the assertion was refused by the caller. The refusal was written.
+    /// The signature counter did not increase, or the service refused the assertion. Audit event and mail were written.
     Refused,
     /// The account is banned. Nothing changed.
     Banned,
@@ -231,15 +236,15 @@ pub struct RemovePasskeyOf {
 /// Passkeys of accounts: registration, sign-in, change and removal.
 #[async_trait]
 pub trait Passkeys {
-    /// Makes the account's user handle, if it has none, and returns what creation options need.
+    /// Stores a user handle for the account, if it has none, and returns the data that creation options contain.
     async fn begin_passkey(&self, begin: BeginPasskey) -> StoreResult<BegunPasskey>;
 
     /// Stores a verified passkey. Of concurrent registrations, a ceremony and a credential id succeed once, and the
     /// account never exceeds [`latchkey_domain::passkey::MAX_PASSKEYS`]. Deletes the account's challenges.
     async fn register_passkey(&self, register: RegisterPasskey) -> StoreResult<RegisteredPasskey>;
 
-    /// Finds the passkey with a credential id, if it is of this relying party id. `ceremony` is the hash of the ceremony
-    /// in which it was shown.
+    /// Finds the passkey with a credential id, if it was registered for this relying party id. `ceremony` is the hash
+    /// of the ceremony that the assertion belongs to.
     async fn find_passkey(
         &self,
         credential_id: &CredentialId,
@@ -263,18 +268,18 @@ pub trait Passkeys {
         rename: ChangeFactors<(PasskeyId, FactorName)>,
     ) -> StoreResult<ChangedFactors<Passkey>>;
 
-    /// Removes a passkey of the caller, and ends the other sessions in whose sign-in it was shown. Returns the remaining
-    /// ones.
+    /// Removes a passkey of the caller, and ends the other sessions whose sign-in used it. Returns the remaining
+    /// passkeys.
     async fn remove_passkey(
         &self,
         remove: ChangeFactors<PasskeyId>,
         offer: SignInOffer,
     ) -> StoreResult<ChangedFactors<OwnPasskeys>>;
 
-    /// Removes a passkey for an admin, and ends the sessions in whose sign-in it was shown. Returns `false` if the
-    /// account has no such passkey.
+    /// Removes a passkey for an admin, and ends the sessions whose sign-in used it. Returns `false` if the account has
+    /// no such passkey.
     async fn remove_passkey_of(&self, remove: RemovePasskeyOf) -> StoreResult<bool>;
 
-    /// Counts the passkeys of the instance that are not of this relying party id, all of them for `None`.
+    /// Counts the passkeys of the instance that were registered for another relying party id; for `None`, all passkeys.
     async fn count_unusable_passkeys(&self, rp_id: Option<&RpId>) -> StoreResult<u64>;
 }

@@ -9,7 +9,7 @@ pub const RETENTION_AFTER_END: Duration = Duration::from_hours(7 * 24);
 /// Retention of OAuth states after expiry. A browser that returns late is still redirected to its app.
 pub const FLOW_RETENTION: Duration = Duration::from_hours(24);
 
-/// Retention of decoy mails after they were written.
+/// Time for which a mail that was written for constant cost and is never sent (a decoy) is retained.
 pub const DECOY_RETENTION: Duration = Duration::from_hours(1);
 
 /// Maximum retention of failure events in the audit trail that name no account.
@@ -22,13 +22,14 @@ pub const PURGE_BATCH: u32 = 2_000;
 /// deletion of an account cascades to many rows.
 pub const ACCOUNT_PURGE_BATCH: u32 = 100;
 
-/// Retention of the search feed, for slow instances: one to two times this period, less under heavy writes
-/// ([`FEED_LIMIT`]).
+/// Retention of the search feed. Instances that lag behind need it. It is one to two times this period, less under
+/// heavy writes ([`FEED_LIMIT`]).
 pub const FEED_RETENTION: Duration = Duration::from_hours(24);
 
 /// Maximum number of batches of [`PURGE_BATCH`] search feed rows that one purge deletes. It is large because the feed
 /// grows faster than other tables.
 pub const FEED_PURGE_BATCHES: u32 = 250;
 
-/// Maximum number of rows retained in the search feed, more than are written while an index is rebuilt.
+/// Maximum number of rows retained in the search feed. More rows than this are not expected while an instance rebuilds
+/// its index.
 pub const FEED_LIMIT: u32 = 2_000_000;

@@ -42,10 +42,10 @@ pub struct SignInGuard {
 /// Outcome of [`Sessions::begin_password_change`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum BeginPasswordChange {
-    /// The session has ended, or its user is banned. No rate limit was charged.
+    /// The session has ended, or its user is banned. No tokens were taken from the rate limits.
     NoSession,
-    /// The account has this address, which differs from the given one. No rate limit was charged; the caller retries
-    /// with the limits of this address.
+    /// The account has this address, not the given one. No tokens were taken from the rate limits; the caller tries
+    /// again with the limits of this address.
     OtherEmail(Email),
     /// The account of the session, whose current password is to be compared.
     Candidate(Box<SignInCandidate>),
@@ -63,13 +63,13 @@ pub struct SignInCandidate {
     pub last_sign_up: Option<PasswordHash>,
 }
 
-/// What [`Sessions::begin_sign_in`] found at an address.
+/// Holder of an email address, as found by [`Sessions::begin_sign_in`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum SignInSubject {
     /// An account, whose hashes the password is compared with.
     Account(Box<SignInCandidate>),
-    /// The address is reserved for an account that left it. Contains the hash of the password of the last sign-up with
-    /// the address, if one is stored.
+    /// The address is reserved for an account that had it before. Contains the hash of the password of the last sign-up
+    /// with the address, if one is stored.
     Reserved(Option<PasswordHash>),
     /// No account has the address.
     Unknown,
@@ -151,7 +151,7 @@ pub struct RefreshSession {
     pub successor: TokenHash,
     /// New successor token, sealed under a key derived from the presented token.
     pub sealed_successor: Vec<u8>,
-    /// Grace period: how long a replaced token yields the same successor again.
+    /// Grace period: time for which a replaced token still yields its successor.
     pub grace: Duration,
     /// New idle expiry of the session, if the token is rotated.
     pub idle_expires_at: Timestamp,
@@ -161,8 +161,8 @@ pub struct RefreshSession {
     pub reuse_event: AuditEvent,
     /// Mail of kind `SessionEndedForSafety` to the owner on token reuse; `None` if security notifications are off.
     pub mail: Option<NewMail>,
-    /// Audit event recorded if the session has level 1 and ends, because it must have level 2. The store fills in user
-    /// id and session id. `None` if level 1 is enough.
+    /// Audit event to record if the operator requires level 2 and the session has level 1, which ends the session. The
+    /// store fills in user id and session id. `None` if level 1 is enough.
     pub level_two_required: Option<AuditEvent>,
     /// Time of the request, used as the current time throughout the operation.
     pub now: Timestamp,
@@ -171,7 +171,8 @@ pub struct RefreshSession {
 /// Outcome of a refresh, determined by [`latchkey_domain::refresh::RefreshState::judge`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum RefreshOutcome {
-    /// The new successor replaced the presented token, or an unused earlier successor of it.
+    /// The presented token was replaced by the new successor. If an earlier successor of it existed, that one was
+    /// unused and is no longer valid.
     Rotated(Box<LiveSession>),
     /// The token was replaced within the grace period, and its stored successor is returned again. Nothing changed.
     SameSuccessor {
@@ -196,7 +197,7 @@ pub enum RefreshOutcome {
 pub enum EndedSession {
     /// One session, if it belongs to the given user.
     Own(UserId, SessionId),
-    /// The session of a refresh token, if the token is still good for a refresh.
+    /// The session of a refresh token, if a refresh with the token would succeed.
     OfRefreshToken {
         /// Hash of the family half of the token.
         family: TokenHash,
@@ -317,8 +318,8 @@ pub trait Sessions {
     /// Lists the live sessions of a user, newest first, at most 1,000.
     async fn list_sessions(&self, user_id: UserId, now: Timestamp) -> StoreResult<Vec<Session>>;
 
-    /// Names a live session of the user, or removes its name with `None`. Returns the session; `None` if the user has no
-    /// live session with this id.
+    /// Sets the name of a live session of the user, or removes it with `None`. Returns the session; `None` if the user
+    /// has no live session with this id.
     async fn rename_session(
         &self,
         user_id: UserId,
@@ -334,7 +335,7 @@ pub trait Sessions {
     async fn change_password(&self, change: ChangePassword) -> LimitedResult<PasswordChange>;
 
     /// Sets the first password of an account, ends the account's other sessions and deletes its outstanding codes and
-    /// tokens. The password counts as proven to be the owner's if the account's address is verified. Of concurrent
-    /// callers only one succeeds.
+    /// tokens. The password counts as known to come from the mailbox's owner if the account's address is verified. Of
+    /// concurrent callers only one succeeds.
     async fn set_password(&self, set: SetPassword) -> StoreResult<PasswordSet>;
 }

@@ -1,5 +1,5 @@
-//! Contract for undo links, with which the owner of the mailbox reverses an event. The rules are in
-//! [`latchkey_domain::undo`].
+//! Contract for undo links. A mail reports a change of the account, and its undo link lets the owner of the mailbox
+//! reverse the change. The rules are in [`latchkey_domain::undo`].
 
 use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;
@@ -45,8 +45,8 @@ pub struct UndoWrites {
     pub reset_mail: NewMail,
     /// Mail of kind `Undone`; `None` writes no mail.
     pub mail: Option<NewMail>,
-    /// Mail of kind `Undone` to the address that the account leaves, if it gets an earlier address back; `None` writes
-    /// no mail.
+    /// Mail of kind `Undone` to the address that the account had until the undo, if the undo restores an earlier one;
+    /// `None` writes no mail.
     pub left_mail: Option<NewMail>,
     /// Time of the request, used as the current time throughout the operation.
     pub now: Timestamp,
@@ -55,34 +55,34 @@ pub struct UndoWrites {
 /// Outcome of [`UndoLinks::undo`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UndoOutcome {
-    /// The event was reversed.
+    /// The change was reversed.
     Undone,
     /// A second factor is needed, and the challenge was written. Contains the kinds of answers that it accepts. If the
     /// account can give no answer, nothing was written and the list is empty.
     Challenged(Vec<ChallengeKind>),
-    /// The token is unknown, used or expired, the typed address is not the one that the mail was sent to, the account is
-    /// banned, or another account has the address by now. Nothing changed.
+    /// The token is unknown, used or expired, the typed address is not the one that the mail was sent to, the account
+    /// is banned, or another account has the address by now. Nothing changed.
     Refused,
 }
 
-/// Event that a live undo token reverses.
+/// Change that a live undo token reverses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UndoLink {
-    /// Kind of the event.
+    /// Kind of the change.
     pub event: UndoableEvent,
-    /// Time of the event.
+    /// Time of the change.
     pub happened_at: Timestamp,
 }
 
 /// Undo links: lookup and use.
 ///
 /// **Reserved addresses.** While an undo token is valid, the address that it was mailed to is reserved for the account:
-/// it is taken for everybody else. [`crate::Accounts`], [`crate::AdminUsers`],
-/// [`crate::Identities`] and [`crate::EmailChanges`] treat it like the address of an account, and nothing but the mails
-/// of the undo is sent there.
+/// no other account can get it. [`crate::Accounts`], [`crate::AdminUsers`], [`crate::Identities`] and
+/// [`crate::EmailChanges`] treat it as taken. Only mails about the undo are sent there.
 #[async_trait]
 pub trait UndoLinks {
-    /// Takes tokens from the rate limits, and finds the event of a live undo token; `None` if the token is not live.
+    /// Takes tokens from the rate limits, and finds the change that a live undo token reverses; `None` if the token is
+    /// not live.
     async fn find_undo(
         &self,
         token: TokenHash,
@@ -90,16 +90,17 @@ pub trait UndoLinks {
         now: Timestamp,
     ) -> LimitedResult<Option<UndoLink>>;
 
-    /// Lists the former addresses that are reserved for an account, with the time until which they are.
+    /// Lists the former addresses that are reserved for an account, each with the end of its reservation.
     async fn list_reserved_emails(
         &self,
         user_id: UserId,
         now: Timestamp,
     ) -> StoreResult<Vec<(Email, Timestamp)>>;
 
-    /// Reverses an event, once. The account gets the address back that the mail was sent to, verified. Removes the password. Ends all sessions. Deletes outstanding codes, tokens and
-    /// challenges. Removes the factors and identities that were added since the day before the event. Turns two-step
-    /// sign-in off if it was turned on since then, or if neither a second factor nor a recovery code is left. Restores an
-    /// account in deletion. Deletes the undo tokens of this and later events.
+    /// Reverses a change, once. The account gets the address back that the mail was sent to, as a verified one. Removes
+    /// the password, ends all sessions, and deletes outstanding codes, tokens and challenges. Removes factors and
+    /// identities added since the day before the change. Turns two-step sign-in off if it was turned on since then, or
+    /// if the account has neither a second factor nor a recovery code left. Restores an account in deletion. Deletes
+    /// the undo tokens of this change and of later ones.
     async fn undo(&self, link: UseUndoLink) -> LimitedResult<UndoOutcome>;
 }

@@ -52,9 +52,10 @@ impl<E: Executor> Accounts for Engine<E> {
         .await
     }
 
-    /// Inserts the account of a sign-up, which found the address free. The fast path therefore inserts without a read,
-    /// in one round trip, and falls back to a transaction if a concurrent insert took the address. The lock waits for an
-    /// account that leaves the address at this moment, so that the insert sees its reservation.
+    /// Inserts the account of a sign-up whose address was free when it was last read. The first attempt inserts without
+    /// reading again, in one round trip. If the insert fails because another request took the address meanwhile, a
+    /// transaction decides. The insert locks the address against an account that gives it up at the same moment, so
+    /// that it sees whether that account keeps the address reserved.
     async fn create_account_and_enter(
         &self,
         account: NewAccount,
@@ -126,8 +127,8 @@ impl<E: Executor> Accounts for Engine<E> {
     }
 }
 
-/// Handles of the statements that read whether an address is taken: it has an account, or is reserved for one. The
-/// reservation is read last, because it comes with the change that frees the address.
+/// Handles of the statements that read whether an address is taken: an account has it, or it is reserved for an account
+/// that gave it up. The reservation is read last, because the change that frees an address also writes the reservation.
 #[derive(Clone, Copy)]
 struct Taken {
     account: Slot,

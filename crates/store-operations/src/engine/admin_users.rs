@@ -69,7 +69,7 @@ impl<E: Executor> AdminUsers for Engine<E> {
         .await
     }
 
-    /// Deletes users. If an id occurs twice, its user is deleted once, with the first of the id's events.
+    /// Deletes users. An id that occurs twice is deleted once, and the first of its audit events is written.
     async fn delete_users(&self, ids: &[UserId], events: Vec<AuditEvent>) -> StoreResult<u64> {
         let mut named: Vec<(UserId, Option<AuditEvent>)> = Vec::with_capacity(ids.len());
         let mut events = events.into_iter();
@@ -161,20 +161,20 @@ fn change(writes: &mut Script, there: &Proven, update: &UpdateUser) -> StoreResu
     events.iter().try_for_each(|event| audit_events::record_of(writes, event.clone(), id))
 }
 
-/// Changes the email address. Codes and tokens of the former address are invalidated, unless only the spelling
+/// Changes the email address. Codes and tokens mailed to the former address become invalid, unless only the spelling
 /// changes.
 fn set_email(writes: &mut Script, user: &User, email: &Email, now: Timestamp) {
     users::set_email(writes, user.id, email);
     if email.key() != user.email.key() {
         request_code::end_all_of(writes, user.id, now);
-        // The admin's decision stands: no mailbox of an earlier address takes it back.
+        // An admin's change is final: undo links mailed to an earlier address must not revert it.
         undo_tokens::delete_all_of(writes, user.id);
-        sign_up_attempts::delete(writes, user.id); // it was for the former address
+        sign_up_attempts::delete(writes, user.id); // made for the former address
     }
 }
 
-/// Marks the email address as unverified. Used verification links are invalidated too, because they would verify the
-/// address again.
+/// Marks the email address as unverified. Verification links that were used already are invalidated too: a used link
+/// still verifies when it is opened again.
 fn unverify(writes: &mut Script, id: UserId, now: Timestamp) {
     link_tokens::supersede_tokens_of(writes, id, Purpose::VerifyEmail, now);
     users::set_unverified(writes, id);

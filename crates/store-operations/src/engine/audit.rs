@@ -46,7 +46,8 @@ impl<E: Executor> Audit for Engine<E> {
     }
 }
 
-/// Decodes a page of events. One more row than the limit was read if there is a next page.
+/// Decodes a page of events. The statement reads one row more than the limit: that row exists if
+/// there is a next page.
 fn page(results: &Results<'_>, found: Slot, limit: u32) -> StoreResult<EventPage> {
     let mut events = results.list(found, audit_events::read_event)?;
     let has_more = events.len() > limit as usize;

@@ -24,7 +24,8 @@ impl<E: Executor> OAuthFlows for Engine<E> {
     }
 
     async fn take_flow(&self, state: TokenHash, now: Timestamp) -> StoreResult<StateOutcome> {
-        // Anyone can invent a `state`. The single writer is used only for one that is valid.
+        // Anyone can invent a `state`. An invalid one is refused by a read, so that it does not occupy
+        // SQLite's single writer.
         if E::HAS_ONE_WRITER {
             let mut script = Script::default();
             let found = oauth_flows::find(&mut script, &state);
@@ -55,7 +56,7 @@ impl<E: Executor> OAuthFlows for Engine<E> {
         self.transact(script, move |results| decide_code(&code, owner, concerned, results)).await
     }
 
-    /// Consumes an authorization code, unless the code links an identity and the request has no session.
+    /// Consumes an authorization code. A code that links an identity stays if the request has no session.
     async fn take_oauth_code(&self, presented: PresentedCode) -> StoreResult<TakenCode> {
         let mut script = Script::default();
         let found = oauth_codes::lock(&mut script, &presented.code);

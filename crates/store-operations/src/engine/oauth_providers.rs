@@ -55,7 +55,7 @@ async fn change<E: Executor>(
     event: AuditEvent,
 ) -> StoreResult<bool> {
     let mut script = Script::default();
-    settings::lock_version(&mut script); // first: it makes changes take turns
+    settings::lock_version(&mut script); // first, so that concurrent changes run one after another
     let changed = script.change(sql, values);
     engine
         .transact(script, move |results| {

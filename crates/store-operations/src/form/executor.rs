@@ -11,7 +11,7 @@ pub type Finish<T> = Box<dyn FnOnce(&Results<'_>) -> StoreResult<T> + Send>;
 
 /// Decision of an operation, made from the results of its reads.
 pub enum Decided<T> {
-    /// Rolls back, including changes in the script of reads, and returns the outcome.
+    /// Rolls back, including changes made by the reading script, and returns the outcome.
     Return(T),
     /// Commits the writes and computes the outcome from their results.
     Write(Script, Finish<T>),
@@ -21,14 +21,15 @@ pub enum Decided<T> {
 }
 
 impl<T: Send + 'static> Decided<T> {
-    /// Returns the decision to commit the writes, and any changes in the script of reads, with a known outcome.
+    /// Makes the decision to commit `script`, with an outcome that is known already. Changes made by the reading script
+    /// are committed too.
     #[must_use]
     pub fn done(script: Script, answer: T) -> Self {
         Self::write(script, move |_| Ok(answer))
     }
 
-    /// Returns the decision to commit the writes and to compute the outcome from their results. A read in the script
-    /// sees the changes that precede the read.
+    /// Makes the decision to commit `script`, whose results yield the outcome. A read in the script sees the changes
+    /// that precede it.
     #[must_use]
     pub fn write(
         script: Script,

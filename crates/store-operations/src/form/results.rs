@@ -8,7 +8,7 @@ use super::{Cells, Row, Slot};
 /// Results of a script's statements.
 pub struct Results<'a>(&'a dyn ResultSource);
 
-/// An engine's results of one script. The engine may execute a read only when its rows are requested.
+/// Results that an engine holds for one script. An engine may execute a read only when its rows are requested.
 pub trait ResultSource {
     /// Calls `each` with the rows of a statement, one after another, until `each` returns `false`.
     fn rows(&self, slot: Slot, each: &mut dyn FnMut(&dyn Row) -> StoreResult<bool>) -> StoreResult<()>;
@@ -20,8 +20,8 @@ pub trait ResultSource {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Taken {
     Yes,
-    /// Nothing was taken, because the condition `only_for` does not hold: the session is not live, or its user has
-    /// another address.
+    /// Nothing was taken, because the condition [`super::script::TakeRequest::only_for`] does not hold: the
+    /// session is not live, or its user has another address.
     No,
     /// Nothing was taken, because this bucket is empty.
     Limited(Limited),

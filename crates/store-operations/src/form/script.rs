@@ -112,7 +112,8 @@ impl Script {
         self.add(Statement::Take(TakeRequest { takes: takes.to_vec(), only_for: None, now }))
     }
 
-    /// Adds a statement that takes from the token buckets only if the session is live and its user has this address.
+    /// Adds a statement that takes from the token buckets, from all or none, if the session is live and its user has
+    /// this address.
     pub fn take_for(&mut self, takes: &[Take], session: SessionId, email: &EmailKey, now: Timestamp) -> Slot {
         let only_for = Some((session, email.clone()));
         self.add(Statement::Take(TakeRequest { takes: takes.to_vec(), only_for, now }))

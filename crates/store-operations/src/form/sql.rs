@@ -55,10 +55,13 @@ pub fn to_sqlite(postgres: &str) -> String {
     text
 }
 
-/// Declares the statements of a file, and `ALL`, their list: `NAME = text;`, or `NAME = text, sqlite text;` with a
-/// text of its own for SQLite. `NAME: change touch(id: UserId) = text;` also declares a function that adds the
-/// statement to a script (`read` for a read). `[id, …]` after the arguments gives the statement's values if they
-/// differ from the arguments.
+/// Declares the SQL statements of a file, and `ALL`, a list of them.
+///
+/// - `NAME = text;` declares a statement in PostgreSQL's dialect, which is translated for SQLite.
+/// - `NAME = text, sqlite text;` declares one with a text of its own for SQLite.
+/// - `NAME: change touch(id: UserId) = text;` also declares the function `touch`, which adds the statement to a
+///   [`Script`](crate::form::Script); for a read, `read` stands instead of `change`.
+/// - `[id, …]` after the arguments lists the statement's values if they differ from the arguments.
 macro_rules! statements {
     (@sql $text:expr) => { $crate::form::Sql::new($text) };
     (@sql $text:expr, $sqlite:expr) => { $crate::form::Sql::of_each($text, $sqlite) };

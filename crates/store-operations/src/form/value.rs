@@ -25,7 +25,7 @@ pub enum Value {
     Id(Option<Uuid>),
 }
 
-/// Writes only the type: values are email addresses, hashes and sealed secrets.
+/// Writes the type of the value only: values are email addresses, hashes and sealed secrets.
 impl fmt::Debug for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -35,7 +35,8 @@ struct Reads {
     begun: BegunReads,
 }
 
-/// Handles of the statements that read the first factor, session, reset token or undo link that began a challenge.
+/// Handles of the statements that read what began a challenge: a first factor, a session, a reset token or an undo
+/// link.
 #[derive(Clone, Copy)]
 enum BegunReads {
     SignIn { identity_owner: Slot },
@@ -44,7 +45,8 @@ enum BegunReads {
     Undo(UndoReads),
 }
 
-/// The first factor, session, reset token or undo link that began a challenge, as read when the challenge is answered.
+/// What began a challenge, as it is when the challenge is answered: a first factor, a session, a reset token or an
+/// undo link.
 enum Begun {
     SignIn { is_identity_linked: bool },
     Reauthenticate(Box<LiveSession>),
@@ -54,12 +56,12 @@ enum Begun {
 
 /// Decision on an answer.
 enum Verdict {
-    /// The answer is right. Contains the state of the passkey, if one was shown.
+    /// The answer is right. The value is the new state of the passkey, if the answer is one.
     Right(Option<(PasskeyId, PasskeyState)>),
-    /// The number of unused recovery codes changed since the challenge was found.
+    /// The number of unused recovery codes changed after the challenge was read, so the answer must be judged again.
     Moved,
     Wrong,
-    /// A passkey was refused after a good signature, which also counts as a wrong answer.
+    /// The signature of the passkey is right, but its counter or its state refuses it. Counts as a wrong answer.
     PasskeyRefused,
 }
 
@@ -84,13 +86,13 @@ fn decide(answer: &AnswerChallenge, reads: Reads, results: &Results<'_>) -> Stor
             let mut writes = count(answer, reads, results, &challenge)?;
             let (user, now) = (&challenge.account.user, answer.terms.now);
             write_refusal(&mut writes, user, &answer.passkey_refusal, now)?;
-            challenges::drop_passkey_options(&mut writes, answer.challenge); // one assertion is mailed once
+            challenges::drop_passkey_options(&mut writes, answer.challenge); // one assertion, sent again, causes no second mail
             Ok(Decided::done(writes, Ok(Answered::Wrong)))
         }
     }
 }
 
-/// Returns the guess limits of an answer by TOTP or recovery code; `None` for other kinds of answers.
+/// Returns the guess limits of an answer by TOTP or recovery code; `None` for a passkey.
 fn guard_of(answer: &AnswerChallenge) -> Option<&SecondFactorGuard> {
     let is_limited = matches!(answer.kind, ChallengeKind::Totp | ChallengeKind::RecoveryCode);
     answer.guard.as_ref().filter(|_| is_limited)
@@ -118,8 +120,8 @@ impl Reads {
         }
     }
 
-    /// Decodes the challenge, with the first factor, session or token that began it. `None` unless the challenge is
-    /// live, accepts the kind of the answer, and has the purpose of the answer's completion.
+    /// Decodes the challenge, together with the first factor, session or token that began it. Returns `None` if the
+    /// challenge is not live, does not accept this kind of answer, or has another purpose than the caller completes.
     fn live(
         self,
         results: &Results<'_>,
@@ -199,8 +201,8 @@ impl BegunReads {
         }
     }
 
-    /// Returns the first factor, session, reset token or undo link that began the challenge; `None` if it is no longer
-    /// valid, or if the challenge has another purpose than the answer's completion.
+    /// Returns what began the challenge; `None` if that is no longer valid, or if the challenge has another purpose
+    /// than the caller completes.
     fn begun(
         self,
         results: &Results<'_>,
@@ -255,7 +257,8 @@ fn count(
     Ok(writes)
 }
 
-/// Marks the factor of the answer as used, deletes the challenge, and completes the challenge's operation.
+/// Completes a challenge after a right answer: marks the factor as used, deletes the challenge, and performs the
+/// sign-in, step-up, reset or undo that waited for it.
 fn complete(
     answer: &AnswerChallenge,
     results: &Results<'_>,

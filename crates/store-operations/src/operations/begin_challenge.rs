@@ -79,7 +79,7 @@ pub(crate) async fn save_passkey_options<E: Executor>(
         .await
 }
 
-/// Writes the challenge of a step-up, which replaces an earlier one of the session.
+/// Writes the challenge of a reauthentication. It replaces an earlier challenge of the session.
 pub(crate) async fn reauthenticate<E: Executor>(
     engine: &E,
     begin: BeginReauthentication,
@@ -115,7 +115,7 @@ pub(crate) async fn reauthenticate<E: Executor>(
         .await
 }
 
-/// Writes the challenge of a password reset, which replaces an earlier one of the reset token.
+/// Writes the challenge of a password reset. It replaces an earlier challenge of the reset token.
 pub(crate) async fn reset<E: Executor>(
     engine: &E,
     begin: BeginResetChallenge,

@@ -1,5 +1,5 @@
-//! Beginning of a change of address. The same statements are executed whether the new address is free, taken or
-//! reserved.
+//! First step of a change of email address: a code to the old address, the new one, or both. The same statements are
+//! executed whether the new address is free, taken or reserved, so that response times are equal.
 
 use latchkey_domain::email_change::{EmailChange, Side, needs_current_address};
 use latchkey_domain::ids::UserId;
@@ -25,9 +25,9 @@ struct Reads {
     lane_of_current: LaneReads,
 }
 
-/// State of the new address, which decides who gets the mail.
+/// State of the new address. It decides which mail is written, and to whom.
 enum NewAddress {
-    /// No account has the address, or a pending one, which the proof of the mailbox removes.
+    /// No account has the address, or a pending account has it, which is deleted when the address is proven.
     Free,
     /// Another account has the address.
     Taken(Box<User>),
@@ -132,8 +132,8 @@ fn write(
     Ok((writes, change.needs()))
 }
 
-/// Writes the code of a side. The codes of an earlier change are deleted in both lanes. Without an owner the code is a
-/// decoy.
+/// Writes the code for the old or the new address. Codes of an earlier change are deleted, for clients known to the
+/// account and for all others. A code without an owner is never valid; it is written so that response times are equal.
 fn write_code(
     writes: &mut Script,
     begin: &BeginEmailChange,

@@ -21,8 +21,8 @@ pub(super) struct Owner {
     pub(super) own: OwnPasskeys,
 }
 
-/// Locks the account of a change, and lets `decide` judge the change and write it. What it wrote is committed if it says
-/// `Changed`, and dropped otherwise.
+/// Locks an account, and lets `decide` judge a change of its factors and write it. The writes are committed if `decide`
+/// returns `Changed`, and dropped otherwise.
 pub(super) async fn change<E, T, R>(
     engine: &E,
     change: ChangeFactors<T>,
@@ -58,8 +58,8 @@ where
         .await
 }
 
-/// Writes what every change of factors except a renaming needs: invalidates the challenges, updates the user's time of
-/// change, and adds the audit event and the mail.
+/// Adds the writes that all changes of factors share, except a change of name: invalidates the challenges, updates the
+/// user's time of change, and writes audit event and mail.
 pub(super) fn record<T>(
     writes: &mut Script,
     user: &User,
@@ -109,7 +109,7 @@ pub(crate) async fn remove<E: Executor>(
     .await
 }
 
-/// Turns two-step sign-in on by a passkey alone.
+/// Turns two-step sign-in on for an account whose only second factor is a passkey.
 pub(crate) async fn turn_two_step_on<E: Executor>(
     engine: &E,
     on: TurnTwoStepOn,
@@ -126,7 +126,7 @@ pub(crate) async fn turn_two_step_on<E: Executor>(
             if user.has_two_step() {
                 return Ok(Decided::Return(TurnedTwoStepOn::Unchanged));
             }
-            // A TOTP factor is confirmed only while two-step sign-in is on.
+            // Confirmed TOTP factors exist only while two-step sign-in is on, so here the passkey is the only factor.
             if !user.has_usable_passkey(on.rp_id.as_ref()) {
                 return Ok(Decided::Return(TurnedTwoStepOn::NoFactor));
             }
@@ -143,7 +143,7 @@ pub(crate) async fn turn_two_step_on<E: Executor>(
         .await
 }
 
-/// Turns two-step sign-in off and removes TOTP factors and recovery codes. Sessions go on.
+/// Turns two-step sign-in off and removes TOTP factors and recovery codes. Sessions stay live.
 pub(crate) async fn turn_two_step_off<E: Executor>(
     engine: &E,
     off: ChangeFactors<()>,

@@ -43,7 +43,7 @@ pub(crate) async fn begin<E: Executor>(
         }
         match limit.map_or(Ok(Taken::Yes), |slot| results.taken(slot))? {
             Taken::Yes => {}
-            Taken::No => return Ok(Ok(BeginPasswordChange::NoSession)), // it was another's when the tokens were to be taken
+            Taken::No => return Ok(Ok(BeginPasswordChange::NoSession)), // the session ended or got another address before the tokens were taken
             Taken::Limited(limited) => return Ok(Err(limited)),
         }
         if let Some(limited) = watch.judge(results, guard.as_ref(), now)? {
@@ -55,7 +55,7 @@ pub(crate) async fn begin<E: Executor>(
     take_and_read(engine, script, finish).await
 }
 
-/// Changes the password, if the password that the user proved to know is still current.
+/// Changes the password, if the password that the user entered for confirmation is still current.
 pub(crate) async fn change<E: Executor>(engine: &E, change: ChangePassword) -> LimitedResult<PasswordChange> {
     let mut reads = Script::default();
     let watch = Watch::over(&mut reads, change.guard.as_ref(), Hold::Locked);
@@ -117,8 +117,8 @@ pub(crate) async fn set<E: Executor>(engine: &E, set: SetPassword) -> StoreResul
         .await
 }
 
-/// Writes what every new password of a signed-in owner needs: deletes outstanding codes and tokens, and ends the other
-/// sessions.
+/// Adds the writes of every password change in a session: deletes outstanding codes and tokens, and ends the user's
+/// other sessions.
 fn replaced(writes: &mut Script, user_id: UserId, password: &PasswordHash, keep: SessionId, now: Timestamp) {
     sign_up_attempts::forget_incomparable(writes, user_id, password);
     users::touch(writes, user_id, now);

@@ -19,7 +19,7 @@ pub(crate) struct CodeReads {
     lane: LaneReads,
 }
 
-/// Party that a code was mailed to.
+/// Owner of the mailbox that a code was mailed to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CodeOwner {
     User(UserId),
@@ -27,7 +27,7 @@ pub(crate) enum CodeOwner {
     NoAccount,
 }
 
-/// A code that a client entered.
+/// An attempt to redeem a code: the text that a client entered, and its context.
 pub(crate) struct Tried<'a> {
     pub(crate) email: &'a EmailKey,
     pub(crate) purpose: Purpose,
@@ -46,8 +46,8 @@ impl CodeReads {
         }
     }
 
-    /// Redeems a code of `owner`, and returns whether it was right. A right code is deleted, in both lanes. A wrong code
-    /// of six digits is counted. Without an owner every code is wrong.
+    /// Checks an entered code, and returns whether it is right. A right code is deleted, and so is the code of the
+    /// other lane. A wrong code of six digits is counted. Without an owner every code is wrong.
     pub(crate) fn redeem(
         self,
         results: &Results<'_>,
@@ -66,8 +66,8 @@ impl CodeReads {
         Ok(is_right)
     }
 
-    /// Returns the owner of the code that the attempt matches. The attempt is compared with the code mailed to known
-    /// clients and with the code mailed to all other clients.
+    /// Returns the owner of the stored code that the entered code matches. It is compared with both stored codes: the
+    /// one mailed to known clients and the one mailed to all others.
     fn owner_of_opened(
         self,
         results: &Results<'_>,

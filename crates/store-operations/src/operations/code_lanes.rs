@@ -11,7 +11,7 @@ use latchkey_store::{CodeLane, NewCode, NewEmailCode, NewMail, StoreResult};
 use crate::form::{Results, Script, Slot};
 use crate::tables::{codes, known_clients};
 
-/// Handles of the statements that read a client's lane (known or other) and the attempt counters.
+/// Handles of the statements that read a client's lane and the attempt counters of the lane.
 #[derive(Clone, Copy)]
 pub(crate) struct LaneReads {
     client: Slot,
@@ -19,7 +19,7 @@ pub(crate) struct LaneReads {
 }
 
 impl LaneReads {
-    /// Reads the lane (known or other) of a client that requests a code, and the attempt counters.
+    /// Reads the lane of a client that requests a code, and the attempt counters of the lane.
     pub(crate) fn find(reads: &mut Script, email: &EmailKey, purpose: Purpose, lane: &CodeLane) -> Self {
         Self {
             client: known_clients::find(reads, &lane.client),
@@ -27,7 +27,7 @@ impl LaneReads {
         }
     }
 
-    /// Reads the lane (known or other) of a client that enters a code, and locks the attempt counters.
+    /// Reads the lane of a client that enters a code, and locks the attempt counters of the lane.
     pub(crate) fn lock(reads: &mut Script, email: &EmailKey, purpose: Purpose, lane: &CodeLane) -> Self {
         Self {
             client: known_clients::find(reads, &lane.client),
@@ -54,12 +54,12 @@ impl LaneReads {
     }
 }
 
-/// Statements that read the lane (known or other) of a client that requests a code; `None` for a link, which has no
-/// lane.
+/// Handles of the statements that read the lane of a client that requests a code; `None` if it requests a link, since
+/// only codes are counted by lane.
 #[derive(Clone, Copy)]
 pub(crate) struct AskReads(Option<LaneReads>);
 
-/// Lane (known or other) of the client that requests a code, and form of the code to mail.
+/// Lane of the client that requests a code, and form of the code to mail: six digits or long.
 #[derive(Clone, Copy)]
 pub(crate) struct Asked {
     pub(crate) lane: Lane,
@@ -67,7 +67,7 @@ pub(crate) struct Asked {
 }
 
 impl AskReads {
-    /// Reads the lane (known or other) of the client, if a code and not a link is requested.
+    /// Reads the lane of the client, if it requests a code. Does nothing if it requests a link.
     pub(crate) fn find(
         reads: &mut Script,
         email: &EmailKey,
@@ -80,7 +80,7 @@ impl AskReads {
         })
     }
 
-    /// Decodes lane and form of a requested code, as [`LaneReads::asked`] does. A link has neither.
+    /// Decodes the lane and the form of the requested code, as [`LaneReads::asked`] does. A link has neither.
     pub(crate) fn asked(
         self,
         results: &Results<'_>,

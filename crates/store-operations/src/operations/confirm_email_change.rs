@@ -1,4 +1,5 @@
-//! Proof of a change of address by codes, and the change itself.
+//! Second step of a change of email address: the user enters the mailed codes, and the address changes once all are
+//! right.
 
 use std::collections::BTreeMap;
 
@@ -39,12 +40,12 @@ struct Reads {
     entrances: [Slot; 3],
 }
 
-/// Kinds of audit events of sign-ins. Those that opened a session name it.
+/// Kinds of audit events that a sign-in writes. An event with a session id opened that session.
 const ENTRANCES: [AuditKind; 3] = [AuditKind::SignedIn, AuditKind::EmailVerified, AuditKind::SignedUp];
-/// Maximum number of events of a kind from which the known clients are taken.
+/// Maximum number of audit events, of each kind, from which the recent clients of an account are read.
 const MOST_ENTRANCES: u32 = 100;
 
-/// The change after the entered codes were judged.
+/// A change of address, after the entered codes were compared.
 struct Judged {
     change: EmailChange,
     is_any_wrong: bool,
@@ -127,8 +128,8 @@ impl Reads {
         }
     }
 
-    /// Returns the clients from which the account signed in recently, as clients known to the new address, each with the
-    /// time until which it is known.
+    /// Returns the clients that signed in to the account recently. They become known clients of the new address, each
+    /// until the returned time.
     fn known_clients(
         self,
         results: &Results<'_>,
@@ -149,7 +150,7 @@ impl Reads {
         Ok(known)
     }
 
-    /// Judges the codes of the sides that are still to be proven.
+    /// Compares the entered codes with those mailed to the addresses that are not proven yet.
     fn judge(
         self,
         results: &Results<'_>,
@@ -181,7 +182,7 @@ impl Reads {
     }
 }
 
-/// Changes the address of an account whose change is proven.
+/// Changes the address of an account after all required codes were right.
 fn complete(
     confirm: &ConfirmEmailChange,
     account: Account,
@@ -192,7 +193,7 @@ fn complete(
     let (user, email, now) = (account.user.clone(), &change.new_email, *now);
     users::set_email(&mut writes, user.id, email);
     prove(&mut writes, &Proven { account, profile: None }, Verification::NewAddress, now);
-    sign_up_attempts::delete(&mut writes, user.id); // it was for the old address
+    sign_up_attempts::delete(&mut writes, user.id); // made for the old address
     sessions::end_others(&mut writes, user.id, *session_id, now);
     audit_events::record_in(&mut writes, new.event.clone(), user.id, *session_id)?;
     outbox::notify(&mut writes, &user, new.to_old.as_ref(), MailKind::EmailChanged, now);

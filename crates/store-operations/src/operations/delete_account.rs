@@ -1,5 +1,5 @@
-//! Deletion of an account with everything that belongs to it: its beginning by the owner, its end, and the restoral in
-//! between.
+//! Deletion of accounts: its request by the owner, the restoral during the grace period, and the removal of all rows
+//! at its end.
 
 use latchkey_domain::ids::UserId;
 use latchkey_domain::mail_kind::MailKind;
@@ -13,8 +13,9 @@ use crate::form::{Decided, Executor, Script, Slot};
 use crate::tables::outbox::{self, Address};
 use crate::tables::{audit_events, codes, link_tokens, profiles, sessions, undo_tokens, users};
 
-/// Deletes a user with all that belongs to the user. Codes, links and mails are deleted explicitly. They have no
-/// foreign key to the user, because decoys without a user would then cost less to write.
+/// Deletes a user and all rows of the user. Codes, links and mails are deleted by statements of their own: they have
+/// no foreign key to the user, because a row without a user would then be written faster than one with a user, which
+/// would reveal whether an address has an account.
 pub(crate) fn delete(writes: &mut Script, id: UserId) {
     codes::delete_all_codes_of(writes, id);
     link_tokens::delete_all_of(writes, id);
@@ -22,7 +23,7 @@ pub(crate) fn delete(writes: &mut Script, id: UserId) {
     users::delete(writes, id);
 }
 
-/// Puts the account of a live session into deletion, or deletes it at once without a grace.
+/// Schedules the deletion of the account of a live session, or deletes it at once if there is no grace period.
 pub(crate) async fn begin<E: Executor>(engine: &E, begin: DeleteAccount) -> StoreResult<bool> {
     let mut reads = Script::default();
     users::lock_to_delete(&mut reads, begin.user_id);
@@ -58,7 +59,7 @@ pub(crate) async fn begin<E: Executor>(engine: &E, begin: DeleteAccount) -> Stor
         .await
 }
 
-/// Deletes the accounts that are still in deletion and whose grace has passed.
+/// Deletes accounts whose grace period is over. Skips an account that was restored meanwhile.
 pub(crate) async fn finish<E: Executor>(
     engine: &E,
     mut due: Vec<FinishedDeletion>,
@@ -88,7 +89,8 @@ pub(crate) async fn finish<E: Executor>(
         .await
 }
 
-/// Deletes an account that its owner deleted. The mail outlives it; of the audit events the user id stays.
+/// Deletes an account that its owner deleted, and writes a last mail. Its audit events keep the user id, without
+/// network address and user agent.
 fn delete_for_good(writes: &mut Script, user: &User, finished: &FinishedDeletion, now: Timestamp) {
     let kind = MailKind::AccountDeleted;
     audit_events::forget_clients_of(writes, user.id);
@@ -98,7 +100,7 @@ fn delete_for_good(writes: &mut Script, user: &User, finished: &FinishedDeletion
     }
 }
 
-/// Restores an account in deletion.
+/// Restores an account whose deletion is scheduled.
 pub(crate) fn restore(
     writes: &mut Script,
     user: &User,
@@ -113,7 +115,7 @@ pub(crate) fn restore(
     Ok(restored)
 }
 
-/// Begins or ends the deletion of an account.
+/// Schedules the deletion of an account, or cancels it if `deletes_at` is `None`.
 pub(crate) fn set(writes: &mut Script, id: UserId, deletes_at: Option<Timestamp>, now: Timestamp) {
     users::set_deletion(writes, id, deletes_at);
     users::touch(writes, id, now);

@@ -1,4 +1,5 @@
-//! Enrolment of a TOTP factor, by a session or by a challenge of a sign-in.
+//! Enrolment of a TOTP factor (authenticator app), in a session, or during a sign-in whose
+//! challenge requires it.
 
 use latchkey_domain::factors::{CONFIRM_ATTEMPTS, FactorId, MAX_TOTP_FACTORS, TotpFactor, TotpStep};
 use latchkey_domain::mail_kind::MailKind;
@@ -25,7 +26,7 @@ fn has_most_factors(results: &Results<'_>, confirmed: Slot) -> StoreResult<bool>
     Ok(u32::try_from(confirmed).unwrap_or(u32::MAX) >= MAX_TOTP_FACTORS)
 }
 
-/// Writes a pending factor, which replaces an earlier pending factor of the account.
+/// Writes an unconfirmed factor. It replaces an earlier unconfirmed factor of the account.
 pub(crate) async fn begin<E: Executor>(engine: &E, begin: BeginTotp) -> StoreResult<BegunTotp> {
     let mut script = Script::default();
     let reads = EnrollerReads::lock(&mut script, &begin.enroller, begin.now);
@@ -51,7 +52,7 @@ pub(crate) async fn begin<E: Executor>(engine: &E, begin: BeginTotp) -> StoreRes
         .await
 }
 
-/// Reads a pending factor, if this session or challenge enrols it.
+/// Reads an unconfirmed factor. Returns `None` if another session or challenge began it.
 pub(crate) async fn find_pending<E: Executor>(
     engine: &E,
     enroller: Enroller,
@@ -71,7 +72,7 @@ pub(crate) async fn find_pending<E: Executor>(
     engine.read(script, finish).await
 }
 
-/// Confirms a pending factor or counts a wrong code. The first factor turns two-step sign-in on.
+/// Confirms a factor, or counts a wrong code. The first confirmed factor turns two-step sign-in on.
 pub(crate) async fn confirm<E: Executor>(engine: &E, confirm: ConfirmTotp) -> StoreResult<ConfirmedTotp> {
     let mut script = Script::default();
     SecondFactorWatch::over(&mut script, None, confirm.turned_on.guard.as_ref());
@@ -118,7 +119,7 @@ fn decide(
     turn_on(confirm, &enrolling, is_linked, factor, step)
 }
 
-/// Adds a factor to an account with two-step sign-in.
+/// Adds a further factor to an account that has two-step sign-in already.
 fn add(
     confirm: &ConfirmTotp,
     account: &Account,
@@ -135,7 +136,7 @@ fn add(
     Ok(Decided::done(writes, ConfirmedTotp::Added(factor)))
 }
 
-/// Confirms the first factor, which turns two-step sign-in on.
+/// Confirms the first factor of an account, which turns two-step sign-in on.
 fn turn_on(
     confirm: &ConfirmTotp,
     enrolling: &Enrolling,

@@ -1,4 +1,5 @@
-//! Sessions and challenges that enrol a factor, and the turning on of two-step sign-in. Shared by TOTP and passkeys.
+//! Steps that the enrolments of TOTP factors and passkeys share: which session or challenge permits them, and how
+//! two-step sign-in is turned on.
 
 use latchkey_domain::challenge::ChallengeKind;
 use latchkey_domain::mail_kind::MailKind;
@@ -14,14 +15,14 @@ use crate::tables::challenges::{self, Challenge};
 use crate::tables::users::{self, Account};
 use crate::tables::{audit_events, outbox, recovery_codes, sessions, undo_tokens};
 
-/// Handles of the statements that read the session or challenge by which a factor is enrolled, with its account.
+/// Handles of the statements that read the session or challenge that permits an enrolment, with its account.
 pub(crate) struct EnrollerReads {
     enroller: Enroller,
     found: Slot,
     identity_owner: Option<Slot>,
 }
 
-/// A live session or challenge by which a factor is enrolled.
+/// A live session or challenge that permits an enrolment, with its account.
 pub(crate) enum Enrolling {
     Session(Box<Account>),
     Challenge(Box<Challenge>),
@@ -61,8 +62,7 @@ impl EnrollerReads {
         Self { enroller: enroller.clone(), found, identity_owner }
     }
 
-    /// Decodes the session or challenge by which a factor is enrolled; `None` if it is not live, or does not permit the
-    /// enrolment.
+    /// Decodes the session or challenge that permits an enrolment; `None` if it is not live, or does not permit it.
     pub(crate) fn enrolling(&self, results: &Results<'_>) -> StoreResult<Option<Enrolling>> {
         Ok(match &self.enroller {
             Enroller::Session(user_id, _) => {
@@ -79,7 +79,8 @@ impl EnrollerReads {
         })
     }
 
-    /// Returns what [`Challenge::is_identity_linked`] states of the challenge; true for a session.
+    /// Returns [`Challenge::is_identity_linked`] of the challenge. A session returns true: its identities are linked
+    /// already.
     pub(crate) fn is_identity_linked(
         &self,
         results: &Results<'_>,
@@ -94,14 +95,14 @@ impl EnrollerReads {
     }
 }
 
-/// True if two-step sign-in may be turned on: the email address is verified, and the password is known to come from the
-/// mailbox's owner. Otherwise the owner's first proof of the mailbox would remove the factor again.
+/// True if two-step sign-in may be turned on: the email address is verified, and its password, if any, is known to come
+/// from the owner of the mailbox. Otherwise a later verification by the mailbox's owner would remove the factor again.
 pub(crate) fn may_have_two_step(account: &Account) -> bool {
     account.user.email_verified && !account.standing().has_unproven_password
 }
 
-/// Turns two-step sign-in on. All sessions of the account end, a stolen one included, and only the new session is as
-/// strong as what its owner showed.
+/// Turns two-step sign-in on. All sessions of the account end, a stolen one included. The session that replaces the
+/// caller's has level 2 only if a second factor was shown in it.
 pub(crate) fn turn_on(
     writes: &mut Script,
     enrolling: &Enrolling,

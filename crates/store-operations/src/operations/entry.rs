@@ -1,4 +1,5 @@
-//! Step after a right factor: the only place that decides between a session and a challenge. The user must be locked.
+//! The step after the right first factor of a sign-in. Only this file decides whether a session is opened or a
+//! challenge for the second factor is written. The user must be locked.
 
 use latchkey_domain::challenge::{ChallengePurpose, FactorRules, is_challenged};
 use latchkey_domain::identity::VerifiedIdentity;
@@ -15,7 +16,7 @@ use crate::form::{Results, Script, Slot};
 use crate::tables::challenges::{self, Beginner, Challenge, FirstFactorIdentity};
 use crate::tables::{audit_events, known_clients, outbox, sessions, users};
 
-/// Consequence of a right factor: a session or a challenge.
+/// Step that follows a right factor.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
     /// A session is opened.
@@ -25,8 +26,9 @@ pub(crate) enum Way {
 }
 
 impl Way {
-    /// Decides between session and challenge, by the level of the sign-in, the account's two-step sign-in, its deletion
-    /// and the operator's policy. `user` is `None` for an account that is about to be created.
+    /// Decides between session and challenge. The decision depends on the level of the sign-in, on the account's
+    /// two-step sign-in and deletion, and on the operator's policy. `user` is `None` for an account that is about to be
+    /// created.
     pub(crate) fn of(user: Option<&User>, entry: &Entry) -> Self {
         let has_two_step = user.is_some_and(User::has_two_step);
         let is_challenged = user.is_some_and(User::is_in_deletion)
@@ -42,7 +44,7 @@ pub(crate) enum Opening {
     Challenge(Slot, Level, FactorRules),
 }
 
-/// Opens the session of an entry, or writes its challenge. [`Opening::find`] reads the result.
+/// Opens the session of a sign-in, or writes its challenge. [`Opening::find`] reads the result.
 pub(crate) fn open(
     writes: &mut Script,
     user_id: UserId,
@@ -88,8 +90,8 @@ impl Opening {
     }
 }
 
-/// Goes on with a sign-in after an answer to its challenge: completes it, or writes the challenge of what is still to be
-/// asked. `user` is the account's after the answer.
+/// Continues a sign-in after an answer to its challenge: opens the session, or writes a further challenge if something
+/// is still to be confirmed. `user` is the account's user after the answer.
 pub(crate) fn go_on(
     writes: &mut Script,
     challenge: &Challenge,
@@ -113,8 +115,8 @@ pub(crate) fn go_on(
     Ok(Opening::find(writes, user.id, &entry, way))
 }
 
-/// Completes a sign-in that a challenge answered: opens the session, and writes the effects that [`open`] deferred
-/// until the answer.
+/// Completes a sign-in after its challenge was answered: opens the session, and writes the effects that [`open`]
+/// postponed.
 pub(crate) fn complete(
     writes: &mut Script,
     challenge: &Challenge,
@@ -145,7 +147,7 @@ pub(crate) fn complete(
     audit_events::record_in(writes, event.clone(), user.id, session.id)
 }
 
-/// Opens the session that replaces the caller's session after two-step sign-in was turned on in it.
+/// Opens a session in place of the caller's, which ended when two-step sign-in was turned on.
 pub(crate) fn reopen(writes: &mut Script, user_id: UserId, session: &NewSession) {
     sessions::open(writes, user_id, session);
 }

@@ -80,7 +80,7 @@ impl Watch {
     }
 }
 
-/// Deletes the failure counter of this pair of account and client.
+/// Deletes the counter of failures of this client on this account.
 pub(crate) fn forgive(writes: &mut Script, guard: &SignInGuard) {
     limit_failures::delete(writes, &guard.pair);
 }
@@ -89,8 +89,8 @@ pub(crate) fn know_client(writes: &mut Script, guard: &SignInGuard, now: Timesta
     known_clients::save(writes, &guard.known_client, now.plus(guard.known_for));
 }
 
-/// If this session exists, deletes the failure counter of this pair of account and client, and marks the client as
-/// known.
+/// After a sign-in: deletes the counter of failures of this client on this account, and marks the client as known to
+/// the account. Does nothing if the session was not inserted.
 pub(crate) fn forgive_and_know_if_opened(
     writes: &mut Script,
     guard: &SignInGuard,

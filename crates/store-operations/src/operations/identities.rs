@@ -14,28 +14,26 @@ use crate::tables::identities::{self, Sought};
 use crate::tables::undo_tokens;
 use crate::tables::users::{self, Account};
 
-/// Handle of the statement that reads the account that an identity is linked to; if the identity is not linked, the
-/// account with the identity's email address.
+/// Handle of the statement that reads the account of an identity: the account that the identity is linked to, or else
+/// the account with the identity's email address.
 #[derive(Clone, Copy)]
 pub(crate) struct Concerned {
     account: Slot,
-    /// Reads whether the address is reserved; `None` if the identity has no address.
+    /// Handle of the statement that reads whether the address is reserved; `None` if the identity has no address.
     reservation: Option<Slot>,
 }
 
-/// The domain's decision on a sign-in with an identity, and the account that the decision is based on.
+/// Decision of the domain on a sign-in with an identity, and the account that it is based on.
 pub(crate) struct Judged {
     pub(crate) verdict: IdentityVerdict,
-    /// Account that the identity is linked to, or the account with its email address if the identity is not linked;
-    /// `None` if there is neither.
+    /// Account of the identity, by link or else by email address; `None` if there is neither.
     pub(crate) account: Option<Account>,
     /// True if the identity is linked, and was stored without an issuer.
     pub(crate) lacks_issuer: bool,
 }
 
 impl Concerned {
-    /// Reads the account that an identity is linked to; if the identity is not linked, the account with the identity's
-    /// email address.
+    /// Reads the account of an identity, by link or else by email address.
     pub(crate) fn find(script: &mut Script, sought: Sought<'_>, now: Timestamp) -> Self {
         let account = identities::find_concerned(script, sought);
         let email = sought.identity.email.as_ref();

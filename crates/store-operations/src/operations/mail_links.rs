@@ -139,8 +139,8 @@ impl Cookies {
         }
     }
 
-    /// Returns `Inside` if the browser that opened the link sent a valid refresh cookie of the account, or the cookie
-    /// that a sign-up sets; otherwise `Outside`.
+    /// Returns `Inside` if the browser that opened the link sent a valid refresh cookie of the account or the cookie
+    /// of its sign-up, otherwise `Outside`.
     fn side(self, results: &Results<'_>, link: &OpenLink, account: UserId) -> StoreResult<VerifiedFrom> {
         if let Some(sign_up) = self.sign_up
             && results.any(sign_up)?

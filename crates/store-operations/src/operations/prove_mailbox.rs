@@ -15,8 +15,8 @@ pub(crate) struct Proven {
     pub(crate) profile: Option<Profile>,
 }
 
-/// Marks the email address as verified, and applies the other changes that the domain decides. Returns those other
-/// changes, for a mail to the owner.
+/// Marks the email address as verified, and applies the further changes that the domain decides. Returns the
+/// further changes, which are reported to the owner by mail.
 pub(crate) fn prove(
     writes: &mut Script,
     proven: &Proven,

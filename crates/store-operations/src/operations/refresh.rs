@@ -14,7 +14,8 @@ use crate::form::{Decided, Executor, Script};
 use crate::tables::outbox;
 use crate::tables::sessions::{self, RefreshableSession};
 
-/// True if a refresh with this token would return a successor: a new one, or the stored one again.
+/// Reads whether a refresh with this token would return a successor: a new one, or the stored one again. Changes
+/// nothing.
 pub(crate) async fn is_good<E: Executor>(
     engine: &E,
     family: TokenHash,
@@ -32,7 +33,8 @@ pub(crate) async fn is_good<E: Executor>(
         .await
 }
 
-/// Ends the session of a refresh token that [`is_good`] accepts. Returns the number of ended sessions, 0 or 1.
+/// Ends the session of a refresh token, if [`is_good`] accepts the token. Returns the number of ended sessions, 0 or
+/// 1.
 pub(crate) async fn end_by_token<E: Executor>(
     engine: &E,
     family: TokenHash,
@@ -102,7 +104,7 @@ fn judge(
     found.state.judge_for(&found.user, presented, now, grace)
 }
 
-/// True if a refresh with this token returns a successor: a new one, or the stored one again.
+/// True if a refresh with this token returns a successor, by the rows as read.
 pub(crate) fn allows_refresh(
     found: &RefreshableSession,
     presented: &TokenHash,
@@ -127,8 +129,8 @@ fn replace(found: RefreshableSession, refresh: &RefreshSession) -> Decided<Refre
     Decided::done(writes, RefreshOutcome::Rotated(live))
 }
 
-/// Returns the stored successor again. If it was deleted, the grace period is over by the clock of the instance that
-/// deleted it, so a new successor replaces the token.
+/// Returns the stored successor again. If the successor was deleted already, the grace period is over by the clock
+/// of the instance that deleted it; then a new successor replaces the token.
 fn give_again(mut found: RefreshableSession, refresh: &RefreshSession) -> Decided<RefreshOutcome> {
     let Some(sealed) = found.sealed_successor.take() else { return replace(found, refresh) };
     let live = Box::new(LiveSession { session: found.session, user: found.user });

@@ -57,7 +57,8 @@ pub(crate) async fn begin<E: Executor>(engine: &E, begin: BeginPasskey) -> Store
         .await
 }
 
-/// True if this account may register a passkey in this way: by a challenge only if two-step sign-in may be turned on.
+/// True if the account may register a passkey. In a session it always may; in a challenge only if two-step sign-in
+/// may be turned on.
 fn may_register(enrolling: &Enrolling) -> bool {
     match enrolling {
         Enrolling::Session(_) => true,
@@ -69,7 +70,7 @@ fn has_most_passkeys(owned: &Owned) -> bool {
     u32::try_from(owned.passkeys.len()).unwrap_or(u32::MAX) >= MAX_PASSKEYS
 }
 
-/// Stores a verified passkey. A challenge that enrols also turns two-step sign-in on.
+/// Stores a verified passkey. If it is registered during a sign-in, two-step sign-in is turned on too.
 pub(crate) async fn register<E: Executor>(
     engine: &E,
     register: RegisterPasskey,
@@ -99,8 +100,8 @@ fn decide(
     let Some(enrolling) = enrolling else {
         return Ok(Decided::Return(RegisteredPasskey::NoEnroller));
     };
-    // A concurrent registration of the credential by another account violates the unique key, and this decision is
-    // made again.
+    // A concurrent registration of the same credential violates the unique key; then the operation starts again and
+    // finds the credential here.
     if results.any(reads.known_credential)? {
         return Ok(Decided::Return(RegisteredPasskey::Exists));
     }
@@ -109,7 +110,7 @@ fn decide(
         return Ok(Decided::Return(RegisteredPasskey::TooMany));
     }
     if owned.user_handle.is_none() {
-        return Ok(Decided::Return(RegisteredPasskey::NoEnroller)); // the registration was never begun
+        return Ok(Decided::Return(RegisteredPasskey::NoEnroller)); // the account has no user handle, so the registration was never begun
     }
     let mut writes = Script::default();
     passkeys::insert(&mut writes, enrolling.user().id, &register.passkey, register.now);
@@ -150,7 +151,7 @@ fn add(
     Ok(Decided::done(writes, RegisteredPasskey::Added(Box::new(registered(passkey, now)))))
 }
 
-/// Turns two-step sign-in on by a passkey, which the new session remembers.
+/// Turns two-step sign-in on by a passkey. The new session records which passkey it was.
 fn turn_on(
     mut writes: Script,
     register: &RegisterPasskey,

@@ -15,7 +15,8 @@ use crate::tables::outbox::{self, Address};
 use crate::tables::users::{self, Account};
 use crate::tables::{challenges, email_changes, link_tokens};
 
-/// Writes a code or link and its mail. If the email address may not have one, the same statements write decoys.
+/// Writes a code or link and its mail. If no mail may be sent to the address, the same statements write rows that are
+/// never sent, so that response times are equal.
 pub(crate) async fn request<E: Executor>(engine: &E, request: RequestEmailCode) -> LimitedResult<()> {
     let mut reads = Script::default();
     let limit = takes::take(&mut reads, &request.takes, request.now);
@@ -53,9 +54,9 @@ fn writes_of(request: &RequestEmailCode, account: Option<&Account>, asked: Asked
     writes
 }
 
-/// Writes a link or code, and invalidates the links and codes that it replaces. For an email address and purpose, at
-/// most one link is valid, or one code for clients known to the account and one code for all other clients. A link or
-/// code without a user is a decoy.
+/// Writes a link or code, and invalidates the one it replaces. An address has at most one valid link for each
+/// purpose, and two valid codes: one for clients known to the account and one for all others. A link or code without
+/// a user is never valid.
 pub(crate) fn write(
     writes: &mut Script,
     key: &str,
@@ -77,7 +78,7 @@ pub(crate) fn write(
     }
 }
 
-/// Writes a code, and invalidates the code that it replaces: that of the same email address, purpose and lane.
+/// Writes a code. It replaces the code of the same email address, purpose and lane (see [`super::code_lanes`]).
 pub(crate) fn write_code(
     writes: &mut Script,
     key: &str,

@@ -1,4 +1,4 @@
-//! Requests for a mail with a sign-in code, and perhaps a link.
+//! Requests for a mail with a sign-in code and, if requested, a sign-in link.
 
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::email_verification::may_receive_code;
@@ -11,7 +11,8 @@ use crate::form::{Decided, Executor, Script};
 use crate::tables::outbox::{self, Address};
 use crate::tables::{link_tokens, undo_tokens, users};
 
-/// Writes a code, a link and their mail. If no one may have them, the same statements write decoys.
+/// Writes a code, a link and their mail. If no mail may be sent to the address, the same statements
+/// write rows that are never sent, so that response times are equal.
 pub(crate) async fn request<E: Executor>(engine: &E, request: RequestSignInMail) -> LimitedResult<()> {
     let (key, now) = (request.email.key(), request.now);
     let mut reads = Script::default();
@@ -42,7 +43,8 @@ pub(crate) async fn request<E: Executor>(engine: &E, request: RequestSignInMail)
 
 fn writes_of(request: &RequestSignInMail, address: Address<'_>, asked: Asked) -> Script {
     let RequestSignInMail { email, code, link, mail, now, .. } = request;
-    // A decoy has no user, like the code for an address without an account. It is good at no time.
+    // A row that is never sent has no user, like the code for an address without an account, and is
+    // never valid.
     let is_decoy = matches!(address, Address::Decoy(_));
     let code = NewCode { expires_at: if is_decoy { *now } else { code.expires_at }, ..code.clone() };
     let (key, owner) = (email.key().as_str(), address.user_id());

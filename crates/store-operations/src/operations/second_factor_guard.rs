@@ -17,7 +17,7 @@ pub(crate) struct SecondFactorWatch {
     known_client: Option<Slot>,
 }
 
-/// States whether a counted failure is the one at which the owner gets a mail.
+/// Result of counting a failure: whether the owner must get a mail about it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Told {
     Yes,
@@ -25,8 +25,8 @@ pub(crate) enum Told {
 }
 
 impl SecondFactorWatch {
-    /// Locks the counters that limit the answer, and the counter of a password sign-in that the answer may clear. All
-    /// counters are locked before the user, in the order of their keys.
+    /// Locks the counters of wrong answers, and the counter of failed password checks, which a right answer resets.
+    /// All counters are locked before the user, in the order of their keys.
     pub(crate) fn over(
         script: &mut Script,
         guard: Option<&SecondFactorGuard>,
@@ -81,7 +81,7 @@ impl SecondFactorWatch {
     }
 }
 
-/// Resets the account's counter of consecutive failures.
+/// Resets the account's counter of consecutive wrong answers.
 pub(crate) fn end_row(writes: &mut Script, guard: Option<&SecondFactorGuard>) {
     if let Some(guard) = guard {
         limit_failures::delete(writes, &guard.in_a_row);

@@ -18,7 +18,7 @@ use crate::form::{Decided, Executor, Repeat, Results, Script, Slot};
 use crate::tables::users::{self, Account};
 use crate::tables::{audit_events, profiles, sessions, sign_up_attempts, undo_tokens};
 
-/// Takes tokens from the rate limits, checks the guess limits, and returns the account.
+/// Prepares a sign-in: takes tokens from the rate limits, checks the guess limits, and returns the account.
 pub(crate) async fn begin<E: Executor>(
     engine: &E,
     email: &EmailKey,
@@ -49,7 +49,7 @@ pub(crate) async fn begin<E: Executor>(
     take_and_read(engine, script, finish).await
 }
 
-/// Combines an account with the password hash of its last sign-up, for a password check.
+/// Combines an account with the password hash of its last sign-up. An entered password is compared with both.
 pub(crate) fn candidate(
     results: &Results<'_>,
     account: Account,
@@ -59,8 +59,8 @@ pub(crate) fn candidate(
     Ok(SignInCandidate { user: account.user, password: account.password, last_sign_up })
 }
 
-/// Opens a session, or writes a challenge, if the checked password is still current. The fast path is one round trip;
-/// if its conditions do not hold, the domain's rules decide in a transaction.
+/// Opens a session, or writes a challenge, if the checked password is still current. The common case takes one round
+/// trip. If one of its conditions does not hold, a transaction decides by the domain's rules.
 pub(crate) async fn open_after_password<E: Executor>(
     engine: &E,
     sign_in: SignIn,
@@ -121,15 +121,15 @@ fn open(sign_in: &SignIn, account: &Account) -> StoreResult<Decided<Result<SignI
     Ok(Decided::write(writes, move |results| Ok(Ok(SignInOutcome::Entered(opening.entered(results)?)))))
 }
 
-/// Ends the pending state of an account that gets a session.
+/// Ends the pending state of an account, because a session is opened for it.
 pub(crate) fn pend_no_more(writes: &mut Script, user_id: UserId, now: Timestamp) {
     users::pend_no_more(writes, user_id, now);
     sign_up_attempts::delete(writes, user_id);
     profiles::show_or_hide(writes, user_id);
 }
 
-/// Opens a session in one round trip: the conditions are part of the insert of the session, and every later write
-/// depends on that session. Returns `None` if a condition does not hold. The failure counters and the user are locked
+/// Opens a session in one round trip, or returns `None` if a condition does not hold. The conditions are part of the
+/// insert of the session, and every later write depends on that session. The failure counters and the user are locked
 /// as in the transaction, so that concurrent guesses count too.
 async fn open_plainly<E: Executor>(engine: &E, sign_in: &SignIn) -> StoreResult<Option<SignInOutcome>> {
     let SignIn { user_id, checked, entry: Entry { session, .. }, guard, event, .. } = sign_in;
@@ -153,7 +153,7 @@ async fn open_plainly<E: Executor>(engine: &E, sign_in: &SignIn) -> StoreResult<
     engine.write(script, Repeat::Never, finish).await
 }
 
-/// Counts a failed password check. It counts even if a concurrent check used up the limit, because it was a guess.
+/// Counts a failed password check, even if concurrent checks have reached the limit meanwhile.
 pub(crate) async fn fail<E: Executor>(engine: &E, failed: FailedSignIn) -> LimitedResult<()> {
     let FailedSignIn { guard, event, now } = failed;
     let mut script = Script::default();

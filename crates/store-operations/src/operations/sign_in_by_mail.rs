@@ -32,18 +32,18 @@ struct Reads {
     reservation: Slot,
 }
 
-/// Account of a sign-in.
+/// Account that a sign-in opens.
 enum Subject {
     Account(Box<Proven>),
-    /// The account is to be created.
+    /// There is no account yet; this one is created.
     Newcomer(Box<NewAccount>),
 }
 
-/// Account of the address of a sign-in, and what a right code or link does to it.
+/// Account of the address of a sign-in, existing or to be created.
 struct Found {
-    /// User of the account; `None` if the address has none.
+    /// User with this address; `None` if there is none.
     user_id: Option<UserId>,
-    /// `None` if the account accepts no mailed codes, or none may be created.
+    /// Account to sign in to; `None` if sign-in by mail is not permitted for it, or no account may be created.
     subject: Option<Subject>,
 }
 
@@ -143,7 +143,7 @@ impl Reads {
         }
     }
 
-    /// Decodes the account of `email`, or the one to create there.
+    /// Decodes the account of `email`, or chooses the account to create.
     fn found(self, results: &Results<'_>, email: &Email, sign_in: &EmailSignIn) -> StoreResult<Found> {
         let is_reserved = undo_tokens::is_reserved(results, self.reservation)?;
         let Some(account) = users::account_of_key(results, self.account, email.key())? else {
@@ -178,7 +178,7 @@ impl Subject {
     }
 }
 
-/// Signs in if the code or link is right. Otherwise audits the refusal, and returns `None`.
+/// Signs in if the code or link is right. Otherwise writes an audit event about the refusal, and returns `None`.
 fn conclude(
     writes: &mut Script,
     found: Found,
@@ -206,7 +206,7 @@ fn enter(
     let (session, now) = (&entry.session, entry.session.created_at);
     let mut happened = Vec::new();
     let email = subject.email().clone();
-    // Before the proof, which supersedes the links that are left.
+    // Must precede the verification of the address, which invalidates all links that are not marked as used.
     link_tokens::use_links(writes, email.key().as_str(), Purpose::SignIn, now);
     let (user_id, way) = match subject {
         Subject::Account(proven) => {

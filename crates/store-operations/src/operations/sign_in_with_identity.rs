@@ -56,7 +56,7 @@ fn decide(
     let judged = reads.concerned.judge(results, &sign_in.identity, sign_in.rules)?;
     let locked = results.find(reads.locked, |cells| cells.of("users").id::<UserId>("id"))?;
     if judged.account.as_ref().map(|account| account.user.id) != locked {
-        // The identity or account was created, linked or deleted between the lock and the read.
+        // Another transaction created, linked or deleted the identity or account between the lock and the read.
         return Ok(Decided::Retry);
     }
     if let IdentityVerdict::Refused(refusal) = judged.verdict {
@@ -102,7 +102,7 @@ fn open(
             take_over(&mut writes, &Proven { account, profile }, sign_in);
             happened.extend([&events.verified, &events.linked]);
         }
-        // A link is another way in, so it waits for the second factor.
+        // A linked identity is a further way to sign in, so it is linked only after the second factor.
         (IdentityVerdict::Link, Some(_)) if way == Way::Challenge => first.is_linked_by_answer = true,
         (IdentityVerdict::Link, Some(account)) => {
             outbox::notify(&mut writes, &account.user, mail.as_ref(), MailKind::IdentityLinked, now);
@@ -146,8 +146,8 @@ fn create(writes: &mut Script, sign_in: &SignInWithIdentity) -> StoreResult<()> 
     Ok(())
 }
 
-/// Verifies the email address by the provider's assertion, removes data that an attacker may have put into the
-/// account, and links the identity.
+/// Takes over an account whose address the provider has verified: verifies the address, removes data that an
+/// earlier registrant may have put into the account, and links the identity.
 fn take_over(writes: &mut Script, proven: &Proven, sign_in: &SignInWithIdentity) {
     let SignInWithIdentity { identity, entry, .. } = sign_in;
     let (id, now) = (proven.account.user.id, entry.session.created_at);

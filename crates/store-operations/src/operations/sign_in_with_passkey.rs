@@ -16,12 +16,13 @@ use crate::form::{Decided, Executor, Results, Script, Slot};
 use crate::tables::limit_failures::Counters;
 use crate::tables::{audit_events, known_clients, outbox, passkeys, used_ceremonies};
 
-/// Returns the state to store; `None` if the passkey is refused.
+/// Returns the new state of an accepted passkey; `None` if the passkey is refused.
 pub(super) fn accepted(shown: &ShownPasskey, stored: &VerifiablePasskey) -> Option<PasskeyState> {
     shown.state.filter(|state| may_follow(stored.counter, state.counter))
 }
 
-/// Writes the audit event and the mail about a passkey that may have been copied.
+/// Writes audit event and mail about a passkey that may have been copied, because its signature counter
+/// did not increase.
 pub(super) fn write_refusal(
     writes: &mut Script,
     user: &User,
@@ -40,7 +41,7 @@ pub(crate) async fn sign_in<E: Executor>(
     let mut script = Script::default();
     let claimed = used_ceremonies::claim(&mut script, sign_in.ceremony);
     if let Some(guard) = &sign_in.guard {
-        Counters::find(&mut script, &[guard.pair], Hold::Locked); // the sign-in may clear it
+        Counters::find(&mut script, &[guard.pair], Hold::Locked); // a successful sign-in resets it
     }
     passkeys::lock_user(&mut script, sign_in.shown.id);
     let found = passkeys::find(&mut script, sign_in.shown.id);
@@ -76,7 +77,8 @@ fn decide(
     open(writes, sign_in, &stored, user)
 }
 
-/// Opens the session through the function of all sign-ins, which never challenges a sign-in of level 2.
+/// Opens the session by [`entry::open`]. A passkey counts as both factors (level 2), so no challenge
+/// follows.
 fn open(
     mut writes: Script,
     sign_in: &SignInWithPasskey,

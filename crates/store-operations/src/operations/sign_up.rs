@@ -47,7 +47,7 @@ pub(crate) async fn begin<E: Executor>(
 }
 
 /// Signs up while verification is required. The statements of a new account are executed in every case, so that
-/// response times are equal. If the address has an account, they are rolled back to the savepoint.
+/// response times are equal. If the address has an account already, they are rolled back.
 pub(crate) async fn sign_up_pending<E: Executor>(
     engine: &E,
     sign_up: PendingSignUp,
@@ -132,7 +132,8 @@ fn tell_owner(sign_up: &PendingSignUp, asked: Asked, there: &Account) -> StoreRe
     Ok(Decided::done(writes, SignUpOutcome::OwnerTold))
 }
 
-/// Answers a sign-up with a reserved address at the cost of one with a taken address. Nobody is mailed.
+/// Handles a sign-up with a reserved address. It costs as much as one with a taken address, but writes a mail to
+/// nobody.
 fn tell_nobody(sign_up: &PendingSignUp, asked: Asked) -> StoreResult<Decided<SignUpOutcome>> {
     let PendingSignUp { account, email_code, mail, .. } = sign_up;
     let key = account.email.key();
@@ -145,8 +146,9 @@ fn tell_nobody(sign_up: &PendingSignUp, asked: Asked) -> StoreResult<Decided<Sig
     Ok(Decided::done(writes, SignUpOutcome::OwnerTold))
 }
 
-/// Inserts the account and rolls it back, so that a sign-up costs the same if the email address is taken. `email_key`
-/// gets a unique text that is not an address, so that concurrent sign-ups with one address do not wait for each other.
+/// Inserts the account and rolls the insert back, so that a sign-up with a taken address takes as long as one with a
+/// free address. The inserted `email_key` is a unique text instead of the address, so that concurrent sign-ups with
+/// one address do not wait for each other.
 fn rehearse_account(writes: &mut Script, sign_up: &PendingSignUp, asked: Asked) -> StoreResult<()> {
     let PendingSignUp { account, email_code, browser, .. } = sign_up;
     let key = format!("rehearsal {}", account.id);
@@ -159,13 +161,13 @@ fn rehearse_account(writes: &mut Script, sign_up: &PendingSignUp, asked: Asked) 
     Ok(())
 }
 
-/// Returns the audit event with the kind for a sign-up that created no account.
+/// Changes the kind of a sign-up's audit event to the one for a sign-up that created no account.
 fn repeated(event: AuditEvent) -> AuditEvent {
     AuditEvent { kind: AuditKind::SignUpRepeated, ..event }
 }
 
-/// Returns the account's password hash if the given hash has another salt or other parameters, so that the two cannot
-/// be compared; otherwise `None`.
+/// Returns the account's password hash if it cannot be compared with the given hash, because salt or parameters
+/// differ; otherwise `None`.
 fn incomparable(there: &Account, given: Option<&PasswordHash>) -> Option<PasswordHash> {
     reusable_salt(there.password.clone())
         .filter(|stored| given.is_some_and(|given| !stored.is_comparable(given)))

@@ -1,4 +1,5 @@
-//! Undo links: the owner of the mailbox reverses an event. The rules are in [`latchkey_domain::undo`].
+//! Undo links: the owner of a mailbox reverses a change of the account, which a mail to that mailbox reported. The
+//! rules are in [`latchkey_domain::undo`].
 
 use latchkey_domain::challenge::{ChallengePurpose, FactorRules};
 use latchkey_domain::codes::Purpose;
@@ -20,7 +21,8 @@ use crate::tables::{
     audit_events, identities, passkeys, recovery_codes, sessions, sign_up_attempts, totp_factors, users,
 };
 
-/// Handles of the statements that read an undo token, and the lane of the reset code that is mailed.
+/// Handles of the statements that read an undo token, and what the mailed reset code depends on: the client's lane (see
+/// [`super::code_lanes`]).
 #[derive(Clone, Copy)]
 pub(crate) struct UndoReads {
     found: Slot,
@@ -39,13 +41,13 @@ impl UndoReads {
         Self { found, lane: AskReads::find(script, &writes.email, purpose, &writes.reset) }
     }
 
-    /// Decodes the undo token, if it is live and was mailed to the address of the writes.
+    /// Decodes the undo token; `None` if it is not live, or was mailed to another address than the writes are for.
     pub(crate) fn undo(self, results: &Results<'_>, writes: &UndoWrites) -> StoreResult<Option<Undo>> {
         let is_good = |undo: &Undo| undo.is_live(writes.now) && undo.was_mailed_to(&writes.email);
         Ok(undo_tokens::undo(results, self.found)?.filter(is_good))
     }
 
-    /// Reverses the event.
+    /// Reverses the change.
     pub(crate) fn apply(
         self,
         results: &Results<'_>,
@@ -61,7 +63,7 @@ impl UndoReads {
         if undo.moves() {
             users::set_email(writes, user.id, &user.email);
             users::prove(writes, user.id, now);
-            sign_up_attempts::delete(writes, user.id); // it was for the address that is left
+            sign_up_attempts::delete(writes, user.id); // made for the address that the undo removes
             outbox::notify(writes, left, left_mail.as_ref(), MailKind::Undone, now);
         }
         users::delete_password(writes, user.id);
@@ -74,7 +76,8 @@ impl UndoReads {
             recovery_codes::delete_made_since(writes, user.id, since);
             users::end_bare_two_step(writes, user.id, rules.rp_id.as_ref());
         }
-        // An account in deletion has no session, so every event with an undo link is earlier than the deletion, or is it.
+        // An account in deletion has no session, so no later change exists: the undo link is about the deletion itself
+        // or about an earlier change.
         delete_account::set(writes, user.id, None, now);
         sessions::end_all_of(writes, user.id, now);
         audit_events::record_of(writes, event.clone(), user.id)?;
@@ -88,7 +91,7 @@ impl UndoReads {
     }
 }
 
-/// Takes tokens from the rate limits, and reads the event of a live undo token.
+/// Takes tokens from the rate limits, and reads the change that a live undo token reverses.
 pub(crate) async fn find<E: Executor>(
     engine: &E,
     hash: TokenHash,
@@ -108,7 +111,7 @@ pub(crate) async fn find<E: Executor>(
     take_and_read(engine, script, finish).await
 }
 
-/// Reverses an event, or writes a challenge if a second factor is needed.
+/// Reverses a change, or writes a challenge if a second factor is needed first.
 pub(crate) async fn undo<E: Executor>(engine: &E, link: UseUndoLink) -> LimitedResult<UndoOutcome> {
     let UseUndoLink { token, takes, challenge, rules, writes: undo_writes } = link;
     let (now, purpose) = (undo_writes.now, ChallengePurpose::Undo);

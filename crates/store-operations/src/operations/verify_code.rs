@@ -62,7 +62,7 @@ pub(crate) async fn verify<E: Executor>(
         .await
 }
 
-/// Decides whether the caller belongs to the account: `Inside` with a live session of that account.
+/// Returns `Inside` if the caller has a live session of the account, otherwise `Outside`.
 pub(crate) fn side_of_caller(
     results: &Results<'_>,
     caller: Option<Slot>,

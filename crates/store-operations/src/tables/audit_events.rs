@@ -10,7 +10,7 @@ use latchkey_store::{ANONYMOUS_FAILURE_RETENTION, ListOwnEvents, PURGE_BATCH, St
 use crate::bulk::{Table, columns};
 use crate::form::{Cells, Script, Slot, Value, object_text, statements, stored_id, values};
 
-/// The nine columns of an event, in the order of [`event_values`] and `read_event`.
+/// Names of the nine columns of an event, in the order of [`event_values`] and `read_event`.
 macro_rules! event_columns {
     () => {
         "id, happened_at, kind, actor, user_id, session_id, address, user_agent, details"
@@ -72,7 +72,7 @@ statements! {
         event_columns!(),
         ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"
     );
-    /// Inserts an event if its session, the sixth parameter, exists.
+    /// Inserts an event if the session that opened it, parameter 6, exists.
     RECORD_EVENT_IF_OPENED = record_event_where!("EXISTS (SELECT 1 FROM sessions WHERE id = $6)");
     LIST_EVENTS = concat!("SELECT ", event_columns!(), " FROM audit_events ORDER BY id DESC LIMIT $1");
     LIST_EVENTS_BEFORE = concat!(
@@ -81,13 +81,14 @@ statements! {
         " FROM audit_events WHERE id < $2 ORDER BY id DESC LIMIT $1"
     );
     LIST_OF_USER = list_of_user!("");
-    /// Reads the events that precede the event `$7` of the same user. The first condition alone could use the index.
+    /// Reads events of a user that precede the event `$7` of the same user. The second condition decides; the first
+    /// repeats a part of it so that the index is used.
     LIST_OF_USER_BEFORE = list_of_user!("
                 AND happened_at <= (SELECT happened_at FROM audit_events WHERE id = $7 AND user_id = $1)
                 AND (happened_at < (SELECT happened_at FROM audit_events WHERE id = $7) OR id < $7)");
     FIND_OF_USER: read find_of_user(id: EventId, user_id: UserId) =
         "SELECT 1 FROM audit_events WHERE id = $1 AND user_id = $2";
-    /// Removes network addresses and user agents from the events of a user, of whom the id alone stays.
+    /// Removes network addresses and user agents from the events of a user. The user id stays.
     FORGET_CLIENTS_OF: change forget_clients_of(user_id: UserId) =
         "UPDATE audit_events SET address = NULL, user_agent = NULL WHERE user_id = $1";
     PURGE = purge_where!("");

@@ -16,7 +16,7 @@ use crate::bulk::{Table, columns};
 use crate::form::{Cells, Results, Script, Slot, statements, values};
 use crate::tables::users::{self, Account, account_columns, account_tables};
 
-/// Query for the facts that determine which kinds of answers the challenges of a user accept. `$user` is an SQL
+/// Query for the data of a user that determines which kinds of answers the user's challenges accept. `$user` is an SQL
 /// expression for the user's id.
 macro_rules! facts_where {
     ($user:literal) => {
@@ -80,19 +80,19 @@ statements! {
         account_tables!(),
         " WHERE ch.hash = $1 AND u.id = ch.user_id"
     );
-    /// Reads a row if the reset token that began a challenge is still good.
+    /// Reads a row if the reset token that began a challenge is still valid.
     FIND_GOOD_RESET_TOKEN: read find_good_reset_token(hash: TokenHash, now: Timestamp)
         [&hash, Purpose::ResetPassword, now] = "
         SELECT 1 FROM challenges AS ch JOIN users AS u ON u.id = ch.user_id JOIN link_tokens AS t
             ON t.hash = ch.token_hash AND t.user_id = u.id AND t.email_key = u.email_key
         WHERE ch.hash = $1 AND t.purpose = $2 AND t.used_at IS NULL AND t.superseded_at IS NULL
             AND t.expires_at > $3";
-    /// Reads the user of the identity that was shown as the first factor.
+    /// Reads the user to whom the identity of the first factor is linked.
     FIND_IDENTITY_OWNER: read find_identity_owner(hash: TokenHash) [&hash] = "
         SELECT i.user_id FROM challenges AS ch JOIN identities AS i ON i.provider = ch.identity_provider
             AND i.issuer = ch.identity_issuer AND i.subject = ch.identity_subject
         WHERE ch.hash = $1";
-    /// Reads the facts about a user that determine which kinds of answers a challenge accepts.
+    /// Reads the data of a user that determines which kinds of answers a challenge accepts.
     FIND_FACTS: read find_facts(user_id: UserId) = facts_where!("$1");
     FIND_FACTS_OF_SESSION: read find_facts_of_session(session_id: SessionId) =
         facts_where!("(SELECT user_id FROM sessions WHERE id = $1)");
@@ -102,7 +102,7 @@ statements! {
         facts_where!("(SELECT user_id FROM undo_tokens WHERE hash = $1)");
 }
 
-/// Session, token or first factor with which a challenge was begun.
+/// What began a challenge: a session, a token or a first factor.
 #[derive(Default)]
 pub(crate) struct Beginner<'a> {
     /// Session that is reauthenticated; `None` for other purposes.
@@ -113,7 +113,7 @@ pub(crate) struct Beginner<'a> {
     pub(crate) methods: Option<&'a AuthMethods>,
     /// Identity of the first factor; `None` if that was no external identity.
     pub(crate) identity: Option<FirstFactorIdentity<'a>>,
-    /// Passkey that was shown; `None` if there was none.
+    /// Passkey that was used already in this sign-in; `None` if there was none.
     pub(crate) passkey: Option<PasskeyId>,
 }
 
@@ -154,8 +154,8 @@ pub(crate) fn insert(
     writes.change(&INSERT, values);
 }
 
-/// Decodes the facts about a user, and returns the kinds of answers that a challenge of this purpose accepts after
-/// factors of this level.
+/// Decodes the data read by [`find_facts`], and returns the kinds of answers that a challenge of this purpose accepts
+/// after factors of this level.
 pub(crate) fn kinds(
     results: &Results<'_>,
     slot: Slot,
@@ -187,24 +187,24 @@ pub(crate) struct Challenge {
     pub(crate) account: Account,
     pub(crate) purpose: ChallengePurpose,
     pub(crate) client_type: ClientType,
-    /// Methods of the first factor.
+    /// Methods of the first factor; `None` for purposes other than sign-in.
     pub(crate) methods: Option<AuthMethods>,
-    /// Session that is reauthenticated.
+    /// Session that is reauthenticated; `None` for other purposes.
     pub(crate) session_id: Option<SessionId>,
     pub(crate) identity: Option<ShownIdentity>,
     attempts: u32,
     pub(crate) expires_at: Timestamp,
-    /// WebAuthn challenge of the newest request options.
+    /// WebAuthn challenge of the request options that were issued last.
     pub(crate) passkey_options: Option<PasskeyOptions>,
-    /// Passkey that was shown before.
+    /// Passkey that was used already in this sign-in; `None` if there was none.
     pub(crate) passkey: Option<PasskeyId>,
     has_totp: bool,
     pub(crate) recovery_codes_left: u32,
-    /// Address that the mail with the undo link went to, which began the challenge.
+    /// Address that the mail with the undo link went to; `None` unless an undo link began the challenge.
     pub(crate) undo_email: Option<EmailKey>,
 }
 
-/// Identity that was shown as the first factor of a stored challenge.
+/// Identity that was the first factor of a stored challenge.
 pub(crate) struct ShownIdentity {
     pub(crate) identity: VerifiedIdentity,
     /// True if a right answer to the challenge links the identity to the account.

@@ -8,7 +8,7 @@ use latchkey_store::StoreResult;
 use crate::bulk::{Table, columns};
 use crate::form::{Cells, Results, Slot, statements, stored_id};
 
-/// Query for a change. `$user` is an SQL expression for the account's id.
+/// Query for a change of address. `$user` is an SQL expression for the account's id.
 macro_rules! found {
     ($user:literal) => {
         concat!(
@@ -31,7 +31,7 @@ pub const TABLE: Table = Table::new(
 );
 
 statements! {
-    /// Inserts a change, or replaces the account's earlier one.
+    /// Inserts a change of address, or replaces an earlier one of the account.
     SAVE: change save(
         user_id: UserId, change: &EmailChange, now: Timestamp
     ) [
@@ -51,13 +51,13 @@ statements! {
         [user_id, change.is_new_proven, change.is_current_proven] =
         "UPDATE email_changes SET new_proven = $2, current_proven = $3 WHERE user_id = $1";
     DELETE_OF: change delete_of(user_id: UserId) = "DELETE FROM email_changes WHERE user_id = $1";
-    /// Locks the pending account at the new address of a user's change, which is about to be deleted.
+    /// Locks the pending account that has the new address of a user's change. The change deletes that account.
     LOCK_PENDING_AT_NEW: read lock_pending_at_new(user_id: UserId) = "
         SELECT id FROM users WHERE pending AND banned_at IS NULL
             AND email_key = (SELECT c.email_key FROM email_changes AS c WHERE c.user_id = $1)
         FOR UPDATE";
-    /// Reads a row if the new address of a user's change belongs to another account that a sign-up does not renew, or is
-    /// reserved for another account.
+    /// Reads a row if the new address of a user's change is not available: it belongs to another account that is
+    /// banned or not pending, or is reserved for another account.
     FIND_TAKEN: read find_taken(user_id: UserId, now: Timestamp) = "
         SELECT 1 FROM email_changes AS c WHERE c.user_id = $1 AND (
             EXISTS (SELECT 1 FROM users AS u WHERE u.email_key = c.email_key AND u.id <> $1
@@ -66,7 +66,7 @@ statements! {
                 AND t.user_id <> $1 AND t.expires_at > $2))";
 }
 
-/// Decodes a change that is live at this time.
+/// Decodes a change of address that is still valid at `now`.
 pub(crate) fn live(results: &Results<'_>, slot: Slot, now: Timestamp) -> StoreResult<Option<EmailChange>> {
     Ok(results.find(slot, read)?.filter(|change| now < change.expires_at))
 }

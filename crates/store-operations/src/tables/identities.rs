@@ -25,7 +25,7 @@ macro_rules! linked {
     };
 }
 
-/// Expression for the id of the user that an identity is linked to; if the identity is not linked, of the user with the
+/// Expression for the id of the user of an identity: the user that the identity is linked to, or else the user with the
 /// identity's email address.
 macro_rules! concerned {
     () => {
@@ -120,9 +120,9 @@ pub(crate) fn lock_concerned(script: &mut Script, sought: Sought<'_>) -> Slot {
     script.read(&LOCK_CONCERNED, sought.concerned())
 }
 
-/// Reads the account that an identity is linked to; if the identity is not linked, the account with the identity's
-/// email address. The first column is the stored issuer (null if the identity is not linked), the others are those of
-/// `account_columns!`.
+/// Reads the account of an identity: the account that the identity is linked to, or else the account with the
+/// identity's email address. The first column is the stored issuer, null if the identity is not linked; the others are
+/// those of `account_columns!`.
 pub(crate) fn find_concerned(script: &mut Script, sought: Sought<'_>) -> Slot {
     script.read(&FIND_CONCERNED, sought.concerned())
 }

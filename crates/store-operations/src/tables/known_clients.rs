@@ -16,11 +16,11 @@ pub const TABLE: Table = Table::new("known_clients", 1, columns! { bytes key, in
 
 statements! {
     FIND_KNOWN_CLIENT: read find(key: &LimitKey) = "SELECT known_until FROM known_clients WHERE key = $1";
-    /// Marks a client as known until a time, or until the stored time if that is later.
+    /// Marks a client as known until `until`, or until the stored time if that is later.
     SAVE_KNOWN_CLIENT: change save(key: &LimitKey, until: Timestamp) = "
     INSERT INTO known_clients AS c (key, known_until) VALUES ($1, $2)
     ON CONFLICT (key) DO UPDATE SET known_until = greatest(c.known_until, excluded.known_until)";
-    /// Marks a client as known like [`save`], but only if this session exists.
+    /// Marks a client as known like [`save`], but only if a session with this id exists.
     SAVE_KNOWN_CLIENT_IF_OPENED: change save_if_opened(key: &LimitKey, until: Timestamp, session: SessionId) = "
     INSERT INTO known_clients AS c (key, known_until)
     SELECT $1, $2 WHERE EXISTS (SELECT 1 FROM sessions WHERE id = $3)
@@ -33,8 +33,8 @@ pub(crate) fn is_known(results: &Results<'_>, slot: Slot, now: Timestamp) -> Sto
     Ok(known_until.is_some_and(|until| now < until))
 }
 
-/// Stores that the network address of a session's client has signed in with this email address, if
-/// [`NewSession::known_for`] is set.
+/// Marks the client of a new session as known to the account of this email address, if [`NewSession::known_for`] is
+/// set.
 pub(crate) fn remember(writes: &mut Script, email: &EmailKey, session: &NewSession) {
     if let Some(known_for) = session.known_for {
         let key = guess_limits::known_client(email, session.client.address);

@@ -33,7 +33,7 @@ statements! {
     SAVE_FAILURES = "
     UPDATE limit_failures SET failures = $2, since = $3, blocked_until = $4, remembered_until = $5 WHERE key = $1";
     DELETE_FAILURES: change delete(key: &LimitKey) = "DELETE FROM limit_failures WHERE key = $1";
-    /// Deletes the failure counter of a key, but only if this session exists.
+    /// Deletes the failure counter of a key, but only if a session with this id exists.
     DELETE_FAILURES_IF_OPENED: change delete_if_opened(key: &LimitKey, session: SessionId) =
         "DELETE FROM limit_failures WHERE key = $1 AND EXISTS (SELECT 1 FROM sessions WHERE id = $2)";
 }
@@ -57,7 +57,7 @@ impl Counters {
     /// Reads up to four counters.
     pub(crate) fn find(script: &mut Script, keys: &[LimitKey], hold: Hold) -> Slot {
         let sql = if hold == Hold::Locked { &LOCK_FAILURES } else { &FIND_FAILURES };
-        // Missing keys repeat the last one.
+        // The statement has four parameters. Unused ones repeat the last key.
         let last = keys.last().into_iter().cycle();
         let values = keys.iter().chain(last).take(MOST_COUNTERS).map(Value::from).collect();
         script.read(sql, values)

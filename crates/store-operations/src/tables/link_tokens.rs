@@ -1,6 +1,6 @@
 //! Table `link_tokens`: tokens of mailed links, and reset tokens issued in exchange for a code. [`StoredLink::status`]
-//! decides whether a token is valid. A link for sign-in belongs to a lane (known or other clients), and may belong to an
-//! address without an account.
+//! decides whether a token is valid. A link for sign-in can belong to an address without an account. It belongs to one
+//! of two lanes: it was requested by a client from which the account signed in recently, or by another client.
 
 use latchkey_domain::code_window::Lane;
 use latchkey_domain::codes::Purpose;
@@ -55,13 +55,14 @@ statements! {
         UPDATE link_tokens SET superseded_at = $3
         WHERE email_key = $1 AND purpose = $2 AND lane = $4 AND used_at IS NULL AND superseded_at IS NULL
             AND expires_at > $3";
-    /// Marks the links of an email address and purpose as used, those of both lanes.
+    /// Marks the links of an email address and purpose as used, in both lanes.
     USE_LINKS: change use_links(key: &str, purpose: Purpose, now: Timestamp) = "
         UPDATE link_tokens SET used_at = $3
         WHERE email_key = $1 AND purpose = $2 AND used_at IS NULL AND superseded_at IS NULL";
     LOCK_USER: read lock_user(hash: TokenHash) [&hash] = "
         SELECT 1 FROM users WHERE id = (SELECT user_id FROM link_tokens WHERE hash = $1) FOR NO KEY UPDATE";
-    /// Reads a token, valid or not, and its account. Decoys have no account and are not found.
+    /// Reads a token, valid or not, and its account. A token without an account is not found; such tokens are written
+    /// only so that response times are equal.
     FIND_TOKEN: read find_token(hash: TokenHash) [&hash] = concat!(
         "SELECT ",
         account_columns!(),
@@ -125,7 +126,8 @@ pub(crate) struct Token {
     pub(crate) level: Level,
 }
 
-/// Inserts the token of a mailed link. A token without a user is a decoy.
+/// Inserts the token of a mailed link. A token without a user is never valid; it is written so that response times are
+/// equal.
 pub(crate) fn insert_link(
     writes: &mut Script,
     key: &str,
@@ -169,8 +171,8 @@ pub(crate) fn token(results: &Results<'_>, slot: Slot, purpose: Purpose) -> Stor
     Ok(results.find(slot, read_token)?.filter(|token| token.facts.purpose == purpose))
 }
 
-/// Decodes a link for sign-in with its status at `now`. It is superseded if its address has another account than it had,
-/// or none any more.
+/// Decodes a link for sign-in with its status at `now`. The link is superseded if, since it was mailed, its address has
+/// gone to another account or has lost its account.
 pub(crate) fn sign_in_link(
     results: &Results<'_>,
     slot: Slot,

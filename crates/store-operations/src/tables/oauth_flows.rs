@@ -59,8 +59,8 @@ fn read_flow(cells: &mut Cells<'_>) -> StoreResult<StateOutcome> {
     })))
 }
 
-/// Decodes two columns, `link_user_id` and `link_session_id`: the user and session that want to link the identity.
-/// Returns `None` if one of them is null.
+/// Decodes two columns, `link_user_id` and `link_session_id`: the user and session that requested to link the
+/// identity. Returns `None` if one of them is null.
 pub(crate) fn read_linker(cells: &mut Cells<'_>) -> StoreResult<Option<Linker>> {
     let user_id = cells.maybe_id("link_user_id")?;
     let session_id = cells.maybe_id("link_session_id")?;

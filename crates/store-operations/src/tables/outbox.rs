@@ -1,5 +1,5 @@
-//! Table `outbox`: mails to send. Claiming a mail sets its next attempt to the end of the lease, so that one column
-//! tells when a mail is due.
+//! Table `outbox`: mails to send. A worker that claims a mail gets a lease on it. The column of the next attempt is
+//! then set to the end of the lease, so that this column alone tells when a mail is due.
 
 use latchkey_domain::email::{Email, EmailKey};
 use latchkey_domain::ids::{LeaseId, MailId, UserId};
@@ -14,9 +14,9 @@ use super::users;
 use crate::bulk::{Table, columns};
 use crate::form::{Cells, Script, statements, stored_id, values};
 
-/// Statement that leases the oldest due mails. The parameters are those of [`DueTerms`]. Mails locked by another
-/// worker are skipped (SKIP LOCKED). The CTE is materialized: otherwise a plan could evaluate it twice and claim more
-/// than the limit.
+/// Statement that leases the mails that have been due for longest. The parameters are those of [`DueTerms`]. Mails
+/// locked by another worker are skipped (`SKIP LOCKED`). The common table expression is materialized: otherwise a
+/// plan could evaluate it twice and claim more mails than the limit.
 macro_rules! claim {
     ($next_attempt_at:literal) => {
         concat!(
@@ -58,7 +58,7 @@ statements! {
     INSERT INTO outbox (id, kind, state, user_id, email, payload, attempts, created_at, next_attempt_at, lease_id,
         ended_at, last_error)
     VALUES ($1, $2, $3, $4, $5, $6, 0, $7, $7, NULL, NULL, NULL)";
-    /// Leases the oldest due mails. The unary plus makes SQLite use the index on age instead of sorting.
+    /// Leases the mails that were written first. The unary plus makes SQLite use the index on age instead of sorting.
     CLAIM = claim!("m.next_attempt_at"), claim!("+m.next_attempt_at");
     /// Reads the mails of a lease, oldest first. They are found by the end of the lease, which is indexed; the lease
     /// id is not. The unary plus prevents SQLite from scanning the whole queue in order of age.
@@ -103,7 +103,7 @@ pub(crate) enum Address<'a> {
     Of(UserId, &'a Email),
     /// An email address without an account.
     Unknown(&'a Email),
-    /// No user. The mail is a decoy: written, so that the cost is that of a real mail, but never sent.
+    /// No user. The mail is written so that the cost is that of a real one, but never sent (a decoy).
     Decoy(&'a EmailKey),
 }
 
@@ -133,7 +133,7 @@ pub(crate) fn write(
     writes.change(&CREATE, values);
 }
 
-/// Writes a security notification, if notifications are enabled (`mail` is given) and the user may get one.
+/// Writes a security notification, if `mail` is given and the user may get one.
 pub(crate) fn notify(
     writes: &mut Script,
     user: &User,

@@ -109,13 +109,13 @@ impl Owned {
         Passkeys { user_handle: self.user_handle, passkeys }
     }
 
-    /// Returns the passkeys of the relying party id in force.
+    /// Returns the passkeys registered for this relying party id; none if the id is `None`.
     pub(crate) fn into_usable(self, rp_id: Option<&RpId>) -> Vec<VerifiablePasskey> {
         self.passkeys.into_iter().filter(|one| Some(&one.passkey.rp_id) == rp_id).collect()
     }
 }
 
-/// Reads the passkeys of the account that registers another one.
+/// Reads the passkeys of the account that registers a further one in a session or a challenge.
 pub(crate) fn list_of_enroller(script: &mut Script, enroller: &Enroller) -> Slot {
     match enroller {
         Enroller::Session(user_id, _) => list_of(script, *user_id),

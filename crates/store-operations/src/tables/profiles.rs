@@ -66,7 +66,7 @@ statements! {
     FIND_PUBLIC: read find_public(user_id: UserId) =
         concat!("SELECT ", profile_columns!(), " FROM profiles AS p WHERE p.user_id = $1 AND p.searchable");
     /// Reads the profile of the user with an email address. Without such a user, another profile is read, so that both
-    /// cases cost the same; `profile_of` drops the other profile.
+    /// cases cost the same; [`profile_of`] discards the other profile.
     FIND_BY_KEY_OR_ANY: read find_by_key_at_constant_cost(email: &EmailKey) =
         concat!("SELECT ", profile_columns!(), " FROM profiles AS p WHERE p.user_id = ", key_or_any!());
     /// Inserts a profile, with [`create_values`]. The profile is visible in search unless its user is banned,
@@ -87,7 +87,7 @@ statements! {
     FIND_USERNAME: read find_username(username: &Username, user_id: UserId) [username.as_str(), user_id] =
         "SELECT 1 FROM profiles WHERE username = $1 AND user_id <> $2";
     DELETE = "DELETE FROM profiles WHERE user_id = $1";
-    /// Writes an event if the user has a profile. It must precede [`DELETE`].
+    /// Writes an audit event if the user has a profile. It must precede [`DELETE`].
     RECORD_DELETION = record_event_where!("EXISTS (SELECT 1 FROM profiles WHERE user_id = $10)");
 }
 

@@ -14,7 +14,7 @@ pub struct PurgedRows {
     pub condition: &'static str,
     /// SQL expression for the time at which a row ended or expired. It is indexed.
     pub age: &'static str,
-    /// Time for which a row is retained after the time `age`.
+    /// Time for which a row is retained after the time of the column `age`.
     pub kept: Duration,
 }
 

@@ -24,8 +24,8 @@ use crate::tables::profiles::{self, profile_columns};
 use crate::tables::users::{self, account_columns, account_tables};
 use ends::end_surplus;
 
-/// Columns of a session, in the order in which [`read_session`] decodes them. A release from before migration 14 may
-/// still run during an update; sessions that it writes have an empty `amr` and no `auth_time`.
+/// Columns of a session, in the order in which [`read_session`] decodes them. During an update, a release without
+/// migration 14 may still run; the sessions that it writes have an empty `amr` and no `auth_time`.
 macro_rules! session_columns {
     () => {
         "s.id, s.user_id, s.created_at, s.last_seen_at, s.idle_expires_at, s.absolute_expires_at,
@@ -41,8 +41,8 @@ macro_rules! is_live {
         concat!("s.ended_at IS NULL AND s.idle_expires_at > ", $now, " AND s.absolute_expires_at > ", $now)
     };
 }
-/// Statement that inserts a session with the values of [`new_values`], with a condition if need be. The fast path and
-/// the transaction insert the same columns. Parameters of the condition are numbered after those of the columns.
+/// Statement that inserts a session with the values of [`new_values`], and perhaps on a condition. Parameters of the
+/// condition are numbered after those of the columns.
 macro_rules! insert_session {
     ($condition:literal) => {
         concat!(
@@ -71,9 +71,10 @@ pub const TABLE: Table = Table::new(
 
 statements! {
     OPEN_SESSION = insert_session!("");
-    /// Inserts a session on the fast path of a sign-in: only if the user is neither banned nor pending nor in deletion nor
-    /// has two-step sign-in, the password is current and the guess limits allow it. The conditions are those of
-    /// [`latchkey_domain::guess_limits::limited`], but do not detect times written by a clock that ran ahead.
+    /// Inserts a session of a sign-in with password, if no rule forbids it: the user is neither banned nor pending nor
+    /// in deletion and has no two-step sign-in, the password is current, and the guess limits allow it. The limits are
+    /// those of [`latchkey_domain::guess_limits::limited`], except that times written by a clock that ran ahead are not
+    /// detected.
     OPEN_SESSION_PLAINLY = insert_session!("
         FROM users AS u JOIN credentials AS c ON c.user_id = u.id AND c.kind = 'password' AND c.data = $18
         WHERE u.id = $2 AND u.banned_at IS NULL AND u.two_step_at IS NULL AND u.deletes_at IS NULL
@@ -126,8 +127,8 @@ statements! {
     LOCK_USER: read lock_user(id: SessionId) =
         "SELECT 1 FROM users WHERE id = (SELECT user_id FROM sessions WHERE id = $1) FOR NO KEY UPDATE";
     LOCK_SESSION: read lock(id: SessionId) = "SELECT 1 FROM sessions WHERE id = $1 FOR NO KEY UPDATE";
-    /// Locks the session of a refresh token's family, but not its user. A transaction that bans or deletes the user
-    /// waits for this lock before it ends the session.
+    /// Locks the session of a refresh token's family, but not its user. A concurrent ban or deletion of the user waits
+    /// for this lock before it ends the session.
     LOCK_BY_FAMILY = "SELECT 1 FROM sessions WHERE family_hash = $1 FOR NO KEY UPDATE";
     /// Reads the session of a refresh token's family, live or not.
     FIND_BY_FAMILY: read find_by_family(family: &TokenHash) = concat!(
@@ -150,8 +151,8 @@ pub(crate) struct RefreshableSession {
     pub(crate) user: User,
     pub(crate) session: Session,
     pub(crate) state: RefreshState,
-    /// Current refresh token, encrypted under a key from its predecessor; `None` once it is deleted, some time after
-    /// the grace period.
+    /// Current refresh token, encrypted under a key derived from its predecessor. `None` after it is deleted, about a
+    /// minute after the grace period.
     pub(crate) sealed_successor: Option<Vec<u8>>,
 }
 
@@ -211,8 +212,8 @@ pub(crate) fn open(writes: &mut Script, user_id: UserId, session: &NewSession) {
     end_surplus(writes, user_id, session);
 }
 
-/// Inserts a session on the fast path of a sign-in, under the conditions of [`OPEN_SESSION_PLAINLY`]. The affected rows
-/// tell whether the session was inserted.
+/// Inserts a session on the conditions of [`OPEN_SESSION_PLAINLY`], without a transaction. The number of affected rows
+/// tells whether the session was inserted.
 pub(crate) fn open_plainly(
     writes: &mut Script,
     user_id: UserId,
@@ -245,7 +246,7 @@ fn new_values(user_id: UserId, session: &NewSession) -> Vec<Value> {
         user_id,
         &session.family,
         &session.refresh,
-        Vec::new(), // no retired tokens
+        Vec::new(), // a new session has no replaced refresh tokens
         session.methods.first().as_str(),
         session.client.address.to_string(),
         session.client.user_agent.clone(),
@@ -261,7 +262,7 @@ fn new_values(user_id: UserId, session: &NewSession) -> Vec<Value> {
     ]
 }
 
-/// Names a live session of a user. The affected rows tell whether there is one.
+/// Sets the name of a live session of a user. The number of affected rows tells whether there is one.
 pub(crate) fn rename(
     writes: &mut Script,
     user_id: UserId,

@@ -1,5 +1,5 @@
-//! Tables `settings` and `shared_version`: settings changed by an admin, and a version that every change of settings,
-//! providers or keys increments. Other instances poll the version.
+//! Tables `settings` and `shared_version`: settings changed by an admin, and a version number, which every change of
+//! settings, providers or signing keys increments. Other instances poll the version.
 
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{SettingChange, StoreError, StoreResult, StoredSettings};

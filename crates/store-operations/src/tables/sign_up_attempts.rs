@@ -1,4 +1,5 @@
-//! Table `sign_up_attempts`: password hash and browser of the last sign-up with the email address of an account.
+//! Table `sign_up_attempts`: the last sign-up with the email address of an account, as password hash and as hash of
+//! the browser's sign-up cookie.
 
 use latchkey_domain::email::EmailKey;
 use latchkey_domain::email_verification::SIGN_UP_COOKIE_LIFETIME;
@@ -20,12 +21,14 @@ statements! {
         [id, password.map(PasswordHash::as_str), now] = "
     INSERT INTO sign_up_attempts (user_id, hash, created_at) VALUES ($1, $2, $3)
     ON CONFLICT (user_id) DO UPDATE SET hash = excluded.hash, created_at = excluded.created_at";
-    /// Stores the browser of a pending account's last sign-up, or null if the sign-up had no cookie.
+    /// Stores the hash of the sign-up cookie of a pending account's last sign-up, or null if the sign-up had no
+    /// cookie.
     REMEMBER_BROWSER: change remember_browser(user_id: UserId, browser: Option<&TokenHash>, now: Timestamp)
         [user_id, Value::Bytes(browser.map(|hash| hash.as_bytes().to_vec())), now] = "
     INSERT INTO sign_up_attempts (user_id, browser_hash, created_at) VALUES ($1, $2, $3)
     ON CONFLICT (user_id) DO UPDATE SET browser_hash = excluded.browser_hash, created_at = excluded.created_at";
-    /// Reads a row if the last sign-up for the account of a link came from this browser.
+    /// Reads a row if the last sign-up for the account of a link came from this browser, which has the sign-up
+    /// cookie.
     FIND_BROWSER: read find_browser(link: TokenHash, browser: &TokenHash, now: Timestamp)
         [&link, browser, now.minus(SIGN_UP_COOKIE_LIFETIME)] = "
     SELECT 1 FROM sign_up_attempts AS a JOIN link_tokens AS t ON t.user_id = a.user_id
@@ -41,8 +44,8 @@ statements! {
     FIND_BY_TOKEN: read find_by_token(token: TokenHash) [&token] = "
     SELECT a.user_id, a.hash FROM link_tokens AS t JOIN sign_up_attempts AS a ON a.user_id = t.user_id
     WHERE t.hash = $1";
-    /// Deletes the password hash of the last sign-up for an account, unless it has the same algorithm, parameters and
-    /// salt as the account's new password hash, so that the two can be compared.
+    /// Deletes the password hash of the last sign-up for an account, unless it can be compared with the account's new
+    /// password hash, because algorithm, parameters and salt are the same.
     FORGET_INCOMPARABLE: change forget_incomparable(id: UserId, password: &PasswordHash) [id, password.head()] = "
     UPDATE sign_up_attempts SET hash = NULL WHERE user_id = $1 AND substr(hash, 1, length($2)) <> $2";
     DELETE_ATTEMPT: change delete(id: UserId) = "DELETE FROM sign_up_attempts WHERE user_id = $1";

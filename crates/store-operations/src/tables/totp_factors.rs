@@ -1,4 +1,5 @@
-//! Table `totp_factors`: TOTP secrets, sealed by the service. A factor without `confirmed_at` is pending.
+//! Table `totp_factors`: TOTP secrets, sealed by the service. A factor without `confirmed_at` is pending:
+//! its user has not entered a code of it yet.
 
 use latchkey_domain::factors::{CONFIRM_ATTEMPTS, FactorId, FactorName, TotpFactor, TotpStep};
 use latchkey_domain::ids::{SessionId, UserId};
@@ -64,7 +65,7 @@ statements! {
     DELETE: change delete(id: FactorId) = "DELETE FROM totp_factors WHERE id = $1";
     DELETE_PENDING_OF: change delete_pending_of(user_id: UserId) =
         "DELETE FROM totp_factors WHERE user_id = $1 AND confirmed_at IS NULL";
-    /// Deletes the pending factors of a user, and those confirmed at a time or later.
+    /// Deletes the pending factors of a user, and those confirmed at or after `since`.
     DELETE_ADDED_SINCE: change delete_added_since(user_id: UserId, since: Timestamp) =
         "DELETE FROM totp_factors WHERE user_id = $1 AND (confirmed_at IS NULL OR confirmed_at >= $2)";
     DELETE_ALL_OF: change delete_all_of(user_id: UserId) = "DELETE FROM totp_factors WHERE user_id = $1";
@@ -77,7 +78,7 @@ pub(crate) struct Answering {
     pub(crate) last_step: Option<TotpStep>,
 }
 
-/// A factor that its enroller has not confirmed yet.
+/// A factor that is not confirmed yet, with the session or challenge that began it.
 pub(crate) struct Pending {
     pub(crate) totp: SealedTotp,
     pub(crate) user_id: UserId,
@@ -89,7 +90,8 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    /// True if this session or challenge of this account may confirm the factor.
+    /// True if the factor belongs to this account, was begun by this session or challenge, and has not
+    /// expired.
     pub(crate) fn is_of(&self, user_id: UserId, enroller: &Enroller, now: Timestamp) -> bool {
         let is_its_own = match enroller {
             Enroller::Session(_, session_id) => self.session_id == Some(*session_id),
@@ -99,7 +101,7 @@ impl Pending {
     }
 }
 
-/// Reads the confirmed factors of the account that enrols another one.
+/// Reads the confirmed factors of the account that enrols a further one in a session or a challenge.
 pub(crate) fn list_of_enroller(script: &mut Script, enroller: &Enroller) -> Slot {
     match enroller {
         Enroller::Session(user_id, _) => list_of(script, *user_id),
@@ -123,7 +125,8 @@ pub(crate) fn confirm(writes: &mut Script, id: FactorId, step: TotpStep, now: Ti
     writes.change(&CONFIRM, values![id, now, step.0]);
 }
 
-/// Stores the step of an accepted code. The user must be locked and the step later than the stored one.
+/// Stores the time step of an accepted code. The user must be locked, and the step must be later than the
+/// stored one.
 pub(crate) fn accept_step(writes: &mut Script, id: FactorId, step: TotpStep, now: Timestamp) {
     writes.change(&ACCEPT_STEP, values![id, step.0, now]);
 }

@@ -1,4 +1,5 @@
-//! Table `undo_tokens`: live undo links. A used token is deleted. A token reserves the address that it was mailed to.
+//! Table `undo_tokens`: live undo links, each of which reverses a change of an account. A used token is deleted. As
+//! long as a token is valid, the address that it was mailed to is reserved for its account.
 
 use latchkey_domain::email::{Email, EmailKey};
 use latchkey_domain::ids::UserId;
@@ -51,7 +52,7 @@ statements! {
     /// Reads the undo token that began a challenge.
     FIND_OF_CHALLENGE: read find_of_challenge(challenge: TokenHash, now: Timestamp) [&challenge, now] =
         found!("(SELECT token_hash FROM challenges WHERE hash = $1)");
-    /// Deletes the undo tokens of events at a time or later.
+    /// Deletes the undo tokens of changes made at or after `happened_at`.
     DELETE_SINCE: change delete_since(user_id: UserId, happened_at: Timestamp) =
         "DELETE FROM undo_tokens WHERE user_id = $1 AND happened_at >= $2";
     DELETE_ALL_OF: change delete_all_of(user_id: UserId) = "DELETE FROM undo_tokens WHERE user_id = $1";
@@ -80,17 +81,17 @@ statements! {
 pub(crate) struct Undo {
     pub(crate) account: Account,
     pub(crate) link: UndoLink,
-    /// Address that the mail went to, and that the undo gives back.
+    /// Address that the mail went to. The undo makes it the account's address again.
     pub(crate) email: Email,
     had_two_step: bool,
     expires_at: Timestamp,
-    /// True if another account has the address, or it is reserved for another account.
+    /// True if another account has `email`, or `email` is reserved for another account.
     is_taken: bool,
 }
 
 impl Undo {
-    /// True if the token can reverse its event at this time: it has not expired, the account accepts mailed tokens, and
-    /// the address that the mail went to is the account's or can be given back to it.
+    /// True if the token can reverse its change at `now`: it has not expired, the account accepts mailed tokens, and
+    /// `email` is the account's address or can become it again.
     pub(crate) fn is_live(&self, now: Timestamp) -> bool {
         now < self.expires_at && self.account.user.accepts_mailed_tokens() && !self.is_taken
     }
@@ -99,17 +100,17 @@ impl Undo {
         self.email.key() == email
     }
 
-    /// True if the undo gives an earlier address back.
+    /// True if the undo changes the address of the account.
     pub(crate) fn moves(&self) -> bool {
         !self.was_mailed_to(self.account.user.email.key())
     }
 
-    /// Returns the user whose deletion the undo ends, with the address that the undo takes.
+    /// Returns the user without a scheduled deletion, with the address that the account has before the undo.
     pub(crate) fn left(&self) -> User {
         User { deletes_at: None, ..self.account.user.clone() }
     }
 
-    /// Returns the user whose deletion the undo ends, with the address that the undo gives back.
+    /// Returns the user without a scheduled deletion, with the address that the account has after the undo.
     pub(crate) fn restored(&self) -> User {
         let user = self.left();
         if self.moves() { User { email: self.email.clone(), email_verified: true, ..user } } else { user }
@@ -124,7 +125,7 @@ impl Undo {
     }
 }
 
-/// Inserts an undo token for an event. `email` is the address that the token is mailed to.
+/// Inserts an undo token for a change. `email` is the address that the token is mailed to.
 pub(crate) fn insert(
     writes: &mut Script,
     user_id: UserId,
@@ -165,7 +166,8 @@ pub(crate) fn is_reserved(results: &Results<'_>, slot: Slot) -> StoreResult<bool
     Ok(found.unwrap_or_default())
 }
 
-/// Decodes the password hash of the last sign-up with a reserved address; `None` if the address is not reserved.
+/// Decodes the password hash of the last sign-up with a reserved address. The outer `None` means that the address is
+/// not reserved, the inner one that no sign-up stored a password.
 #[expect(clippy::option_option, reason = "a missing row is not a row without a password")]
 pub(crate) fn sign_up(results: &Results<'_>, slot: Slot) -> StoreResult<Option<Option<PasswordHash>>> {
     results.find(slot, |cells| {

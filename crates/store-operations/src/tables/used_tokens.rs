@@ -9,7 +9,7 @@ pub const TABLE: Table = Table::new("oauth_used_tokens", 1, columns! { bytes has
 
 statements! {
     /// Marks a provider token as used. Affects no row if it was used before. A concurrent sign-in with the same token
-    /// waits on the unique key until the first one ends.
+    /// waits until the first one commits or rolls back.
     CLAIM: change claim(token: UsedToken) [&token.hash, token.expires_at] = "
     INSERT INTO oauth_used_tokens (hash, expires_at) VALUES ($1, $2) ON CONFLICT (hash) DO NOTHING";
 }

@@ -45,7 +45,7 @@ macro_rules! key_or_any {
 pub(crate) use {account_columns, account_tables, key_or_any};
 
 /// SQL condition of an admin's search. `$1` is the text in lower case; `$2` is the user id, if the text is one. `lower`
-/// folds ASCII only; in PostgreSQL because of the columns' collation.
+/// changes ASCII letters only, in PostgreSQL because of the columns' collation.
 macro_rules! is_found {
     () => {
         "(u.id = $2 OR strpos(lower(u.email), $1) > 0 OR strpos(u.email_key, $1) > 0
@@ -102,8 +102,8 @@ statements! {
     /// Locks a user, so that the account cannot change until the end of the transaction.
     LOCK_BY_ID: read lock_by_id(id: UserId) = "SELECT 1 FROM users WHERE id = $1 FOR NO KEY UPDATE";
     LOCK_BY_KEY: read lock_by_key(email: &EmailKey) = "SELECT 1 FROM users WHERE email_key = $1 FOR NO KEY UPDATE";
-    /// Locks the row of `health` if no user has the email address, so that both cases cost the same. The lock mode is
-    /// compatible with itself, so no request waits for another.
+    /// Locks the row of `health` if no user has the email address, so that both cases cost the same. Several
+    /// transactions can hold this lock at once, so no request waits for another.
     LOCK_DECOY = "
     SELECT 1 FROM health WHERE id = 1 AND NOT EXISTS (SELECT 1 FROM users WHERE email_key = $1) FOR KEY SHARE";
     /// Locks a user who is about to be deleted. The lock also waits for transactions that insert rows of the user.
@@ -124,21 +124,21 @@ statements! {
     SAVE_POINT = "SAVEPOINT account";
     KEEP = "RELEASE account";
     TAKE_BACK = "ROLLBACK TO account";
-    /// Inserts a user, unless the email address is reserved. Then the next insert of the account violates its foreign
-    /// key, which restarts the operation; its decision finds the reservation.
+    /// Inserts a user, unless the email address is reserved. If it is, the next insert of the account violates its
+    /// foreign key. The operation then starts again and finds the reservation.
     CREATE_USER = "
     INSERT INTO users (id, email, email_key, email_verified, first_verified_at, pending, contested, banned_at, metadata,
         locale, pending_email, created_at, updated_at, signed_up_at)
     SELECT $1, $2, $3, $4, $5, $6, FALSE, NULL, $7, $10, NULL, $8, $8, $9
     WHERE NOT EXISTS (SELECT 1 FROM undo_tokens WHERE email = $3 AND expires_at > $8)";
-    /// Saves a password, and whether it is known to come from the mailbox's owner (`proven`).
+    /// Saves a password. `proven` states whether it is known to come from the mailbox's owner.
     SAVE_PASSWORD: change save_password(id: UserId, password: &PasswordHash, proven: bool, now: Timestamp)
         [id, password.as_str(), proven, now] = "
     INSERT INTO credentials (user_id, kind, data, proven, created_at, updated_at)
     VALUES ($1, 'password', $2, $3, $4, $4)
     ON CONFLICT (user_id, kind)
     DO UPDATE SET data = excluded.data, proven = excluded.proven, updated_at = excluded.updated_at";
-    /// Replaces or rehashes the password. The column `proven` does not change.
+    /// Replaces the password, or its hash by one with newer parameters. The column `proven` does not change.
     CHANGE_PASSWORD: change change_password(id: UserId, password: &PasswordHash, now: Timestamp)
         [id, password.as_str(), now] =
         "UPDATE credentials SET data = $2, updated_at = $3 WHERE user_id = $1 AND kind = 'password'";
@@ -151,8 +151,8 @@ statements! {
         "UPDATE users SET updated_at = greatest(updated_at, $2) WHERE id = $1";
     RENEW_SIGN_UP: change renew_sign_up(id: UserId, now: Timestamp) =
         "UPDATE users SET signed_up_at = $2 WHERE id = $1";
-    /// Marks an account as contested: until its email address is verified, no data in it is known to be the mailbox
-    /// owner's.
+    /// Marks an account as contested: several sign-ups used its address with different passwords. Until the address is
+    /// verified, no data in the account is known to be the mailbox owner's.
     CONTEST: change contest(id: UserId, now: Timestamp) =
         "UPDATE users SET contested = TRUE, updated_at = greatest(updated_at, $2) WHERE id = $1";
     /// Marks the email address as verified, and the account as neither pending nor contested.
@@ -185,7 +185,7 @@ statements! {
     /// must also update the profile's visibility in search (`profiles::show_or_hide`).
     SET_DELETION: change set_deletion(id: UserId, deletes_at: Option<Timestamp>) =
         "UPDATE users SET deletes_at = $2 WHERE id = $1";
-    /// Reads accounts whose grace has passed, the longest ago first.
+    /// Reads accounts whose grace period before deletion is over, the earliest end first.
     LIST_DUE_DELETIONS: read list_due_deletions(now: Timestamp) [now, ACCOUNT_PURGE_BATCH] =
         "SELECT id FROM users WHERE deletes_at <= $1 ORDER BY deletes_at, id LIMIT $2";
     FIND_LOCALE_OF_SESSION: read find_locale_of_session(session_id: SessionId) =
@@ -208,7 +208,8 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// Returns the facts about the account that determine what a verification of its email address changes.
+    /// Returns the facts about the account by which the domain decides what a verification of the email address
+    /// changes.
     pub(crate) fn standing(&self) -> AccountFacts {
         AccountFacts {
             was_ever_verified: self.first_verified_at.is_some(),

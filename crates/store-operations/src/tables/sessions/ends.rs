@@ -10,7 +10,7 @@ use crate::form::{Script, Slot, Value, statements, values};
 use crate::is_live;
 use crate::tables::audit_events::{event_values, record_event_where};
 
-/// Statement that ends live sessions of the user `$1` at the time `$2`.
+/// Statement that ends the live sessions of the user `$1` at the time `$2`, if they meet a condition.
 macro_rules! end_where {
     ($which:literal) => {
         concat!(
@@ -21,7 +21,8 @@ macro_rules! end_where {
         )
     };
 }
-/// Statement that writes an event if the user `$10` has matching sessions that are live at the time `$11`.
+/// Statement that writes an audit event if the user `$10` has sessions that meet a condition and are live at the time
+/// `$11`.
 macro_rules! record_end_where {
     ($which:literal) => {
         record_event_where!(concat!(
@@ -40,8 +41,8 @@ statements! {
         is_live!("$2"),
         " FOR NO KEY UPDATE"
     );
-    /// Ends the least recently refreshed sessions of a user: all live sessions except the new one and the `$4`
-    /// most recent others. Does nothing if the new session `$3` does not exist.
+    /// Ends the least recently refreshed sessions of a user. The new session `$3` and the `$4` most recently refreshed
+    /// others stay. Does nothing if the new session does not exist.
     END_SURPLUS = concat!(
         "UPDATE sessions SET ended_at = $2, sealed_successor = NULL, sealed_until = NULL
         WHERE ended_at IS NULL AND EXISTS (SELECT 1 FROM sessions WHERE id = $3) AND id IN (
@@ -54,27 +55,27 @@ statements! {
     /// Ends all live sessions of a user except `kept`.
     END_OTHERS: change end_others(user_id: UserId, kept: SessionId, now: Timestamp) [user_id, now, kept] =
         end_where!("s.id <> $3 AND ");
-    /// Ends the live sessions that a user opened with an identity, except the session `$3`. Older sessions may lack the
-    /// issuer or the whole identity. One without an issuer ends if provider and subject match; one without an identity
-    /// ends if any provider authenticated the user.
+    /// Ends the live sessions that a user opened with an identity, except the session `$3`. Sessions of earlier
+    /// releases may lack the issuer or the whole identity. A session without an issuer ends if provider and subject
+    /// match. One without an identity ends if it was opened through any provider.
     END_OPENED_BY = end_where!(
         "s.id <> $3 AND (s.identity_provider = $4 AND s.identity_subject = $5
             AND (s.identity_issuer IS NULL OR s.identity_issuer = $6)
             OR s.identity_provider IS NULL AND s.method = 'fed') AND "
     );
-    /// Ends the live sessions in whose sign-in a passkey was shown.
+    /// Ends the live sessions of a user whose sign-in used a passkey.
     END_SHOWN_PASSKEY: change end_shown_passkey(user_id: UserId, passkey: PasskeyId, now: Timestamp)
         [user_id, now, passkey] = end_where!("s.passkey_id = $3 AND ");
-    /// Ends the live sessions in whose sign-in a passkey was shown, except `kept`.
+    /// Ends the live sessions of a user whose sign-in used a passkey, except `kept`.
     END_SHOWN_PASSKEY_BESIDES: change end_shown_passkey_besides(
         user_id: UserId,
         passkey: PasskeyId,
         kept: SessionId,
         now: Timestamp
     ) [user_id, now, passkey, kept] = end_where!("s.passkey_id = $3 AND s.id <> $4 AND ");
-    /// Writes the event of an ended session, if the session `$12` is live.
+    /// Writes the audit event of an ended session, if the session `$12` is live.
     RECORD_END_OF_OWN = record_end_where!("s.id = $12 AND ");
-    /// Writes the event of ended sessions, if sessions other than `$12` are live.
+    /// Writes the audit event of ended sessions, if sessions other than `$12` are live.
     RECORD_END_OF_OTHERS = record_end_where!("s.id <> $12 AND ");
 }
 
@@ -83,8 +84,8 @@ pub(super) fn end_surplus(writes: &mut Script, user_id: UserId, opened: &NewSess
     writes.change(&END_SURPLUS, values![user_id, opened.created_at, opened.id, MAX_LIVE_SESSIONS - 1]);
 }
 
-/// Ends a session of a user, and writes the event if the session was live. The session must be locked, so that
-/// both statements see the same row. The affected rows are the ended sessions.
+/// Ends a session of a user, and writes the audit event if the session was live. The session must be locked, so that
+/// both statements see the same row. The number of affected rows is that of ended sessions.
 pub(crate) fn end_own_and_record(
     writes: &mut Script,
     user_id: UserId,
@@ -96,7 +97,7 @@ pub(crate) fn end_own_and_record(
     Ok(writes.change(&END_OWN, values![user_id, now, id]))
 }
 
-/// Ends all live sessions of a user except `kept`, and writes the event if there is at least one such session. The
+/// Ends all live sessions of a user except `kept`, and writes an audit event if there is at least one such session. The
 /// sessions must be locked.
 pub(crate) fn end_others_and_record(
     writes: &mut Script,
