@@ -21,8 +21,8 @@ words! {
         Reauthenticate = "reauthenticate",
         /// Second factor before a password reset of an account with two-step sign-in.
         Reset = "reset",
-        /// Second factor before an undo link takes effect, for an account that had two-step sign-in before the event
-        /// and still has it.
+        /// Second factor before an undo link takes effect, for an account that had two-step sign-in before the change
+        /// to be reversed and still has it.
         Undo = "undo",
     }
 }
@@ -49,10 +49,10 @@ words! {
 }
 
 impl ChallengeKind {
-    /// Returns the authentication method that a right answer shows, if it was no passkey; `None` for a restoral.
+    /// Returns the authentication method that a right answer proves, if it is not a passkey; `None` for a restoral.
     const fn method(self) -> Option<AuthMethod> {
         Some(match self {
-            Self::Passkey => AuthMethod::SyncedPasskey, // which claims less than the other
+            Self::Passkey => AuthMethod::SyncedPasskey, // the weaker claim: the passkey itself is not known here
             Self::Totp | Self::EmailCode | Self::Enroll => AuthMethod::OneTimeCode,
             Self::RecoveryCode => AuthMethod::RecoveryCode,
             Self::Password => AuthMethod::Password,
@@ -60,14 +60,14 @@ impl ChallengeKind {
         })
     }
 
-    /// True if a right answer shows a second factor, so that a session or token has level 2.
+    /// True if a right answer proves a second factor, so that a session or token has level 2.
     #[must_use]
     pub const fn is_second_factor(self) -> bool {
         matches!(self, Self::Passkey | Self::Totp | Self::RecoveryCode | Self::Enroll)
     }
 
     /// Returns the authentication methods and the level after a right answer of this kind. `passkey` is the method of
-    /// the passkey that was shown or enrolled ([`AuthMethod::of_passkey`]); `None` if there was none.
+    /// the passkey that was used or enrolled ([`AuthMethod::of_passkey`]); `None` if there was none.
     #[must_use]
     pub fn raise(
         self,
@@ -114,7 +114,8 @@ impl SecondFactorPolicy {
 pub struct FactorRules {
     /// Policy for second factors.
     pub policy: SecondFactorPolicy,
-    /// Relying party id of usable passkeys; `None` if the host of the service cannot have passkeys.
+    /// Relying party id for which passkeys must be registered to be usable; `None` if the host of the service cannot
+    /// have passkeys.
     pub rp_id: Option<RpId>,
 }
 
@@ -136,12 +137,12 @@ pub struct ChallengeFacts {
     pub email_verified: bool,
     /// True if the account is in deletion.
     pub is_in_deletion: bool,
-    /// Level that the factors of a sign-in have given so far; one for other purposes.
+    /// Level reached by the factors of a sign-in so far; one for other purposes.
     pub level: Level,
 }
 
-/// True if a right sign-in leads to a challenge for a factor instead of a session. A sign-in of level 2 is not asked for
-/// further factors.
+/// True if a sign-in with the right first factor leads to a challenge for a second factor instead of a session. A
+/// sign-in of level 2 is not asked for further factors.
 #[must_use]
 pub const fn is_challenged(level: Level, has_two_step: bool, policy: SecondFactorPolicy) -> bool {
     matches!(level, Level::One) && (has_two_step || matches!(policy, SecondFactorPolicy::Required))
@@ -180,8 +181,8 @@ impl ChallengeFacts {
         ChallengeKind::ALL.iter().copied().filter(is_offered).collect()
     }
 
-    /// True if a sign-in has not given every factor that the account has and must show. One that it must enrol is asked
-    /// for after the restoral, because an account in deletion enrols none.
+    /// True if the sign-in lacks a factor of the account that must be shown now. A factor that must still be enrolled
+    /// does not count: it is asked for after the restoral, because an account in deletion cannot enrol one.
     const fn lacks_factor(self, policy: SecondFactorPolicy) -> bool {
         let has_factor = self.has_two_step || self.has_passkey;
         has_factor && is_challenged(self.level, self.has_two_step, policy)

@@ -13,7 +13,8 @@ pub const PROBATION: Duration = Duration::from_hours(1);
 /// Monitor that detects jumps of the wall clock by comparison with the monotonic clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClockWatch {
-    /// Reference: wall time minus monotonic time in milliseconds, sampled at the monotonic time `taken_at`.
+    /// Reference for the comparison: wall time minus monotonic time in milliseconds, sampled at the monotonic time
+    /// `taken_at`.
     offset_ms: i64,
     taken_at: Duration,
     /// Monotonic time before which the wall clock is not trusted.
@@ -32,7 +33,7 @@ pub enum ClockVerdict {
     },
     /// The last jump is less than [`PROBATION`] ago, so the wall clock is not trusted yet.
     OnProbation,
-    /// The first sample after [`PROBATION`] has passed. The wall clock is trusted again.
+    /// The clock is trusted again: this is the first sample after [`PROBATION`].
     Trusted,
 }
 

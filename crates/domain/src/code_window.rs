@@ -1,5 +1,5 @@
-//! Counters of wrong attempts at six-digit codes, per account, purpose and lane (known or other clients). A resent code
-//! does not reset them. The decision on a single attempt is in [`crate::codes`].
+//! Counters of wrong attempts at six-digit codes, per account and purpose, and separately for two groups of clients
+//! ([`Lane`]). A resent code does not reset them. The decision on a single attempt is in [`crate::codes`].
 
 use std::time::Duration;
 
@@ -7,13 +7,13 @@ use crate::codes::CodeBudget;
 use crate::stored_time::is_implausible;
 use crate::time::Timestamp;
 
-/// Length of the window of the hourly attempt budget.
+/// Length of the window in which [`CodeBudget::per_hour`](crate::codes::CodeBudget::per_hour) limits wrong attempts.
 pub const CODE_WINDOW: Duration = Duration::from_hours(1);
-/// Length of the window of the daily attempt budget.
+/// Length of the window in which [`CodeBudget::per_day`](crate::codes::CodeBudget::per_day) limits wrong attempts.
 pub const CODE_DAY: Duration = Duration::from_hours(24);
 
-/// A lane: one of two groups of clients, each with its own share of an account's code attempts. Strangers cannot use up
-/// the attempts of the clients from which the owner signs in.
+/// A group of clients with its own counters of wrong codes, for each account. Strangers therefore cannot use up the
+/// attempts of the clients from which the owner signs in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lane {
     /// Clients in networks from which the account signed in lately.
@@ -23,7 +23,7 @@ pub enum Lane {
 }
 
 impl Lane {
-    /// Both lanes (known and other clients), for iteration.
+    /// Both groups of clients.
     pub const ALL: [Self; 2] = [Self::Known, Self::Other];
 
     /// Returns [`Self::Known`] for a client that is known to the account, otherwise [`Self::Other`].
@@ -32,7 +32,7 @@ impl Lane {
         if is_known_client { Self::Known } else { Self::Other }
     }
 
-    /// Returns the number of the lane in the database.
+    /// Returns the number that stands for the lane in the database.
     #[must_use]
     pub const fn as_number(self) -> i64 {
         match self {
@@ -41,7 +41,7 @@ impl Lane {
         }
     }
 
-    /// Parses the number of a lane in the database; `None` if unknown.
+    /// Parses the number that stands for a lane in the database; `None` if unknown.
     #[must_use]
     pub fn from_stored(number: i64) -> Option<Self> {
         Self::ALL.into_iter().find(|lane| lane.as_number() == number)
@@ -76,12 +76,12 @@ impl CodeWindow {
     }
 }
 
-/// Counters of wrong attempts by one lane (known or other clients) at the codes of an account and purpose.
+/// Counters of wrong attempts by the clients of one lane, at the codes of an account and purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LaneAttempts {
-    /// Counter for the hourly attempt budget.
+    /// Counter for the limit per hour.
     pub hour: CodeWindow,
-    /// Counter for the daily attempt budget.
+    /// Counter for the limit per day.
     pub day: CodeWindow,
 }
 
@@ -92,14 +92,15 @@ impl LaneAttempts {
         Self { hour: self.hour.incremented(CODE_WINDOW, now), day: self.day.incremented(CODE_DAY, now) }
     }
 
-    /// True if the daily attempt budget of the lane (known or other clients) is used up. New codes for clients of the
-    /// lane then have sixteen characters.
+    /// True if the lane has reached its limit of wrong attempts per day. New codes for clients of the lane then have
+    /// sixteen characters.
     #[must_use]
     pub fn is_daily_budget_used(self, budget: CodeBudget, now: Timestamp) -> bool {
         self.day.attempts_at(CODE_DAY, now) >= budget.per_day
     }
 
-    /// True if six-digit codes from clients of the lane are refused, because its hourly or daily budget is used up.
+    /// True if six-digit codes from clients of the lane are refused, because it has reached its limit of wrong attempts
+    /// per hour or day.
     #[must_use]
     pub fn is_used_up(self, budget: CodeBudget, now: Timestamp) -> bool {
         self.hour.attempts_at(CODE_WINDOW, now) >= budget.per_hour || self.is_daily_budget_used(budget, now)

@@ -1,4 +1,4 @@
-//! Email codes: forms, purposes, attempt budgets, and the decision on an attempt.
+//! Email codes: forms, purposes, limits of wrong attempts, and the decision on an attempt.
 
 use std::fmt;
 
@@ -150,7 +150,8 @@ impl fmt::Debug for CodeMac {
     }
 }
 
-/// Attempt limits of six-digit codes in one lane (known or other clients of an account).
+/// Limits of wrong attempts at six-digit codes, for one of the two groups of clients of an account
+/// ([`LaneAttempts`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CodeBudget {
     /// Maximum number of wrong attempts at one code.
@@ -168,18 +169,18 @@ pub struct StoredCode {
     pub mac: CodeMac,
     /// Form of the code, six digits or sixteen characters.
     pub form: CodeForm,
-    /// Number of wrong attempts at this code by clients of the current client's lane (known or other clients).
+    /// Number of wrong attempts at this code by the group of clients ([`LaneAttempts`]) that makes the attempt.
     pub attempts: u32,
     /// Expiry of the code, exclusive.
     pub expires_at: Timestamp,
 }
 
 impl StoredCode {
-    /// True if an attempt with `mac` succeeds. `lane` counts the previous wrong attempts by clients of the current
-    /// client's lane (known or other clients).
+    /// True if an attempt with `mac` succeeds. `lane` has the previous wrong attempts by the group of clients that
+    /// makes the attempt.
     #[must_use]
     pub fn accepts(&self, mac: &CodeMac, lane: LaneAttempts, budget: CodeBudget, now: Timestamp) -> bool {
-        let matches = self.mac == *mac; // compared before the other facts, so that they do not show in time
+        let matches = self.mac == *mac; // compared in any case, so that the time does not reveal the other conditions
         let may_be_tried = match self.form {
             CodeForm::SixDigits => self.attempts < budget.per_code && !lane.is_used_up(budget, now),
             CodeForm::Long => true,

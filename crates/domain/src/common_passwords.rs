@@ -34,7 +34,7 @@ const SEQUENCES: [&[u8]; 16] = [
     b"7ujm",
 ];
 
-/// Minimum length, in characters, of a run (a part of a sequence in [`SEQUENCES`]).
+/// Minimum length, in characters, of a run: a part of one of [`SEQUENCES`].
 const SHORTEST_RUN: usize = 3;
 
 /// Maximum length, in characters, of a repeated block that counts as a pattern.

@@ -34,11 +34,11 @@ const SYSTEMS: [(&str, &str); 8] = [
     ("Linux", "Linux"),
 ];
 
-/// The device of a client, as far as its user agent names it. Its text is English, for example `Firefox on Linux`, `App on
-/// Android` or `Unknown device`. Other languages are made from the parts, which are names and stay as they are.
+/// Device of a client, as far as its user agent names it. Its text is English, for example `Firefox on Linux`, `App on
+/// Android` or `Unknown device`. Texts in other languages are made from the two fields, which need no translation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Device {
-    /// Name of the browser; `None` if none is known: an app, a program or an unlisted browser.
+    /// Name of the browser; `None` if none is recognised, as for an app, a program or an unlisted browser.
     pub browser: Option<&'static str>,
     /// Name of the operating system; `None` if unknown.
     pub system: Option<&'static str>,
@@ -54,7 +54,7 @@ impl Client {
 }
 
 impl Device {
-    /// Reads the stored names of a device. A name that is not in the lists any more counts as unknown.
+    /// Restores a device from stored names. A name that is no longer in the lists counts as unknown.
     #[must_use]
     pub fn from_names(browser: Option<&str>, system: Option<&str>) -> Self {
         Self { browser: named(&BROWSERS, browser), system: named(&SYSTEMS, system) }

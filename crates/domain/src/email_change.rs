@@ -1,4 +1,5 @@
-//! Change of an account's email address by its owner. Codes from the mailboxes of both addresses prove it.
+//! Change of an account's email address by its owner, who enters codes mailed to the new address and, if needed, to the
+//! current one.
 
 use crate::codes::Purpose;
 use crate::email::Email;
@@ -13,7 +14,7 @@ id! {
 }
 
 words! {
-    /// Address that a change must prove. The string is its name in the API.
+    /// One of the two addresses of a change, which a mailed code proves. The string is its name in the API.
     pub enum Side {
         /// The new address.
         New = "new",
@@ -23,7 +24,7 @@ words! {
 }
 
 impl Side {
-    /// Returns the purpose of the codes that prove this side.
+    /// Returns the purpose of the codes that are mailed to this address.
     #[must_use]
     pub const fn purpose(self) -> Purpose {
         match self {
@@ -44,28 +45,28 @@ pub struct EmailChange {
     pub new_email: Email,
     /// True if the change must prove the current address too.
     pub needs_current: bool,
-    /// True if a code of the new address was entered.
+    /// True if a right code for the new address was entered.
     pub is_new_proven: bool,
-    /// True if a code of the current address was entered.
+    /// True if a right code for the current address was entered.
     pub is_current_proven: bool,
     /// Expiry of the change and its codes, exclusive.
     pub expires_at: Timestamp,
 }
 
 impl EmailChange {
-    /// Returns the sides that are proven.
+    /// Returns the addresses that are proven.
     #[must_use]
     pub fn proven(&self) -> Vec<Side> {
         self.sides(true)
     }
 
-    /// Returns the sides that are not proven yet but must be.
+    /// Returns the addresses that must be proven but are not yet.
     #[must_use]
     pub fn needs(&self) -> Vec<Side> {
         self.sides(false)
     }
 
-    /// Marks a side as proven.
+    /// Marks an address as proven.
     pub const fn prove(&mut self, side: Side) {
         match side {
             Side::New => self.is_new_proven = true,
@@ -82,8 +83,9 @@ impl EmailChange {
     }
 }
 
-/// True if a change must prove the current address too. An unverified address proves nothing. While two-step sign-in is
-/// on, the second factor that began the change stands for the current mailbox, which may be lost.
+/// True if a change must prove the current address too. An unverified address proves nothing. With two-step sign-in on,
+/// the second factor that was shown to begin the change is enough, because the user may no longer have the current
+/// mailbox.
 #[must_use]
 pub const fn needs_current_address(is_verified: bool, has_two_step: bool) -> bool {
     is_verified && !has_two_step

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::codes::Purpose;
 
-/// Lifetime of the sign-up cookie, which shows that a browser signed up an account.
+/// Lifetime of the sign-up cookie. The cookie shows that an account was signed up in this browser.
 pub const SIGN_UP_COOKIE_LIFETIME: Duration = Duration::from_hours(24);
 
 /// Way in which control of the mailbox was proved.
@@ -23,9 +23,9 @@ pub enum Verification {
     Provider,
     /// A mailed code or link for sign-in was used.
     SignIn,
-    /// An admin declared the address verified.
+    /// An admin marked the address as verified.
     Vouched,
-    /// The owner of the account changed the address, and proved the new one by a code from inside the account.
+    /// The owner of the account, signed in, changed the address and entered a code mailed to the new one.
     NewAddress,
 }
 
@@ -118,14 +118,14 @@ impl VerificationEffects {
             },
             Verification::Reset => Self {
                 revokes_codes: true,
-                drops_password: false, // it is replaced
+                drops_password: false, // the reset replaces it
                 ends_sessions: true,
                 ..Self::removing(account.may_be_hijacked())
             },
             Verification::Provider | Verification::SignIn => {
                 Self { revokes_codes: true, ..Self::removing(account.may_be_hijacked()) }
             }
-            // Nobody but the caller can have got in by the new address.
+            // Only the caller can have signed in by the new address so far.
             Verification::NewAddress => {
                 Self { revokes_codes: true, proves_password: true, ..Self::removing(false) }
             }
@@ -154,7 +154,7 @@ pub const fn may_receive_code(purpose: Purpose, is_verified: bool, is_banned: bo
         Purpose::VerifyEmail => !is_verified && !is_banned,
         Purpose::ResetPassword | Purpose::SignIn => !is_banned,
         Purpose::Reauthenticate => is_verified && !is_banned,
-        // Mailed when a change of address begins, which decides by rules of its own.
+        // These codes are mailed at the beginning of a change of address, which has rules of its own.
         Purpose::EmailChangeNew | Purpose::EmailChangeCurrent => false,
     }
 }

@@ -17,8 +17,7 @@ pub const ACCOUNT_LIMIT: &str = "password sign-in, per account over all addresse
 pub const SECOND_FACTOR_PAIR_LIMIT: &str = "second factor, per account and address";
 /// Name of the limits of second factors per account over all client networks, as in error messages.
 pub const SECOND_FACTOR_ACCOUNT_LIMIT: &str = "second factor, per account over all addresses";
-/// Number of wrong second factors within a day at which the owner gets a mail, because someone seems to know the
-/// password.
+/// Number of wrong second factors within a day after which the owner gets a mail: someone seems to know the password.
 pub const FAILURES_TOLD: u32 = 5;
 /// Window of the counter of consecutive failures: ten years, so in effect only a success resets that counter.
 pub const IN_A_ROW_WINDOW: Duration = Duration::from_hours(24 * 365 * 10);
@@ -75,7 +74,8 @@ impl SecondFactorGuard {
         is_known_client: bool,
         now: Timestamp,
     ) -> Option<Limited> {
-        // Nothing is left at the very end of a window, when a client that waited for `Retry-After` comes back.
+        // At the very end of a window the rest is zero and the limit does not apply, so that a client that waited for
+        // `Retry-After` is admitted.
         let rest = |failures: &Failures, rate: Rate| {
             let left = failures.since.plus(rate.window).since(now);
             (failures.count_in(rate.window, now) >= rate.burst && !left.is_zero()).then_some(left)

@@ -343,7 +343,7 @@ pub fn judge_sign_in(
     if identity.email.is_none() {
         return Refused(NoEmail);
     }
-    // The refusal is the same for taken and free addresses, because the provider did not verify this one.
+    // The provider did not verify the address. The refusal must not reveal whether an account has it.
     if !identity.email_verified && !rules.allows_unverified_sign_up() {
         return Refused(EmailUnproven);
     }
@@ -370,7 +370,7 @@ fn judge_first_sign_in(
         user if user.email_verified && has_unproven_password => IdentityVerdict::TakeOver,
         user if user.email_verified => IdentityVerdict::Link,
         _ if !was_ever_verified => IdentityVerdict::TakeOver,
-        // The account has a new address since its verification. Nothing shows that its owner controls the new address.
+        // The account's address changed after its last verification, so its owner may not control the new one.
         _ => IdentityVerdict::Refused(IdentityRefusal::SignInToLink),
     }
 }

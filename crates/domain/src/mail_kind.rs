@@ -2,10 +2,10 @@
 
 use crate::words;
 
-/// Calls the macro `$rows!` with the table of mail kinds. A row is: kind, name in the database, and in brackets one
-/// template, or two separated by `|`, the first for mails with a code and the second for mails with a link. A template
-/// is the data that it requires (`Code`, `CodeWithLink`: a code and an optional link, `Link`, `Event` or `Nothing`) and
-/// the name of its texts in `crates/mail/texts`.
+/// Calls the macro `$rows!` with the table of mail kinds. A row consists of the kind, its name in the database, and in
+/// brackets its template. A kind that is mailed with either a code or a link has two templates, separated by `|`: the
+/// first is for codes. A template is written as the data that it needs (`Code`, `CodeWithLink`: a code and an optional
+/// link, `Link`, `Event` or `Nothing`) and the name of its texts in `crates/mail/texts`.
 #[macro_export]
 macro_rules! mail_kinds {
     ($rows:ident) => {

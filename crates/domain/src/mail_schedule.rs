@@ -1,5 +1,5 @@
-//! Delivery schedule of mails in the outbox. A mail is due at once; after a failure, with exponential backoff; and
-//! when the lease of a crashed worker expires.
+//! Delivery schedule of mails in the outbox. A new mail is due at once, a failed one after an exponential backoff. A
+//! mail that a crashed worker had claimed is due when the worker's lease ends.
 
 use std::time::Duration;
 
@@ -78,8 +78,8 @@ impl MailSchedule {
         self.doubled(failures).mul_f64(0.8 + 0.4 * fraction.clamp(0.0, 1.0))
     }
 
-    /// True if a delivery should be attempted now. The time of the next attempt is ignored if it is implausibly late,
-    /// because only a clock that ran ahead can have written it.
+    /// True if the mail should be sent now. A time of the next attempt that is implausibly late is ignored, because
+    /// only a clock that ran ahead can have written it.
     #[must_use]
     pub fn is_due(&self, mail: &QueuedMail, now: Timestamp) -> bool {
         mail.next_attempt_at <= now || is_implausible(mail.next_attempt_at, self.longest_wait(mail), now)
@@ -97,7 +97,7 @@ impl MailSchedule {
         }
     }
 
-    /// Returns the maximum time between the scheduling of the next attempt and the attempt itself.
+    /// Returns the longest plausible time from the scheduling of the next attempt until that attempt.
     fn longest_wait(&self, mail: &QueuedMail) -> Duration {
         match mail.attempts {
             _ if mail.is_leased => self.lease,

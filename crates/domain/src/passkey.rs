@@ -1,4 +1,4 @@
-//! Passkeys: discoverable WebAuthn credentials (Web Authentication Level 3) with user verification. One passkey shows
+//! Passkeys: discoverable WebAuthn credentials (Web Authentication Level 3) with user verification. A passkey counts as
 //! both factors. Registrations and assertions are verified in the crate `webauthn`.
 
 use std::fmt;
@@ -9,7 +9,7 @@ use crate::id::id;
 use crate::time::Timestamp;
 
 id! {
-    /// Id of a passkey in the API; the authenticator's id of it is the [`CredentialId`].
+    /// Id of a passkey in the API. The authenticator uses another id, the [`CredentialId`].
     PasskeyId, "The id of the passkey."
 }
 
@@ -22,7 +22,7 @@ const MOST_TRANSPORTS: usize = 8;
 /// Maximum length of the name of a transport.
 const LONGEST_TRANSPORT: usize = 32;
 
-/// Credential id: 1 to 1,023 bytes, chosen by the authenticator, unique in the whole instance.
+/// Credential id: 1 to 1,023 bytes, chosen by the authenticator, unique over all accounts of the service.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct CredentialId(Box<[u8]>);
 
@@ -32,7 +32,7 @@ pub struct CredentialId(Box<[u8]>);
 pub struct InvalidCredentialId;
 
 impl CredentialId {
-    /// Takes the bytes, unless they are none or too many.
+    /// Parses the bytes; fails if there are none or more than 1,023.
     pub fn parse(bytes: &[u8]) -> Result<Self, InvalidCredentialId> {
         if bytes.is_empty() || bytes.len() > LONGEST_CREDENTIAL_ID {
             return Err(InvalidCredentialId);
@@ -40,7 +40,7 @@ impl CredentialId {
         Ok(Self(bytes.into()))
     }
 
-    /// Returns the bytes.
+    /// Returns the bytes of the credential id.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
@@ -48,42 +48,43 @@ impl CredentialId {
 }
 
 /// User handle: 16 random bytes per account, stored by the authenticator and returned in each assertion. It is made at
-/// the account's first registration and never changes. It is not the user id.
+/// the account's first registration and never changes. It differs from the user id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct UserHandle([u8; 16]);
 
 impl UserHandle {
-    /// Wraps the 16 bytes.
+    /// Creates the user handle from 16 random bytes.
     #[must_use]
     pub const fn new(bytes: [u8; 16]) -> Self {
         Self(bytes)
     }
 
-    /// Takes the bytes of a response; `None` if they are not 16.
+    /// Parses the bytes in a response; `None` if there are not exactly 16.
     #[must_use]
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().map(Self).ok()
     }
 
-    /// Returns the bytes.
+    /// Returns the bytes of the user handle.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; 16] {
         &self.0
     }
 }
 
-/// AAGUID: the model of the authenticator, by its own account. All zeros if the authenticator does not tell.
+/// AAGUID: identifies the model of an authenticator. The authenticator states it without proof; all zeros mean that it
+/// does not state one.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Aaguid([u8; 16]);
 
 impl Aaguid {
-    /// Wraps the 16 bytes.
+    /// Creates the AAGUID from its 16 bytes.
     #[must_use]
     pub const fn new(bytes: [u8; 16]) -> Self {
         Self(bytes)
     }
 
-    /// Returns the bytes, in the order of a UUID.
+    /// Returns the bytes, in the order of a UUID's digits.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; 16] {
         &self.0
@@ -97,18 +98,18 @@ impl fmt::Debug for Aaguid {
 }
 
 /// Relying party id: the domain that passkeys are registered for, setting `passkeys.rp_id`. A passkey is usable only
-/// while its relying party id is the one in force.
+/// while the setting has the relying party id of its registration.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct RpId(Arc<str>);
 
 impl RpId {
-    /// Wraps the domain. The settings check that it is one.
+    /// Creates the id from a domain, which the settings have checked.
     #[must_use]
     pub fn new(domain: &str) -> Self {
         Self(domain.into())
     }
 
-    /// Returns the domain.
+    /// Returns the relying party id as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -121,8 +122,8 @@ impl RpId {
 pub struct Transports(Vec<String>);
 
 impl Transports {
-    /// Keeps the names that are well-formed: at most 8, each of up to 32 lower-case letters, digits and hyphens.
-    /// Unknown names are kept, because later versions of WebAuthn may define them.
+    /// Creates the list from names. Only well-formed names are kept: at most 8, each of up to 32 lower-case letters,
+    /// digits and hyphens. Unknown names are kept too, because later versions of WebAuthn may define them.
     pub fn new<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
         let is_name = |name: &&str| {
             (1..=LONGEST_TRANSPORT).contains(&name.len())
@@ -154,7 +155,7 @@ impl Transports {
     }
 }
 
-/// Facts of an assertion that replace the stored ones.
+/// State of a passkey that each accepted assertion updates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PasskeyState {
     /// Signature counter; 0 if the authenticator has none.
@@ -163,8 +164,8 @@ pub struct PasskeyState {
     pub is_backed_up: bool,
 }
 
-/// True if a signature counter may follow the stored one: it has grown, or the authenticator has none (0 then and now).
-/// Otherwise the passkey may have been copied.
+/// True if a signature counter may follow the stored one: it has increased, or the authenticator has no counter (0 then
+/// and now). Otherwise the passkey may have been copied.
 #[must_use]
 pub const fn may_follow(stored: u32, presented: u32) -> bool {
     presented > stored || (presented == 0 && stored == 0)
@@ -198,9 +199,9 @@ pub struct Passkey {
 /// Passkeys of an account.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Passkeys {
-    /// User handle of the account; `None` before the first registration was begun.
+    /// User handle of the account; `None` before its first registration began.
     pub user_handle: Option<UserHandle>,
-    /// All passkeys, those of another relying party id included, oldest first.
+    /// All passkeys of the account, oldest first. Those of a former relying party id are included.
     pub passkeys: Vec<Passkey>,
 }
 

@@ -13,7 +13,7 @@ use crate::shape::{Shape, Shaped};
 pub const SHORTEST_PASSWORD: usize = 8;
 /// Maximum length of a password in characters of its NFC form. Longer passwords are refused before hashing.
 pub const LONGEST_PASSWORD: usize = 128;
-/// Local parts and service names of at least this many characters must not occur in a password.
+/// Minimum length, in characters, of a local part or service name that must not occur in a password.
 const TELLING_LENGTH: usize = 5;
 
 /// A plain-text password in NFC, neither trimmed nor truncated. Its memory is zeroised on drop.

@@ -6,8 +6,9 @@ use crate::time::Timestamp;
 use crate::tokens::TokenHash;
 use crate::user::User;
 
-/// Maximum number of replaced tokens stored per session. Older ones count as past their grace period. Within a grace
-/// period of 30 s the rate limit permits one address this many refreshes: a burst of 300, and one per second.
+/// Maximum number of replaced tokens stored per session. Older ones count as past their grace period. The number is
+/// that of refreshes that the rate limit permits one client address within a grace period of 30 s: 300 at once, and one
+/// more per second.
 const REMEMBERED: usize = 330;
 
 /// A refresh token that a successor has replaced.
@@ -51,9 +52,9 @@ pub enum RefreshVerdict {
     /// The refresh is refused and nothing changes. The session has ended, or the token was replaced within the grace
     /// period and its successor was used (a late duplicate).
     Refuse,
-    /// Token reuse was detected. Either the token was replaced longer ago than the grace period, and its successor was
-    /// used. Or the token is an unused successor that a newer successor displaced ([`Self::Supersede`]). The refresh is
-    /// refused, and the session ends.
+    /// The refresh is refused and the session ends, because a token was reused. Either the token was replaced longer
+    /// ago than the grace period and its successor was used, or it is an unused successor that [`Self::Supersede`] had
+    /// replaced by a newer one.
     Revoke,
 }
 
@@ -124,16 +125,16 @@ impl RefreshState {
 }
 
 impl ReplacedToken {
-    /// Length of a stored hash prefix in bytes. A token known by its prefix cannot be refreshed. The prefix only
-    /// tells a late duplicate, which is refused, from an older token, which ends the session.
+    /// Length in bytes of the stored part of a hash. A token of which only this part is stored cannot be refreshed. The
+    /// part distinguishes a late duplicate, which is refused, from an older token, which ends the session.
     pub const MARK: usize = 8;
     /// Encoded length of the predecessor in bytes: hash (32), and time of replacement in milliseconds (8, big-endian).
     const WHOLE: usize = 40;
     /// Encoded length, in bytes, of a token replaced before the predecessor: hash prefix (8), then the milliseconds
     /// from the replacement of this token to the replacement of the predecessor (4, big-endian).
     const SHORT: usize = Self::MARK + 4;
-    /// First byte of the encoding, its version. The older encoding has none: it consists of 40-byte entries, so its
-    /// length is a multiple of 40. The length of this encoding never is.
+    /// First byte of the encoding, its version. Encodings of earlier releases have no such byte: they consist of
+    /// entries of 40 bytes, so their length is a multiple of 40. The length of this encoding never is.
     const FORM: u8 = 1;
 
     /// True if the token was replaced at most `grace` ago, or at a time after `now`, because the clock stepped back.

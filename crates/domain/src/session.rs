@@ -43,13 +43,13 @@ words! {
         OneTimeCode = "otp",
         /// An external identity provider authenticated the user.
         Federated = "fed",
-        /// The user showed a passkey that may be synced.
+        /// The user signed in with a passkey that may be synced.
         SyncedPasskey = "swk",
-        /// The user showed a passkey that cannot leave its authenticator.
+        /// The user signed in with a passkey that cannot leave its authenticator.
         HardwarePasskey = "hwk",
         /// The user entered a recovery code.
         RecoveryCode = "rcv",
-        /// The user showed a passkey, or a first and a second factor; accompanies [`Level::Two`].
+        /// The user showed two factors: a passkey, or a first and a second factor. Accompanies [`Level::Two`].
         MultiFactor = "mfa",
     }
 }
@@ -91,7 +91,7 @@ impl AuthMethods {
         self.first
     }
 
-    /// Returns the authentication level that these methods give.
+    /// Returns the authentication level: two if the methods include [`AuthMethod::MultiFactor`].
     #[must_use]
     pub fn level(&self) -> Level {
         if self.iter().any(|method| method == AuthMethod::MultiFactor) { Level::Two } else { Level::One }
@@ -174,11 +174,11 @@ pub struct NewSession {
     pub level: Level,
     /// Identity with which the user signed in, if any. The session ends when the identity is unlinked.
     pub identity: Option<IdentityId>,
-    /// Passkey that was shown at the sign-in, if any. The session ends when the passkey is removed.
+    /// Passkey used in the sign-in, if any. The session ends when the passkey is removed.
     pub passkey: Option<PasskeyId>,
     /// Client that opens the session.
     pub client: Client,
-    /// Duration for which the client network is stored as known to the account; `None` if it is not stored.
+    /// Time for which the client network is stored as known to the account; `None` if it is not stored.
     pub known_for: Option<Duration>,
 }
 

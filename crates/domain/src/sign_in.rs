@@ -84,8 +84,8 @@ impl Verdict {
     }
 }
 
-/// True if the compared hash is still the account's and the account is not banned. Checked once more in the transaction
-/// that opens the session or changes the password.
+/// True if the account still has the hash that the password was compared with, and is not banned. This is checked again
+/// in the transaction that opens the session or changes the password.
 #[must_use]
 pub fn is_as_compared(user: &User, password: Option<&PasswordHash>, compared: &PasswordHash) -> bool {
     !user.is_banned() && password == Some(compared)

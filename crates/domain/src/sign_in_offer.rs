@@ -1,4 +1,4 @@
-//! Methods of sign-in that the service offers. An account must keep one of them when its owner removes another.
+//! Methods of sign-in that the service offers. When the owner of an account removes one, another must remain.
 
 use crate::identity::ProviderKey;
 use crate::passkey::RpId;

@@ -1,5 +1,5 @@
-//! Plausibility of stored times. A clock that runs an hour ahead writes times that are an hour too late. After its
-//! correction they would lock users out and delay mails for that hour, so they are ignored.
+//! Plausibility of stored times. A clock that runs an hour ahead writes times that are an hour too late. Once the
+//! clock is corrected, these times would lock users out and delay mails for an hour, so they are ignored.
 
 use std::time::Duration;
 

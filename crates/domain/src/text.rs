@@ -2,10 +2,10 @@
 
 use crate::reason::Reason;
 
-/// Maximum length, in characters, of a name that users give to something of their own.
+/// Maximum length, in characters, of a name that a user gives to a session, factor or passkey.
 pub(crate) const LONGEST_OWN_NAME: usize = 64;
 
-/// Declares a text that is valid by construction, with its rule.
+/// Declares a type for a text that obeys a rule, which is a parsing function.
 macro_rules! bounded_text {
     ($(#[$doc:meta])* $name:ident, $error:ident, $parse:expr) => {
         $(#[$doc])*
@@ -72,17 +72,18 @@ impl InvalidText {
     }
 }
 
-/// Parses a text of any lines.
+/// Parses a text of at most `longest` characters. Line breaks are allowed, other control characters are not.
 pub(crate) fn bounded(text: &str, longest: usize) -> Result<String, InvalidText> {
     if text.chars().count() > longest { Err(InvalidText::Long(longest)) } else { Ok(text.to_owned()) }
 }
 
-/// Parses a text without control characters.
+/// Parses a text of at most `longest` characters, none of them a control character.
 pub(crate) fn line(text: &str, longest: usize) -> Result<String, InvalidText> {
     if text.chars().any(char::is_control) { Err(InvalidText::Control) } else { bounded(text, longest) }
 }
 
-/// Parses a name that users give to something of their own: 1 to 64 characters, of which blanks around it are dropped.
+/// Parses a name that a user gives to a session, factor or passkey: 1 to 64 characters, without the white space around
+/// it.
 pub(crate) fn own_name(text: &str) -> Result<String, InvalidText> {
     let name = line(text, LONGEST_OWN_NAME)?.trim().to_owned();
     if name.is_empty() { Err(InvalidText::Empty) } else { Ok(name) }

@@ -1,4 +1,4 @@
-//! Points in time in milliseconds, and their text form. The clock is injected: it is in the service.
+//! Points in time in milliseconds, and their text form. This crate reads no clock; callers pass the time in.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Serialize, Serializer};
 use time::OffsetDateTime;
 
-/// First and last millisecond of the years 0 to 9999, which RFC 3339 can express.
+/// First and last millisecond of the years 0 to 9999. RFC 3339 cannot express other years.
 const FIRST_WRITTEN: i64 = -62_167_219_200_000;
 const LAST_WRITTEN: i64 = 253_402_300_799_999;
 

@@ -1,17 +1,18 @@
-//! Undo links, mailed after a change of an account that an attacker may have made. For a limited time, the owner of the
-//! mailbox can reverse the change. The link permits nothing that control of the mailbox did not permit before.
+//! Undo links. A mail reports a change of an account that an attacker may have made, and its link lets the owner of the
+//! mailbox reverse the change for a limited time. The owner of the mailbox gains no power by it: before the change,
+//! control of the mailbox permitted the same.
 
 use std::time::Duration;
 
 use crate::time::Timestamp;
 use crate::words;
 
-/// Period before the event that an undo link reverses. Credentials added in the period are removed too, because whoever
-/// caused the event may have added them.
+/// Period before the reversed change. Credentials added in it are removed too, because the attacker may have added
+/// them.
 pub const UNDONE_BEFORE: Duration = Duration::from_hours(24);
 
 words! {
-    /// Event that an undo link reverses. The string is its name in the database and in the audit log.
+    /// Change of an account that an undo link reverses. The string is its name in the database and in the audit log.
     pub enum UndoableEvent {
         /// Two-step sign-in was turned on.
         TwoStepOn = "two_step_on",
@@ -27,16 +28,16 @@ words! {
 /// Facts that determine the effects of an undo link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UndoFacts {
-    /// Time of the event.
+    /// Time of the change.
     pub happened_at: Timestamp,
-    /// True if two-step sign-in was on before the event.
+    /// True if two-step sign-in was on before the change.
     pub had_two_step: bool,
     /// Time at which two-step sign-in was turned on; `None` if it is off.
     pub two_step_since: Option<Timestamp>,
 }
 
 impl UndoFacts {
-    /// Returns the time from which added credentials (factors and identities) are removed.
+    /// Returns the time since which factors and identities were added that the undo removes.
     #[must_use]
     pub fn removes_since(&self) -> Timestamp {
         self.happened_at.minus(UNDONE_BEFORE)
@@ -48,8 +49,8 @@ impl UndoFacts {
         self.two_step_since.is_some_and(|since| since >= self.removes_since())
     }
 
-    /// True if the undo link requires a second factor: two-step sign-in was on before the event, still is, and this undo
-    /// does not turn it off. Otherwise the factor could be that of whoever caused the event.
+    /// True if the undo link requires a second factor: two-step sign-in was on before the change, still is, and this
+    /// undo does not turn it off. In all other cases the factor could be the attacker's.
     #[must_use]
     pub fn needs_second_factor(&self) -> bool {
         self.had_two_step && self.two_step_since.is_some() && !self.turns_two_step_off()

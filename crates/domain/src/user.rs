@@ -37,7 +37,7 @@ pub struct User {
     pub has_password: bool,
     /// Keys of the providers of linked identities, sorted.
     pub identities: Vec<String>,
-    /// Relying party id of each of the user's passkeys, as many as there are passkeys.
+    /// Relying party id of each of the user's passkeys: one entry for every passkey.
     pub passkeys: Vec<RpId>,
     /// Time at which the user was banned; `None` if not banned.
     pub banned_at: Option<Timestamp>,
@@ -79,13 +79,14 @@ impl User {
         own.into_iter().chain(self.identities.iter().map(String::as_str)).chain(passkey).collect()
     }
 
-    /// True if the user has a passkey of the relying party id in force; `None` means that passkeys are off.
+    /// True if the user has a passkey registered for this relying party id; false for `None`, which means that passkeys
+    /// are off.
     #[must_use]
     pub fn has_usable_passkey(&self, rp_id: Option<&RpId>) -> bool {
         self.passkeys.iter().any(|of| Some(of) == rp_id)
     }
 
-    /// True if two-step sign-in is on, so that a right first factor is answered with a challenge.
+    /// True if two-step sign-in is on, so that a sign-in needs a second factor.
     #[must_use]
     pub const fn has_two_step(&self) -> bool {
         self.two_step_at.is_some()
@@ -97,8 +98,8 @@ impl User {
         self.banned_at.is_some()
     }
 
-    /// True if the owner deleted the account and its grace has not passed: nobody sees its profile, and a sign-in asks
-    /// whether to restore it.
+    /// True if the owner deleted the account and its grace period is not over: the profile is hidden, and a sign-in
+    /// offers to restore the account.
     #[must_use]
     pub const fn is_in_deletion(&self) -> bool {
         self.deletes_at.is_some()
@@ -122,8 +123,8 @@ impl User {
         !self.is_banned() && !self.is_in_deletion()
     }
 
-    /// True if a security notification of this kind may be sent. An unverified address may belong to another person. An
-    /// account in deletion gets those about resets and about the deletion alone.
+    /// True if a security notification of this kind may be sent. An unverified address may belong to another person, so
+    /// it gets none. An account in deletion gets only those about resets and about the deletion.
     #[must_use]
     pub const fn may_be_notified(&self, kind: MailKind) -> bool {
         self.email_verified && !self.is_banned() && (!self.is_in_deletion() || kind.is_sent_in_deletion())

@@ -28,7 +28,7 @@ pub trait AdminRequest: DeserializeOwned {
     const IGNORED: &'static [&'static str] = &[];
 }
 
-/// A JSON body like [`JsonBody`] that refuses unknown keys.
+/// A JSON body like [`JsonBody`] whose unknown keys are refused.
 pub struct AdminBody<T>(pub T);
 
 /// Body of a call that expects none: absent, or an empty JSON object.

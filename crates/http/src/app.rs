@@ -17,9 +17,9 @@ pub struct App {
     /// Origins of web pages that may call with the refresh cookie.
     pub origins: OriginPolicy,
     pub refresh_cookie: Cookie,
-    /// The cookie that ties an OAuth flow to the browser that started it.
+    /// The cookie that binds an OAuth flow to the browser that started it.
     pub oauth_cookie: Cookie,
-    /// The cookie that ties a sign-up to the browser that made it.
+    /// The cookie that binds a sign-up to the browser that made it.
     pub sign_up_cookie: Cookie,
 }
 

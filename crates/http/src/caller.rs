@@ -58,8 +58,8 @@ impl FromRequestParts<App> for NamedUser {
 }
 
 impl NamedUser {
-    /// Returns `refusal` if the session is live, and 401 otherwise: a caller without a live session learns nothing
-    /// about the rest of the request.
+    /// Returns `refusal` if the session is live, and a 401 otherwise. Only a caller with a live session may learn what
+    /// else is wrong with the request.
     pub async fn refusal(self, app: &App, refusal: ApiError) -> ApiError {
         match app.service.sessions.confirm(self.0).await {
             Ok(_) => refusal,
@@ -105,15 +105,14 @@ impl FromRequestParts<App> for AdminWith {
     }
 }
 
-/// Creates the layer that requires the anonymous key of public calls, if the operator configured it to be required. The
-/// layer is a tower service of its own, so that calls cost no boxed future and no copy of the routes while the key is
-/// not required.
+/// Creates the layer that requires the anonymous key on public calls, if the operator wants it. It is a tower service
+/// of its own, so that calls cost no boxed future and no copy of the routes while the key is not required.
 #[must_use]
 pub fn public_calls<S>(app: App) -> impl Layer<S, Service = PublicCalls<S>> + Clone {
     layer_fn(move |inside| PublicCalls { app: app.clone(), inside })
 }
 
-/// A route that requires the anonymous key if the operator configured it to be required.
+/// Service around a route that requires the anonymous key, if the operator wants it.
 #[derive(Clone)]
 pub struct PublicCalls<S> {
     app: App,

@@ -40,7 +40,7 @@ pub struct ClientInfo {
     pub host: Option<String>,
     pub sec_fetch_site: Option<String>,
     pub client_type: ClientType,
-    /// The language of mails that the client asks for: the body of the request, else `Accept-Language`.
+    /// The language that the client wants for mails: that of the request body, or else of `Accept-Language`.
     pub locale: Option<Locale>,
 }
 

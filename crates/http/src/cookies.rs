@@ -43,15 +43,15 @@ impl Cookie {
         Self { same_site: if crosses_sites { "None" } else { "Lax" }, ..lax }
     }
 
-    /// Describes the cookie that ties OAuth flows to the browser that started them; one cookie for all flows of a
+    /// Describes the cookie that binds OAuth flows to the browser that started them; one cookie for all flows of a
     /// browser. Browsers must send it when a provider on another site redirects back, so it is always `SameSite=Lax`.
     #[must_use]
     pub fn oauth(settings: &HttpSettings) -> Self {
         Self::new(settings, "_oauth", "/api/auth/oauth")
     }
 
-    /// Describes the cookie that ties a sign-up to its browser: a verification link opened in a browser with this
-    /// cookie keeps the account's data. The cookie is no credential, so scripts may read it. It is not `HttpOnly`,
+    /// Describes the cookie that binds a sign-up to its browser. In a browser with this cookie, a verification link
+    /// keeps the data of the account. The cookie is no credential, so scripts may read it. It is not `HttpOnly`,
     /// because existing clients expect no `HttpOnly` cookie before verification.
     #[must_use]
     pub fn sign_up(settings: &HttpSettings) -> Self {

@@ -79,11 +79,11 @@ struct ErrorBody<'a> {
     request_id: Option<&'a str>,
 }
 
-/// Response extension that marks the body as final, so that the middleware does not replace the body.
+/// Response extension that marks the body as final. The middleware then does not replace it.
 #[derive(Clone, Copy)]
 pub(crate) struct Shaped;
 
-/// Response extension with the fields of the error that the access log shows.
+/// Response extension with the parts of the error that the access log shows.
 #[derive(Clone, Copy)]
 pub(crate) struct Refusal {
     pub(crate) error: &'static str,
@@ -255,11 +255,12 @@ impl ApiError {
             headers.insert(ALLOW, allow);
         }
         if self.status == StatusCode::UNAUTHORIZED {
-            // RFC 9110 section 15.5.2 demands a challenge with every 401.
+            // RFC 9110 section 15.5.2 requires a `WWW-Authenticate` challenge with every 401.
             headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         if self.status == StatusCode::REQUEST_TIMEOUT {
-            // The rest of the body may still come: the connection cannot be used again (RFC 9110 section 15.5.9).
+            // The client may still send the rest of the body, so the connection cannot be used again (RFC 9110
+            // section 15.5.9).
             headers.insert(http::header::CONNECTION, HeaderValue::from_static("close"));
         }
     }

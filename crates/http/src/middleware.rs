@@ -18,7 +18,7 @@ use axum::extract::{MatchedPath, Request};
 use axum::response::{IntoResponse, Response};
 use http::header::CONTENT_LENGTH;
 use http::{HeaderValue, Method};
-// This clock measures durations for the log only. It is monotonic, and a paused test clock stops it.
+// Used only to measure durations for the log. It is monotonic, and a paused test clock stops it.
 use tokio::time::Instant;
 use tower::layer::layer_fn;
 use tower::{Service, ServiceExt};
@@ -78,7 +78,7 @@ impl Middleware {
     }
 }
 
-/// The tower service that applies the middleware to a route.
+/// The tower service that [`Middleware::wrap`] puts around a router.
 #[derive(Clone)]
 struct Wrapped<S> {
     middleware: Arc<Middleware>,

@@ -14,7 +14,7 @@ use markup::escape;
 pub use markup::{Cell, Field, Markup};
 pub use undo::{UndoForm, ask_again, ask_for_code, ask_to_undo, dead_undo, undone};
 
-/// The inline style sheet. [`POLICY`] contains its hash.
+/// The style sheet, inline in every page. [`POLICY`] contains its hash.
 const STYLE: &str = include_str!("pages/style.css");
 
 /// Content Security Policy (level 3) that allows the style sheet only: no script, frames, forms or requests.

@@ -73,7 +73,7 @@ impl Server {
         }
     }
 
-    /// Takes a permit for the request, or marks the request as [`Overloaded`](in_flight::Overloaded).
+    /// Takes a permit for the request. If there is none, marks the request as [`Overloaded`](in_flight::Overloaded).
     fn admit(&self, request: &mut Request<Incoming>, activity: &Arc<Activity>) -> RequestPermits {
         let permit = match self.requests.take(request.uri().path()) {
             Ok(permit) => Some(permit),
@@ -90,7 +90,7 @@ impl Server {
     }
 }
 
-/// The two permits of an open connection: of its client's limit and of the limit for the process.
+/// The two permits of an open connection: one of its client's limit and one of the limit for the process.
 struct Admitted {
     _per_client: ConnectionPermit,
     _connection: Option<OwnedSemaphorePermit>,
@@ -110,8 +110,8 @@ pub fn serve(
     run(listeners, router, settings, Box::pin(shutdown))
 }
 
-/// Implements [`serve`] with boxed futures. A future is compiled in the crate that boxes or awaits it. Boxing here
-/// therefore compiles the protocol in this crate, once, with this crate's optimisation level.
+/// Implements [`serve`] with boxed futures. A future is compiled in the crate that boxes or awaits it, so boxing
+/// compiles the protocol once, in this crate, with this crate's optimisation level.
 fn run(
     listeners: Vec<TcpListener>,
     router: Router,
@@ -227,8 +227,8 @@ async fn serve_requests(
         async move { response.await.map(|response| response.map(|body| PermitBody::new(body, permits))) }
     });
     let mut connection = pin!(server.builder.serve_connection(TokioIo::new(stream), service));
-    // The parser's own timeout covers only some idle connections (see `idle_timeout`). This one is a second longer, so
-    // that the parser closes first where it can.
+    // The parser has an idle timeout too, but only for some connections (see `idle_timeout`). This one is a second
+    // longer, so that the parser closes first where it can.
     let mut idle = IdleTimeout::default();
     let mut tick = tokio::time::interval(server.settings.header_read_timeout + Duration::from_secs(1));
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);

@@ -58,7 +58,7 @@ impl Access {
         if self.is_anon_key(bearer) {
             return Ok(());
         }
-        // At the epoch no token is expired, so only the signature and the claims count.
+        // The token is verified as of 1970, when no token had expired yet, so only signature and claims are checked.
         self.sessions.good_token(Some(bearer), Timestamp::default()).await.map(|_| ())
     }
 
@@ -83,7 +83,8 @@ impl Access {
         }
         let now = self.kernel.now();
         match self.sessions.good_token(Some(key), now).await {
-            // A valid access token of a user is 403 and does not count as a guessed admin key.
+            // A valid access token of a user gets 403. It is not a guessed admin key, so it does not count against the
+            // limit.
             Ok(_) => return Err(Error::Refused(&FORBIDDEN)),
             Err(Error::Refused(&AUTH_UNAUTHORIZED)) => {}
             Err(error) => return Err(error),

@@ -48,7 +48,7 @@ pub struct Answer {
     pub code: Option<String>,
     /// The password; `None` for an answer of another kind.
     pub password: Option<Password>,
-    /// The response of the browser; `None` for an answer of another kind.
+    /// The WebAuthn response of the browser; `None` for an answer of another kind.
     pub assertion: Option<Assertion>,
     /// The access token of the request.
     pub bearer: Option<String>,
@@ -56,13 +56,13 @@ pub struct Answer {
 
 /// Outcome of a correct answer to a challenge. It depends on the purpose of the challenge.
 pub enum Answered {
-    /// Sign-in: a session was opened, or a further challenge.
+    /// Sign-in: a session was opened, or a further challenge was begun.
     Entered {
         entrance: Entrance,
         /// Client type of the sign-in request that began the challenge.
         client_type: ClientType,
     },
-    /// Reauthentication: the session continues, with a new access token that is fresh.
+    /// Reauthentication: the session continues, and gets a new access token with the time of the answer.
     Reauthenticated { user: Box<User>, access: AccessToken },
     /// Password reset: a new reset token was issued.
     Reset { token: LinkToken, expires_at: Timestamp },

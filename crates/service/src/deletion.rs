@@ -1,5 +1,5 @@
-//! Deletion of an account by its owner. In the grace the owner restores it by signing in ([`crate::challenges`]) or by the
-//! undo link ([`crate::undo`]). Afterwards [`crate::upkeep`] deletes it for good.
+//! Deletion of an account by its owner. During the grace period the owner restores the account by signing in
+//! ([`crate::challenges`]) or by the undo link ([`crate::undo`]). Afterwards [`crate::upkeep`] deletes it for good.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,15 +25,15 @@ settings! {
     }
 }
 
-/// The use case of deletion.
+/// The use case by which owners delete their accounts.
 pub struct Deletion {
     pub(crate) kernel: Arc<Kernel>,
     pub(crate) lifetimes: Lifetimes,
 }
 
 impl Deletion {
-    /// Puts the caller's account into deletion, or deletes it at once without a grace. Returns the time from which it is
-    /// deleted for good.
+    /// Schedules the deletion of the caller's account, or deletes it at once if there is no grace period. Returns the
+    /// time from which it is deleted for good.
     pub async fn delete(&self, caller: &FreshCaller, client: &Client) -> Result<Timestamp> {
         let now = self.kernel.now();
         let deletes_at = now.plus(self.lifetimes.grace);

@@ -1,5 +1,5 @@
-//! Changes of an account's email address by its owner: lifetimes, and cancelling. The other use cases are in the modules
-//! below. The undo link in the mail to the old address is used in [`crate::undo`].
+//! Changes of an account's email address by its owner: lifetimes, and cancelling a change. The other use cases are in
+//! the modules below. The undo link in the mail to the old address is handled by [`crate::undo`].
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,23 +43,23 @@ pub struct EmailChanges {
 /// A change of address that was begun.
 pub struct BegunEmailChange {
     pub id: EmailChangeId,
-    /// The addresses to prove.
+    /// The addresses whose mailed codes must be entered: new, current or both.
     pub needs: Vec<Side>,
     /// Expiry of the change and its codes.
     pub expires_at: Timestamp,
 }
 
-/// The codes that a client entered, unvalidated; `None` for none.
+/// The codes that a client entered, unvalidated; `None` where it entered none.
 pub struct EnteredCodes {
     pub new: Option<String>,
     pub current: Option<String>,
 }
 
-/// Outcome of entering codes, none of which was wrong.
+/// Outcome of entering codes if none of them was wrong.
 pub enum EmailChangeStep {
     /// The address was changed. The session continues, with a new access token.
     Changed { user: Box<User>, access: AccessToken },
-    /// These addresses are still to be proven.
+    /// Codes of these addresses are still missing.
     Needs(Vec<Side>),
 }
 

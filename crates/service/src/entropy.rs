@@ -15,7 +15,8 @@ pub struct SystemEntropy;
 impl Entropy for SystemEntropy {
     #[allow(clippy::disallowed_methods, reason = "the one place that asks the operating system")]
     fn fill(&self, buffer: &mut [u8]) {
-        // No operation is safe without randomness, so the process ends.
+        // Every use of this service's keys and tokens depends on randomness, so without it the process
+        // ends.
         if getrandom::fill(buffer).is_err() {
             std::process::abort();
         }

@@ -66,7 +66,7 @@ settings! {
     }
 }
 
-/// The use cases of second factors: enrolment, overview, change, removal, and turning two-step sign-in on or off.
+/// The use cases of second factors: enrol, list, rename and remove them, and turn two-step sign-in on or off.
 pub struct Factors {
     kernel: Arc<Kernel>,
     sessions: Arc<Sessions>,
@@ -79,7 +79,8 @@ pub struct Factors {
     codes_key: hmac::Key,
 }
 
-/// A TOTP factor whose enrolment began. It is not used before its first correct code confirms it.
+/// A TOTP factor whose enrolment has begun. Its first correct code confirms it; until then it is not asked for at
+/// sign-in.
 pub struct BegunTotp {
     pub factor_id: FactorId,
     /// The TOTP secret in Base32 without padding.
@@ -93,7 +94,7 @@ pub struct BegunTotp {
 /// Outcome of turning two-step sign-in on: all sessions were ended, and a new one was opened for the caller.
 pub struct TwoStepOn {
     pub entrance: Box<SignedIn>,
-    /// Decides whether the refresh token travels in the cookie or in the body.
+    /// Client type of the request. It decides whether the refresh token travels in the cookie or in the body.
     pub client_type: ClientType,
     pub recovery_codes: Vec<LongCode>,
 }
@@ -114,22 +115,22 @@ pub enum TwoStepSet {
     Unchanged,
 }
 
-/// The account of a signed-in user, with its second factors and the state of the access token.
+/// The account of a signed-in user, with its second factors and the authentication facts in the presented access token.
 pub struct Account {
     pub user: User,
     pub factors: OwnFactors,
     /// Authentication level of the access token.
     pub level: Level,
-    /// Time of the sign-in or step-up of the access token.
+    /// Time of the sign-in or reauthentication for which the access token was issued.
     pub auth_time: Timestamp,
-    /// Time until which the token is fresh; `None` if the account has two-step sign-in on and the token lacks the
-    /// second factor.
+    /// Time until which the token permits changes that need a recent sign-in; `None` if the account has two-step
+    /// sign-in on and no second factor was shown for the token.
     pub fresh_until: Option<Timestamp>,
     /// Kinds of answers that a reauthentication accepts, strongest first.
     pub reauthenticate_with: Vec<ChallengeKind>,
     /// Change of address that is not completed; `None` if there is none.
     pub email_change: Option<EmailChange>,
-    /// Language of the account's mails; `None` if it is open.
+    /// Language of the account's mails; `None` uses the language of the request that causes a mail.
     pub locale: Option<Locale>,
 }
 

@@ -97,16 +97,16 @@ impl OAuth {
         self.kernel.limits.take_here("sign-in through providers, per address", rate, client.address, now)
     }
 
-    /// Returns `true` if so many callbacks with an unknown `state` came from a client that further callbacks are
-    /// refused without a database read. Callbacks of started sign-ins do not count, because each start already counted
-    /// against a limit ([`Self::take`]).
+    /// Returns `true` if a client may make no further callbacks, because too many of its callbacks had an unknown
+    /// `state`. They are then refused without a database read. Callbacks of started sign-ins are not counted, because
+    /// each start was counted already ([`Self::take`]).
     fn has_guessed_states(&self, client: &Client, now: Timestamp) -> bool {
         self.kernel.limits.is_used_up_here(UNKNOWN_STATES, self.limits.oauth_address, client.address, now)
     }
 
     /// Counts a callback with an unknown `state` against the limit of its client.
     fn note_unknown_state(&self, client: &Client, now: Timestamp) {
-        // An exceeded limit takes effect at the client's next callback.
+        // If the limit is exceeded now, the client's next callback is refused.
         let _ = self.kernel.limits.take_here(UNKNOWN_STATES, self.limits.oauth_address, client.address, now);
     }
 }

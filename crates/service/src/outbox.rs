@@ -1,5 +1,5 @@
-//! The outbox: delivery of mails, commands for the operator, and the inbox page of development mode. Mails are written
-//! by `kernel::mail_writer`.
+//! The outbox: delivery of mails, the operator's commands for mails, and the inbox page of development mode. Mails are
+//! written by `kernel::mail_writer`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +21,7 @@ pub struct Mailer {
     pub transport: Option<Transport>,
 }
 
-/// The backoff and the lease of mail delivery.
+/// Retry delays of mail delivery, and the lease of a mail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MailRetries {
     /// The wait after the first failed attempt to send a mail. It doubles with each further failure.

@@ -24,7 +24,7 @@ const SHOWN_FOR: Duration = Duration::from_hours(90 * 24);
 
 const LIMIT: &str = "export, per account";
 
-/// The number of events of a page of an export, and of its pages at most.
+/// Number of events that an export reads from the database at once.
 const EXPORTED_PAGE: u32 = 1_000;
 const EXPORTED_PAGES: usize = 10;
 
@@ -43,16 +43,16 @@ pub struct OwnData {
     pub(crate) limits: Limits,
 }
 
-/// The part of an export that no other use case reads.
+/// The data of an export that no other use case returns.
 pub struct ExportedData {
     pub at: Timestamp,
     /// The security events of the last 90 days, newest first; at most ten thousand.
     pub events: Vec<AuditEvent>,
-    /// The address of the account first.
+    /// The present address of the account, then its former addresses that are still reserved.
     pub emails: Vec<ExportedEmail>,
 }
 
-/// An address of the account.
+/// A present or former address of the account.
 pub struct ExportedEmail {
     pub email: Email,
     /// Time until which a former address is reserved for the account; `None` for the present address.
@@ -111,7 +111,8 @@ impl OwnData {
     }
 }
 
-/// Removes from an event what is not the owner's: an admin's address and the details of the admin's act.
+/// Removes from an event the data that the owner must not see: the admin's address, and the details of what the admin
+/// did.
 fn for_owner(event: AuditEvent) -> AuditEvent {
     if event.actor == Actor::User {
         return event;

@@ -19,7 +19,7 @@ use crate::refusal::{
 use crate::sessions::Sessions;
 use crate::sessions::authenticate::NamedCaller;
 
-/// The treatment of a user without a profile when a change arrives.
+/// Treatment of a change of profile by a user who has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Missing {
     /// The change is refused with 404.

@@ -16,7 +16,7 @@ use crate::kernel::Kernel;
 /// The time for which the outcome of a check is cached.
 const FRESH: Duration = Duration::from_secs(1);
 
-/// The cause of a failed check. It is reference-counted, because all concurrent health checks return it.
+/// The cause of a failed check. Shared by reference count, because all concurrent health checks return it.
 type Cause = Arc<dyn StdError + Send + Sync>;
 
 /// The cached outcome of the latest database check.
@@ -28,7 +28,7 @@ struct LatestJudgement {
 }
 
 struct Judgement {
-    /// The start of the check by the monotonic clock, because the system time can be set back.
+    /// The start of the check by the monotonic clock. The system time is not used, because it can be set back.
     at: Duration,
     outcome: Result<(), Cause>,
 }

@@ -50,27 +50,27 @@ struct ProfileSearch {
     backoff: Backoff,
 }
 
-/// A loaded index, and its position in the change feed.
+/// A loaded index that follows the change feed, and its position in the feed.
 struct Following {
     index: BackgroundIndex,
     position: Arc<Mutex<FeedPosition>>,
-    /// The reads of the change feed are numbered. `begun` is the number of the latest read that started, `ended` that
-    /// of the latest read that ended.
+    /// Number of reads of the change feed that have started. Reads are numbered, so that a caller can wait for one that
+    /// began after its call.
     begun: AtomicU64,
     ended: AtomicU64,
     /// True if the last read of the change feed failed.
     is_behind: AtomicBool,
 }
 
-/// The kind of caller that reads the change feed. After a failed read, only the worker retries: otherwise searches
-/// would wait for a read that fails again.
+/// Kind of caller that reads the change feed. After a failed read only the worker tries again: otherwise searches would
+/// wait for a read that fails again.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reader {
     Search,
     Worker,
 }
 
-/// The state of the index after reading the change feed.
+/// State of the index after an attempt to read the change feed.
 #[derive(PartialEq, Eq)]
 enum Caught {
     Up,
@@ -196,7 +196,8 @@ impl ProfileSearch {
             let was_missing = |id: &ProfileId| missing.as_ref().is_none_or(|missing| missing.contains(id));
             missing = Some(hits.ids.into_iter().filter(|id| is_gone(id) && was_missing(id)).collect());
         }
-        // The feed should have removed a profile that is missing in every attempt: the database was changed without it.
+        // If a profile is missing in every attempt, the database was changed without the feed, which would have removed
+        // it from the index.
         if missing.is_some_and(|missing| !missing.is_empty()) {
             self.forget(following);
         }
@@ -216,7 +217,7 @@ impl ProfileSearch {
 
 impl Following {
     /// Applies to the index every change that the database acknowledged before this call. Concurrent callers share one
-    /// read of the change feed, if that read started after they called.
+    /// read of the change feed, if it started after their calls.
     async fn catch_up(&self, store: &dyn Store, reader: Reader) -> Result<Caught> {
         let seen = self.begun.load(Ordering::SeqCst);
         let is_hopeless = || reader == Reader::Search && self.is_behind.load(Ordering::SeqCst);

@@ -56,7 +56,7 @@ pub(crate) fn derive(salt: &[u8], secret: &[u8], label: &str) -> Result<[u8; 32]
     Ok(key)
 }
 
-/// An AES-256-GCM key. A sealed value is bound to associated data, such as the id of its row.
+/// An AES-256-GCM key. An encrypted ("sealed") value is bound to associated data, such as the id of its row.
 pub struct SealingKey(LessSafeKey);
 
 impl SealingKey {

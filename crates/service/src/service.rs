@@ -107,7 +107,7 @@ settings! {
     }
 }
 
-/// Configuration that is fixed at the start of the service.
+/// Configuration that does not change while the service runs.
 #[derive(Debug, Clone)]
 pub struct ServiceConfig {
     pub site: Site,
@@ -245,8 +245,7 @@ impl Service {
         Ok(Self::open(kernel, Arc::new(shared), config, &secret, hasher, mailer)?)
     }
 
-    /// Constructs the capabilities in the order of their dependencies: each uses the kernel and those constructed
-    /// before it.
+    /// Builds the capabilities in the order of their dependencies. Each uses the kernel and those built before it.
     fn open(
         kernel: Arc<Kernel>,
         shared: Arc<Shared>,
@@ -338,14 +337,14 @@ impl Service {
     }
 }
 
-/// The capabilities of second factors.
+/// The capabilities that deal with second factors.
 struct SecondFactors {
     factors: Arc<Factors>,
     passkeys: Arc<Passkeys>,
     challenges: Arc<Challenges>,
 }
 
-/// Constructs the capabilities of second factors.
+/// Builds the capabilities that deal with second factors.
 fn second_factors(
     kernel: &Arc<Kernel>,
     sessions: &Arc<Sessions>,
@@ -372,7 +371,7 @@ fn second_factors(
     Ok(SecondFactors { factors, passkeys, challenges: Arc::new(challenges) })
 }
 
-/// Joins the chain of causes of an error by colons, for the operator who reads it at the start.
+/// Joins an error and its causes by colons, for the operator who reads it at the start.
 fn reason(error: &Error) -> String {
     let mut text = String::new();
     let mut source = std::error::Error::source(error);

@@ -76,7 +76,8 @@ pub struct Sessions {
     keys: SessionKeys,
     limits: Limits,
     lifetimes: Lifetimes,
-    /// Relying party id of usable passkeys; `None` if the service has no domain.
+    /// Relying party id of the service, for which passkeys must be registered to be usable; `None` if the service has
+    /// no domain.
     rp_id: Option<RpId>,
 }
 

@@ -90,7 +90,7 @@ settings! {
     }
 }
 
-// The literals of `passwords.min_length`.
+// `passwords.min_length` repeats these constants as literals.
 const _: () = assert!(SHORTEST_PASSWORD == 8 && LONGEST_PASSWORD == 128);
 
 /// Returns the default of settings that are on in production and off in development.
@@ -112,7 +112,7 @@ impl EditableSettings {
     }
 }
 
-/// The settings of file, environment and command line, and the keys that they pin.
+/// The settings from file, environment and command line, and the keys that they fix (an admin cannot change them).
 #[derive(Debug, Clone)]
 pub struct BaseSettings {
     /// The configured values; the default where none is configured.
@@ -124,7 +124,7 @@ pub struct BaseSettings {
     pub has_mail_transport: bool,
 }
 
-/// The editable settings in force, merged from all sources and parsed.
+/// The editable settings in use, merged from all sources and parsed.
 #[derive(Debug, Clone)]
 pub struct SettingsInForce {
     pub values: EditableSettings,
@@ -245,7 +245,7 @@ pub fn check_offered(locale: &str, locales: &[Locale]) -> Result<(), String> {
     Err(format!("must be one of {}", known.by_ref().collect::<Vec<_>>().join(", ")))
 }
 
-/// Returns the key of the setting that caused an error of [`BaseSettings::check`].
+/// Returns the key of the setting that an error of [`BaseSettings::check`] is about.
 fn misfit(error: &Error) -> Option<&'static str> {
     match error {
         Error::Validation { field, .. } => {

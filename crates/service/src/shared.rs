@@ -12,7 +12,7 @@ use crate::providers::ProviderRegistry;
 use crate::settings::BaseSettings;
 use crate::tokens::AccessTokens;
 
-/// The shared state in force on this instance, except the settings, which are in the kernel.
+/// The state of this instance that is shared with others, except the settings, which are in the kernel.
 pub struct Shared {
     pub(crate) kernel: Arc<Kernel>,
     pub(crate) base_settings: BaseSettings,
@@ -24,7 +24,7 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// Reloads the shared state if its version in the database is another than the loaded one; returns `true` after a
+    /// Reloads the shared state if the version in the database differs from the loaded one; returns `true` after a
     /// reload.
     pub async fn sync(&self) -> Result<bool> {
         if self.kernel.store.shared_version().await? == self.kernel.settings.load().version {

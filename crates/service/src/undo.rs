@@ -27,7 +27,7 @@ pub struct UndoLinks {
     challenges: Arc<Challenges>,
 }
 
-/// Outcome of the use of a valid undo link.
+/// Outcome of using a valid undo link.
 pub enum Undone {
     /// The change was reversed.
     Done,
@@ -45,15 +45,15 @@ impl UndoLinks {
         Self { kernel, sessions, mailbox, challenges }
     }
 
-    /// Returns the change that a link would reverse; `None` if the link is invalid. Nothing is changed.
+    /// Returns the change that a link would reverse; `None` if the link is invalid. Changes nothing.
     pub async fn look(&self, token: LinkToken, client: &Client) -> Result<Option<UndoLink>> {
         let takes = self.mailbox.attempt_takes(client);
         Ok(self.kernel.store.find_undo(token.hash(), &takes, self.kernel.now()).await??)
     }
 
-    /// Reverses the change that a link was mailed about. `email` is the address that the user typed, which must be the
-    /// address of that mail. If a second factor is needed, `code` is a code of an authenticator app or a recovery code;
-    /// without `code`, the outcome is a challenge.
+    /// Reverses the change that a mail reported. `email` is the address that the user typed; the mail must have gone to
+    /// it. If a second factor is needed, `code` is a code of an authenticator app or a recovery code; without `code`,
+    /// the outcome is a challenge.
     pub async fn undo(
         &self,
         token: LinkToken,

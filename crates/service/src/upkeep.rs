@@ -80,7 +80,7 @@ impl Upkeep {
         Ok(deleted)
     }
 
-    /// Deletes accounts for good whose owners deleted them and did not restore them in the grace. Returns their number.
+    /// Deletes accounts for good whose grace period is over, unless their owners restored them. Returns their number.
     async fn finish_deletions(&self, now: Timestamp) -> Result<u64> {
         let due = self.kernel.store.list_due_deletions(now).await?;
         if due.is_empty() {

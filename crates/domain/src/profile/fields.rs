@@ -107,7 +107,8 @@ impl Shaped for Bio {
         Shape { max_length: Some(LONGEST_BIO), ..Shape::new("Text about oneself.", "First programmer.") };
 }
 
-/// The schema has no format `uri`, which means RFC 3986. The accepted URLs follow the wider rules of the URL Standard.
+/// The schema does not use the format `uri`, which means RFC 3986: the accepted URLs follow the wider rules of the URL
+/// Standard.
 impl Shaped for AvatarUrl {
     const SENT: Shape = Shape {
         max_length: Some(LONGEST_AVATAR_URL),

@@ -19,7 +19,7 @@ pub(super) fn describe(path: &Path, message: &str) -> ApiError {
         let problem = "is given twice, under two names";
         return ApiError::validation(&join(&place, name), problem).reason(Reason::Duplicate);
     }
-    // Domain types put their reason into the error message.
+    // Messages of domain types begin with a reason code, which is split off here.
     let (said, message) = reason::split(message);
     let problem = problem_of(message);
     let error = if place.is_empty() {
@@ -48,7 +48,7 @@ fn reason_of(message: &str) -> Option<Reason> {
 fn problem_of(message: &str) -> String {
     let is_mismatch = ["invalid type: ", "invalid value: ", "invalid length ", "unknown variant "];
     if !is_mismatch.iter().any(|start| message.starts_with(start)) {
-        return message.to_owned(); // a message of the domain type
+        return message.to_owned(); // the message comes from a domain type and needs no rewording
     }
     let wanted = message.rsplit_once("expected ").map_or("of another form", |(_, wanted)| wanted);
     let not_null = if message.starts_with("invalid type: null") { ", not null" } else { "" };

@@ -8,7 +8,7 @@ use serde::forward_to_deserialize_any;
 /// Returns the keys that a struct reads; empty for a type that is not a plain struct.
 pub(crate) fn fields_of<T: DeserializeOwned>() -> &'static [&'static str] {
     let mut fields: &'static [&'static str] = &[];
-    // The probe always fails, after `deserialize_struct` has passed it the names.
+    // Deserialising always fails here, after `deserialize_struct` has received the field names.
     let _ = T::deserialize(Probe(&mut fields));
     fields
 }

@@ -12,8 +12,8 @@ use latchkey_domain::reason::Reason;
 
 use crate::error::{ApiError, Result, codes};
 
-/// Limits, in bytes and time, on reading the rest of a body that is too large. The rest is read and discarded, because
-/// a client that is cut off while it writes would see a broken connection instead of the 413.
+/// Limits, in bytes and time, on reading the rest of a body that is too large. The rest is read and discarded: a
+/// client whose connection closes while it still sends would report a broken connection instead of the 413.
 const DISCARD_LIMIT: usize = 1024 * 1024;
 const DISCARD_TIME: Duration = Duration::from_secs(1);
 
@@ -103,7 +103,7 @@ fn declared_length(headers: &HeaderMap) -> Option<u64> {
 async fn collect(body: &mut Body, limit: usize) -> Result<Option<Bytes>, axum::Error> {
     let mut bytes = BytesMut::new();
     while let Some(frame) = body.frame().await {
-        let Ok(data) = frame?.into_data() else { continue }; // trailers
+        let Ok(data) = frame?.into_data() else { continue }; // a frame of trailers has no data
         if bytes.len() + data.len() > limit {
             return Ok(None);
         }
@@ -123,7 +123,7 @@ async fn discard(body: &mut Body) {
             }
         }
     };
-    let _ = tokio::time::timeout(DISCARD_TIME, rest).await; // best effort
+    let _ = tokio::time::timeout(DISCARD_TIME, rest).await; // the response is the same if the time runs out
 }
 
 fn too_large(limit: usize) -> ApiError {

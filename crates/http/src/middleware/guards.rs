@@ -1,4 +1,4 @@
-//! Guards inside CORS: limit on requests in flight, limits on URI and headers, time limit, panic handler.
+//! Middleware inside the CORS step: limit on requests in flight, limits on URI and headers, time limit, panic handler.
 
 use std::any::Any;
 use std::convert::Infallible;

@@ -44,7 +44,8 @@ impl RequestLimit {
     }
 }
 
-/// The permit of a request in flight and its entry in the connection's counters, both released on drop.
+/// The permit of a request in flight, together with the request's entry in the connection's counters. Both are
+/// released on drop.
 #[derive(Debug)]
 pub(super) struct RequestPermits {
     /// `None` for a request that is refused with 503.

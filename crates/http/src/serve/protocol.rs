@@ -40,8 +40,8 @@ pub(super) fn builder(settings: &ServeSettings) -> Builder<StreamTasks> {
         // A client that has closed its sending side may still read the response. A client that is gone is noticed when
         // the response is written, which the request timeout bounds.
         .half_close(true);
-    // h2 itself limits resets: 20 streams that wait to be accepted, 1,024 stream errors. Beyond, it sends
-    // ENHANCE_YOUR_CALM.
+    // The crate `h2` limits resets itself, to 20 streams that wait to be accepted and 1,024 stream errors. Above these
+    // it sends `ENHANCE_YOUR_CALM`.
     builder
         .http2()
         .timer(TokioTimer::new())

@@ -21,18 +21,18 @@ use crate::refusal::{BUSY, EMAIL_EXISTS, SIGNUP_DISABLED};
 use crate::sessions::{Entrance, SignInClient};
 use crate::settings::{EmailMethod, SettingsInForce};
 
-/// Maximum number of hashes that one sign-up computes. A further hash is needed only if a concurrent sign-up for the
-/// same address changed the salt.
+/// Maximum number of password hashes that one sign-up computes. More than one is needed only if a concurrent sign-up
+/// for the same address changed the salt.
 const ROUNDS: u32 = 4;
 
-/// The request of a sign-up.
+/// The data of a sign-up request.
 pub struct SignUp {
     pub email: Email,
     pub password: Password,
     pub name: Option<Name>,
     /// The redirect target of the verification link.
     pub redirect: RedirectInput,
-    /// Hash of a token in a cookie that binds the sign-up to its browser, if verification is required.
+    /// Hash of the token in the cookie that binds the sign-up to its browser; `None` unless verification is required.
     pub browser: Option<TokenHash>,
     pub client: SignInClient,
 }
@@ -103,8 +103,8 @@ impl Accounts {
         };
 
         for _ in 0..ROUNDS {
-            // The hash gets the salt of the existing account, so that the two can be compared, now and by one hash at
-            // sign-in.
+            // The hash gets the salt of the existing account's hash. Equal passwords then have equal hashes, and a
+            // later sign-in compares with both by computing one hash.
             let hash = self.passwords.hasher.hash_like(sign_up.password.duplicate(), like.as_ref()).await?;
             let (key, redirect) = (sign_up.email.key(), redirect.clone());
             let code_mail = self.mailbox.new_code_mail(

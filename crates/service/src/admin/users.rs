@@ -20,7 +20,8 @@ use crate::refusal::{EMAIL_EXISTS, PROFILE_NOT_FOUND, USER_NOT_FOUND};
 /// A user that an admin creates.
 pub struct NewUser {
     pub email: Email,
-    /// The password; with `None` the user sets one by password reset.
+    /// The password; with `None` the account has none, and its user can set one by a password
+    /// reset.
     pub password: Option<Password>,
     pub name: Option<Name>,
     /// True if the address counts as verified.
@@ -28,7 +29,8 @@ pub struct NewUser {
     /// True if the user gets a profile.
     pub create_profile: bool,
     pub metadata: AppMetadata,
-    /// The language of the user's mails; with `None` it is open.
+    /// The language of the user's mails; `None` uses the language of the request that causes a
+    /// mail.
     pub locale: Option<Locale>,
 }
 

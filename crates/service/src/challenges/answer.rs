@@ -19,8 +19,9 @@ use crate::error::{Error, Result};
 use crate::kernel::ActFact;
 use crate::refusal::{AUTH_UNAUTHORIZED, BUSY, INVALID_CHALLENGE, INVALID_SECOND_FACTOR};
 
-/// Maximum number of attempts to verify an answer. It is repeated if a concurrent answer has used a recovery code of
-/// the account, so at most once for each code of a set. A new set voids the challenge.
+/// Maximum number of attempts to verify an answer. An attempt is repeated if a concurrent answer used up a recovery
+/// code of the account. That happens at most once for each recovery code of a set, because a new set ends the
+/// challenge.
 const TRIES: usize = RECOVERY_CODES + 1;
 
 impl Challenges {
@@ -45,7 +46,8 @@ impl Challenges {
             match outcome {
                 AnswerOutcome::Moved => {}
                 AnswerOutcome::Wrong => {
-                    // Only now, so that a client over the limit cannot answer without costing the challenge an attempt.
+                    // Counted only after the store has counted the answer on the challenge: a client over this limit
+                    // must still lose an attempt of the challenge.
                     if answer.kind == ChallengeKind::Passkey {
                         self.passkeys.count_failure(Some(found.user.email.key()), client, now).await?;
                     }
@@ -126,7 +128,8 @@ impl Challenges {
     }
 }
 
-/// Checks that the challenge accepts answers of this kind, other than an enrolment, which has endpoints of its own.
+/// Checks that the challenge accepts answers of this kind. An enrolment is refused here, because it has endpoints of
+/// its own.
 fn check_kind(found: &FoundChallenge, kind: ChallengeKind) -> Result<()> {
     if kind != ChallengeKind::Enroll && found.kinds.contains(&kind) {
         return Ok(());

@@ -16,7 +16,7 @@ use crate::refusal::INVALID_CHALLENGE;
 use crate::sessions::{EntryDraft, SignInClient};
 use crate::settings::EmailMethod;
 
-/// The plain tokens that the client gets after a correct answer. The store gets only their hashes.
+/// Tokens that the client gets after a correct answer, in plain text. The store gets only their hashes.
 pub(super) enum Pending {
     SignIn(Box<EntryDraft>),
     Reset { token: LinkToken, expires_at: Timestamp },
@@ -62,9 +62,8 @@ impl Challenges {
         })
     }
 
-    /// Builds the rows that an undo adds: audit event, mails, and the code or link by which the account's owner sets a
-    /// new password. A link needs a default redirect target, because no request names one; without it the mail has a
-    /// code.
+    /// Builds the rows that an undo adds: audit event, mails, and the code or link for a password reset. The request
+    /// has no redirect target, so a link needs the default one; without a default the mail has a code.
     pub(crate) fn undo_writes(
         &self,
         email: &EmailKey,
@@ -85,7 +84,8 @@ impl Challenges {
             reset: reset.email_code,
             reset_mail: reset.mail,
             mail: self.kernel.required_notification(Some(client), None, now)?,
-            // The address that is left may be an attacker's, who learns nothing about the owner's device and network.
+            // The address that the undo removes may be an attacker's. The mail to it therefore does not state device
+            // and network.
             left_mail: self.kernel.required_notification(None, None, now)?,
             now,
         })

@@ -1,5 +1,5 @@
-//! Verification of an answer to a challenge, as far as it needs keys or password hashing. The store does the rest in
-//! the transaction that counts the answer.
+//! Verification of an answer to a challenge: the part that needs keys or password hashing. The store does the rest
+//! in the transaction that counts the answer.
 
 use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::challenge::ChallengeKind;
@@ -33,7 +33,7 @@ pub(super) struct Judged {
     /// The error for a wrong answer; `None` stands for
     /// [`INVALID_SECOND_FACTOR`](crate::refusal::INVALID_SECOND_FACTOR).
     pub(super) refusal: Option<Error>,
-    /// The method of the passkey that was shown; `None` for an answer of another kind.
+    /// The authentication method of the passkey in the answer; `None` for an answer of another kind.
     pub(super) passkey: Option<AuthMethod>,
 }
 
@@ -125,8 +125,8 @@ impl Challenges {
         }))
     }
 
-    /// Uses up a mailed code. The limits on wrong email codes apply. A wrong code counts as a failed sign-in in the
-    /// audit log.
+    /// Checks a mailed code, and consumes it if it is right. The limits on wrong email codes apply. A wrong code
+    /// counts as a failed sign-in in the audit log.
     async fn judge_email_code(
         &self,
         found: &FoundChallenge,

@@ -1,4 +1,4 @@
-//! Beginning of a change of address: codes are mailed to the addresses to prove.
+//! First step of a change of email address: codes are mailed to the addresses that must be proven.
 
 use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::client::Client;
@@ -13,8 +13,8 @@ use crate::refusal::{AUTH_UNAUTHORIZED, BUSY};
 use crate::sessions::FreshCaller;
 
 impl EmailChanges {
-    /// Begins a change of the caller's address, which replaces an earlier one. The response is the same whether the new
-    /// address is free, taken or reserved; the store operation decides who gets which mail.
+    /// Begins a change of the caller's email address. It replaces an earlier one. The response is the same whether the
+    /// new address is free, taken or reserved; the store operation decides who gets which mail.
     pub async fn begin(
         &self,
         caller: &FreshCaller,
@@ -30,7 +30,8 @@ impl EmailChanges {
         let id = EmailChangeId::new(now, self.kernel.id_bytes(now));
         let lifetime = self.lifetimes.change;
         let code = |side| self.mailbox.new_side_code(email, (id, side), lifetime, client, now);
-        // The current address counts as well if it gets no mail, so that changes in a row are limited in any case.
+        // Tokens are taken for the current address too, even if it gets no mail. Otherwise changes could follow each
+        // other without limit.
         let mut takes = self.mailbox.mail_takes(new_email.key(), Side::New.purpose(), client);
         takes.extend(self.mailbox.recipient_takes(email, Side::Current.purpose()));
         let expires_at = now.plus(lifetime);

@@ -1,4 +1,4 @@
-//! Proof of a change of address by the mailed codes.
+//! Second step of a change of email address: the user enters the mailed codes.
 
 use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::client::Client;
@@ -18,9 +18,9 @@ use crate::refusal::{AUTH_UNAUTHORIZED, EMAIL_CHANGE_NOT_FOUND, INVALID_CODE, NE
 use crate::sessions::authenticate::Caller;
 
 impl EmailChanges {
-    /// Redeems codes of the caller's change of address, and changes the address once all sides are proven. The other
-    /// sessions then end, and the caller's session continues. A right code counts although another one beside it is
-    /// wrong.
+    /// Checks entered codes of the caller's change of address. Once all required codes were right, the address
+    /// changes, the caller's session continues and all others end. A right code counts even if another one in the
+    /// same request is wrong.
     pub async fn confirm(
         &self,
         caller: Caller,
@@ -56,14 +56,16 @@ impl EmailChanges {
             ConfirmedEmailChange::Needs(needs) => return Ok(EmailChangeStep::Needs(needs)),
             ConfirmedEmailChange::Refused => &INVALID_CODE,
             ConfirmedEmailChange::Taken => &NEW_EMAIL_EXISTS,
-            // A changed address has ended every change.
+            // If the address is another by now, the change has ended: every new address ends the changes of an
+            // account.
             ConfirmedEmailChange::NotFound | ConfirmedEmailChange::Moved => &EMAIL_CHANGE_NOT_FOUND,
             ConfirmedEmailChange::NoSession => &AUTH_UNAUTHORIZED,
         };
         Err(Error::Refused(refusal))
     }
 
-    /// Computes the MAC of an entered code. A text that is no code is refused like a wrong code, but not counted.
+    /// Computes the MAC of an entered code. A text without the form of a code is refused like a wrong code, but not
+    /// counted.
     fn shown(&self, email: &EmailKey, of: (EmailChangeId, Side), text: Option<&str>) -> Option<ShownCode> {
         text.map(|text| match EnteredCode::parse(text) {
             Ok(code) => ShownCode::Code(self.mailbox.side_code_mac(email, of, &code), code.form()),

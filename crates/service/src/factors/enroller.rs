@@ -1,5 +1,5 @@
-//! An enroller is the session or the challenge that allows to add a second factor. Also what is written when the first
-//! factor turns two-step sign-in on.
+//! Credentials by which a caller may add a second factor, called enrollers: a session, or the challenge of a sign-in.
+//! Also builds the data that are written when the first factor turns two-step sign-in on.
 
 use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::challenge::{ChallengeId, ChallengeKind};
@@ -22,18 +22,18 @@ use crate::refusal::{AUTH_UNAUTHORIZED, INVALID_CHALLENGE, REAUTHENTICATION_REQU
 use crate::sessions::authenticate::Caller;
 use crate::sessions::{FreshCaller, SessionDraft, SignInClient};
 
-/// The credential of a caller that enrols a second factor: a session, or a challenge of a sign-in.
+/// The credential by which a caller may add a second factor: a session, or a challenge of a sign-in.
 pub enum FactorEnroller {
     /// A session with a fresh access token. Beginning an enrolment in a session requires it.
     Fresh(FreshCaller),
-    /// The session in which the enrolment began. It suffices to complete it.
+    /// A session whose access token may be old. It suffices to complete an enrolment, not to begin one.
     Session(Caller),
     /// A challenge of a sign-in whose answer is the enrolment of a factor. It serves to begin the enrolment and to
     /// complete it.
     Challenge(ChallengeId),
 }
 
-/// The session or challenge that enrols a factor, with its account, as read from the database.
+/// The session or challenge by which a factor is added, with its account, as read from the database.
 pub(crate) struct FoundEnroller {
     pub(crate) enroller: Enroller,
     pub(crate) user: User,
@@ -49,7 +49,8 @@ pub(crate) struct FoundEnroller {
     client_type: Option<ClientType>,
 }
 
-/// The plain data of turning two-step sign-in on, which the store never gets.
+/// Tokens and recovery codes that the caller gets when two-step sign-in is turned on, in plain text. The store gets
+/// only hashes and MACs.
 pub(crate) struct Opening {
     session: SessionDraft,
     client_type: ClientType,
@@ -57,7 +58,8 @@ pub(crate) struct Opening {
 }
 
 impl Factors {
-    /// Returns the enroller for the store to begin an enrolment. A session needs a fresh token for it.
+    /// Converts a credential into the form in which the store checks it, to begin an enrolment. For a session, the
+    /// access token must be fresh.
     pub(crate) fn beginning(&self, enroller: &FactorEnroller, now: Timestamp) -> Result<Enroller> {
         match enroller {
             FactorEnroller::Fresh(fresh) => Ok(of_session(fresh.caller())),
@@ -66,7 +68,7 @@ impl Factors {
         }
     }
 
-    /// Finds the session or challenge of an enroller, with its account.
+    /// Finds the session or challenge of a credential, with its account.
     pub(crate) async fn find_enroller(
         &self,
         enroller: FactorEnroller,
@@ -117,8 +119,8 @@ impl Factors {
         Enroller::Challenge(id.hash(), self.sessions.challenge_terms(now))
     }
 
-    /// Drafts what the enrolment of a factor writes if it turns two-step sign-in on, with a session of level 2. `passkey`
-    /// is the method of the enrolled passkey, if it is one.
+    /// Prepares the rows that are written if the added factor turns two-step sign-in on, with a session of level 2.
+    /// `passkey` is the method of the passkey, if the factor is one.
     pub(crate) fn draft_enrolled(
         &self,
         found: &FoundEnroller,
@@ -131,7 +133,8 @@ impl Factors {
         self.draft_turned_on(found, (methods, level), from, now)
     }
 
-    /// Drafts what turning two-step sign-in on writes: a session, recovery codes, audit events and mails.
+    /// Prepares the rows that are written when two-step sign-in is turned on: a session, recovery codes, audit events
+    /// and mails.
     pub(super) fn draft_turned_on(
         &self,
         found: &FoundEnroller,
@@ -173,7 +176,7 @@ impl Factors {
         Ok((turned_on, Opening { session, client_type, recovery_codes: new.codes }))
     }
 
-    /// Returns the session that turning two-step sign-in on has opened, with the plain recovery codes.
+    /// Returns the session that was opened when two-step sign-in was turned on, and the recovery codes in plain text.
     pub(crate) fn turned_on(&self, user: User, opening: Opening, now: Timestamp) -> Result<TwoStepOn> {
         let Opening { session, client_type, recovery_codes } = opening;
         let entrance = Box::new(self.sessions.signed_in(user, session, now)?);

@@ -1,5 +1,5 @@
-//! A signed-in user's own second factors: overview, rename, removal, turning two-step sign-in on or off, new recovery
-//! codes.
+//! A signed-in user's own second factors: list, rename and remove them, turn two-step sign-in on or off, and make new
+//! recovery codes.
 
 use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::challenge::{ChallengeFacts, ChallengePurpose, SecondFactorPolicy};
@@ -23,7 +23,7 @@ use crate::sessions::authenticate::Caller;
 use crate::sessions::{FreshCaller, SignInClient};
 
 impl Factors {
-    /// Returns the caller's account, with the level and the freshness of the presented access token.
+    /// Returns the caller's account, with the level and the sign-in time of the presented access token.
     pub async fn account(&self, bearer: Option<&str>) -> Result<Account> {
         let now = self.kernel.now();
         let token = self.sessions.good_token(bearer, now).await?;
@@ -39,7 +39,7 @@ impl Factors {
             has_recovery_code: factors.recovery_codes_left > 0,
             has_password: user.has_password,
             email_verified: user.email_verified,
-            is_in_deletion: false, // the caller has a session
+            is_in_deletion: false, // an account in deletion has no session
             level: Level::One,
         };
         Ok(Account {
@@ -71,8 +71,9 @@ impl Factors {
         changed(self.kernel.store.remove_totp(remove).await?, &FACTOR_NOT_FOUND)
     }
 
-    /// Turns two-step sign-in on or off. Turning it on needs a passkey, because a first TOTP factor turns it on by itself;
-    /// all sessions end, and a new one is opened. Turning it off removes TOTP factors and recovery codes.
+    /// Turns two-step sign-in on or off. Turning it on needs a passkey here, since a first TOTP factor turns it on when
+    /// it is confirmed. All sessions end then, and a new one is opened. Turning it off removes TOTP factors and
+    /// recovery codes.
     pub async fn set_two_step(
         &self,
         caller: &FreshCaller,
@@ -167,7 +168,8 @@ impl Factors {
     }
 }
 
-/// Returns what a change came to, or its refusal; `unknown` is that of a factor that the account does not have.
+/// Converts the store's outcome of a change into its result or a refusal. `unknown` is the refusal for a factor that
+/// the account does not have.
 pub(crate) fn changed<T>(outcome: ChangedFactors<T>, unknown: &'static Refusal) -> Result<T> {
     match outcome {
         ChangedFactors::Changed(done) => Ok(done),

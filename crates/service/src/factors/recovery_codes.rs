@@ -58,7 +58,7 @@ mod tests {
         let texts: BTreeSet<_> = set.codes.iter().map(LongCode::expose_grouped).collect();
         assert_eq!((texts.len(), set.macs.len()), (10, 10));
         for (code, stored) in set.codes.iter().zip(&set.macs) {
-            // As typed: upper case, spaces instead of hyphens.
+            // A user may type a code in upper case, and with spaces instead of hyphens.
             let typed = code.expose_grouped().replace('-', " ").to_uppercase();
             assert_eq!(mac(&key(1), user(1), &LongCode::parse(&typed).unwrap()), *stored);
         }

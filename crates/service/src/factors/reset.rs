@@ -1,4 +1,4 @@
-//! Inspection and reset of the second factors of any account, by an admin or the operator.
+//! Second factors of any account, listed and reset by an admin or the operator.
 
 use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::client::Client;
@@ -14,8 +14,9 @@ impl Factors {
         self.kernel.store.find_factors(id).await?.ok_or(Error::Refused(&USER_NOT_FOUND))
     }
 
-    /// Removes all second factors of an account, its passkeys on request, turns two-step sign-in off and ends all sessions. `client` is the
-    /// admin's client, for the audit log; the mail to the account's owner does not mention it.
+    /// Removes the second factors of an account, turns two-step sign-in off, and ends all sessions. Passkeys are
+    /// removed only if requested. `client` is the admin's client, for the audit log; the mail to the account's owner
+    /// does not mention it.
     pub async fn reset(
         &self,
         id: UserId,

@@ -13,8 +13,8 @@ use latchkey_domain::time::Timestamp;
 
 use crate::error::Result;
 
-/// Number of buckets in memory at which full ones are removed. Such a sweep visits all buckets, so the next sweep also
-/// waits until the number of buckets has doubled since the last one.
+/// Number of buckets in memory at which a sweep removes those that are full again. A sweep visits all buckets; the
+/// next one starts when their number has doubled.
 const SWEEP_AT: usize = 10_000;
 
 pub(crate) struct ClientLimits {
@@ -39,7 +39,7 @@ impl ClientLimits {
         self.is_enabled
     }
 
-    /// Builds the request for one token of the client's bucket in the store; empty if rate limits are switched off.
+    /// Returns a request for one token from the client's bucket in the store; empty if rate limits are off.
     pub(crate) fn by_address(&self, limit: &'static str, rate: Rate, client: &Client) -> Vec<Take> {
         if !self.is_enabled {
             return Vec::new();
@@ -47,7 +47,7 @@ impl ClientLimits {
         vec![Take { key: LimitKey::new(limit, &[&client.address.network_text()]), rate, limit }]
     }
 
-    /// Builds the request for one token of the account's bucket in the store; empty if rate limits are switched off.
+    /// Returns a request for one token from the account's bucket in the store; empty if rate limits are off.
     pub(crate) fn by_account(&self, limit: &'static str, rate: Rate, user_id: UserId) -> Vec<Take> {
         if !self.is_enabled {
             return Vec::new();
@@ -55,7 +55,7 @@ impl ClientLimits {
         vec![Take { key: LimitKey::new(limit, &[&user_id.to_string()]), rate, limit }]
     }
 
-    /// Takes a token from the bucket of the address in this process.
+    /// Takes a token from the client's bucket in the memory of this process.
     pub(crate) fn take_here(
         &self,
         limit: &'static str,
@@ -77,7 +77,7 @@ impl ClientLimits {
         Ok(())
     }
 
-    /// Returns `true` if the bucket of the address in this process is empty. Takes no token.
+    /// Returns `true` if the client's bucket in the memory of this process is empty. Takes no token.
     pub(crate) fn is_used_up_here(
         &self,
         limit: &'static str,

@@ -16,7 +16,7 @@ use serde_json::Value;
 use super::Kernel;
 use crate::error::{Error, Result};
 
-/// Maximum number of refusals in memory; further ones are not audited.
+/// Maximum number of refusals in memory. Further ones are dropped and get no audit event.
 const WAITING: usize = 1_000;
 /// At most one audit event per account and rate limit in an hour.
 const ONE_AN_HOUR: Rate = Rate { burst: 1, window: Duration::from_hours(1) };

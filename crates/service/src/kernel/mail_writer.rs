@@ -14,7 +14,8 @@ use crate::error::{Error, Result};
 use crate::refusal::EMAIL_PROVIDER_NOT_CONFIGURED;
 use crate::secrets::{CannotDerive, SealingKey, ServerSecret};
 
-/// The payload of a mail. It is sealed in the outbox, because its codes and links give access to accounts.
+/// The data of a mail in the outbox: codes, links and facts for the template. They are sealed, because codes and links
+/// give access to accounts.
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct MailPayload {
     /// A code of six digits, or of sixteen characters in groups; `None` in a mail without a code.
@@ -22,7 +23,8 @@ pub(crate) struct MailPayload {
     pub(crate) link: Option<String>,
     /// Lifetime of the code or link, in minutes.
     pub(crate) minutes: u32,
-    /// The language of the request that caused the mail; `None` if it asked for none. That of the account has precedence.
+    /// The language of the request that caused the mail; `None` if the request named none. The account's language has
+    /// precedence.
     #[serde(default)]
     pub(crate) locale: Option<String>,
     /// The account change that a security notification reports; `None` in other mails.
@@ -107,7 +109,7 @@ impl MailWriter {
         }
     }
 
-    /// Waits until a use case of this instance writes a mail.
+    /// Waits until a use case of this instance has written a mail.
     pub(crate) async fn written(&self) {
         self.written.notified().await;
     }

@@ -8,7 +8,8 @@ use latchkey_domain::tokens::TokenHash;
 
 use crate::error::{Error, Result};
 
-/// Decoder of PKCE challenges. The 43 characters encode two bits more than a SHA-256 has; these bits are ignored.
+/// Decoder of PKCE challenges. The 43 base64url characters have two bits more than a SHA-256 hash; these two bits are
+/// ignored.
 const CHALLENGE: GeneralPurpose =
     GeneralPurpose::new(&URL_SAFE, NO_PAD.with_decode_allow_trailing_bits(true));
 

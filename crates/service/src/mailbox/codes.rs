@@ -1,4 +1,4 @@
-//! Creation of email codes and link tokens: their mails, and their hashed form for the store.
+//! Creation of email codes and link tokens, with their mails and the hashed form that is stored.
 
 use aws_lc_rs::hmac;
 use latchkey_domain::client::Client;
@@ -54,8 +54,8 @@ impl Mailbox {
         code_mac(&self.code_key, &[purpose.as_str(), email.as_str()], code)
     }
 
-    /// Computes the MAC of a code that proves one side of a change of address. `email` is the current address of the
-    /// account. The code is valid for this change only.
+    /// Computes the MAC of a code that proves the old or the new address of a change. `email` is the current address of
+    /// the account. The code is valid for this change only.
     pub(crate) fn side_code_mac(
         &self,
         email: &EmailKey,
@@ -66,7 +66,7 @@ impl Mailbox {
         code_mac(&self.code_key, &scope, code)
     }
 
-    /// Creates a code that proves one side of a change of address, with its mail. `email` is the current address of the
+    /// Creates a code for the old or the new address of a change, with its mail. `email` is the current address of the
     /// account. The store operation decides who gets the mail.
     pub(crate) fn new_side_code(
         &self,
@@ -82,9 +82,8 @@ impl Mailbox {
         Ok(SideCode { code, mail: NewMail { id, sealed: self.kernel.seal_payload(id, &payload)? } })
     }
 
-    /// Returns the lane of a client: one of two groups of clients (those known to the account, and all others) that
-    /// share a counter of wrong codes. It contains the key under which the client is known to the account, and the
-    /// limits of the counter.
+    /// Returns the data that determine which counter of wrong codes applies to a client. An account has two: one for
+    /// clients known to the account, and one for all others. Each of these two groups of clients is called a lane.
     pub(crate) fn code_lane(&self, email: &EmailKey, client: &Client) -> CodeLane {
         CodeLane {
             client: guess_limits::known_client(email, client.address),
@@ -93,9 +92,9 @@ impl Mailbox {
     }
 
     /// Creates two codes for one mail: one of six digits, and one of sixteen characters. The store operation selects
-    /// the long code if the client's lane has used up its wrong attempts of the day. The returned payload contains the
-    /// six digits; the payload with the long code is sealed in the returned code. `mac` computes the stored form of a code
-    /// of the account with the address `email`. The mail contains `link` too, if there is one.
+    /// the long one if the client's lane ([`Self::code_lane`]) has used up its wrong attempts of the day. The returned
+    /// mail data contain the six digits; those with the long code are sealed in the returned code. `mac` computes the
+    /// MAC that is stored for a code. `link` is added to the mail, if there is one.
     pub(super) fn new_code(
         &self,
         id: MailId,
@@ -131,7 +130,7 @@ impl Mailbox {
     ) -> (NewEmailCode, MailPayload) {
         let (lifetime, path) = match purpose {
             Purpose::VerifyEmail => (self.lifetimes.verify_link, "verify-link"),
-            // The others mail codes alone, or make their links themselves.
+            // Mails for the other purposes contain a code alone, or their use case makes the link itself.
             Purpose::ResetPassword
             | Purpose::Reauthenticate
             | Purpose::SignIn
@@ -168,7 +167,7 @@ fn code_mac(key: &hmac::Key, scope: &[&str], code: &EnteredCode) -> CodeMac {
     let mut context = hmac::Context::with_key(key);
     for part in scope.iter().copied().chain([code.expose()]) {
         context.update(part.as_bytes());
-        context.update(&[0]); // none of the parts can have a NUL
+        context.update(&[0]); // separates the parts, none of which contains a NUL
     }
     let mut mac = [0; 32];
     mac.copy_from_slice(context.sign().as_ref());

@@ -14,11 +14,11 @@ use crate::error::Result;
 /// The kind of request for a verification link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Visit {
-    /// The link is opened (GET).
+    /// A GET request: the user opened the link.
     Open,
-    /// The user confirmed on the consent page that verification may remove parts of the account.
+    /// A POST request: the user confirmed on the consent page that verification may remove parts of the account.
     Agree,
-    /// The link is only inspected (HEAD).
+    /// A HEAD request, which verifies nothing.
     Look,
 }
 
@@ -26,7 +26,7 @@ pub enum Visit {
 #[derive(Default)]
 pub struct LinkBrowser {
     pub refresh: Option<RefreshToken>,
-    /// The cookie that a sign-up set in its browser, if this browser sends it.
+    /// The token of the cookie that a sign-up in this browser set, if the browser sends it.
     pub sign_up: Option<LinkToken>,
 }
 
@@ -37,7 +37,7 @@ pub enum LinkAnswer {
     Redirect(String),
     /// An error page, because there is no allowed redirect target.
     Page(LinkProblem),
-    /// The consent page, which tells what verification would remove.
+    /// The consent page, which states the parts of the account that verification would remove.
     Ask {
         /// The redirect target after consent.
         target: Option<RedirectUrl>,
@@ -192,7 +192,7 @@ impl Mailbox {
             None => parameters.extend(token.map(|token| ("token", token.expose()))),
         }
         let own = [status.as_str(), &kind, &error, &code, "token"];
-        // The parameter `token` belongs to the app if the link passes none on: at verification.
+        // A verification link passes no token to the app, so the app may use the parameter `token` for itself.
         let own = if purpose == Purpose::VerifyEmail { &own[..4] } else { &own[..] };
         target.with_query(&parameters, own)
     }

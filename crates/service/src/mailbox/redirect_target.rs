@@ -14,7 +14,8 @@ pub struct RedirectInput {
     pub email_redirect_to: Option<String>,
 }
 
-/// Says whether a request without a redirect target and without a default is refused (`Required`).
+/// Treatment of a request that names no redirect target while no default is configured: refused (`Required`) or
+/// accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Need {
     Required,

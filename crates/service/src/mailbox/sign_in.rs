@@ -1,4 +1,4 @@
-//! Sign-in by a mailed code, or by a mailed link in the browser that asked for it.
+//! Sign-in by a mailed code, or by a mailed link in the browser that requested it.
 
 use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::client::Client;
@@ -25,11 +25,11 @@ use crate::refusal::{FEATURE_DISABLED, INVALID_CODE};
 use crate::sessions::{Entrance, EntryDraft, SignInClient};
 use crate::settings::EmailSignIn as Setting;
 
-/// Request for a mail with a sign-in code.
+/// Data of a request for a mail with a sign-in code.
 pub struct SignInMail {
     pub email: Email,
     pub redirect: RedirectInput,
-    /// PKCE challenge of the app, unvalidated: method S256. The mail contains a link only if there is one.
+    /// PKCE challenge of the app (method S256), unvalidated. Without it the mail contains no link.
     pub code_challenge: Option<String>,
 }
 
@@ -76,7 +76,8 @@ impl Mailbox {
         (NewSignInLink { token, code_challenge, redirect_to: Some(redirect.as_str().to_owned()) }, url)
     }
 
-    /// Opens a link for sign-in. It can be opened any number of times; only the sign-in uses it up.
+    /// Checks a sign-in link that a browser opens, and returns a redirect to the app. The link can be opened any number
+    /// of times; only the sign-in uses it up.
     pub async fn open_sign_in_link(&self, token: Option<&str>, client: &Client) -> Result<LinkAnswer> {
         let purpose = Purpose::SignIn;
         let Some(token) = token.and_then(LinkToken::parse) else {
@@ -91,8 +92,8 @@ impl Mailbox {
         Ok(self.kernel.store.find_sign_in_link(token.hash(), &takes, self.kernel.now()).await??)
     }
 
-    /// Opens a session with the token of a mailed link, in the browser that has the PKCE verifier. Otherwise like
-    /// [`Self::sign_in_by_code`].
+    /// Opens a session with the token of a mailed link and the PKCE verifier, which only the browser that requested the
+    /// link has. Otherwise like [`Self::sign_in_by_code`].
     pub async fn sign_in_by_link(
         &self,
         token: LinkToken,
@@ -120,8 +121,8 @@ impl Mailbox {
         self.signed_in_by_mail(outcome, draft, now)
     }
 
-    /// Opens a session with a mailed code. An address without an account gets one, with this name; an account keeps its
-    /// own.
+    /// Opens a session with a mailed code. If the address has no account, one with this name is created; an existing
+    /// account keeps its name.
     pub async fn sign_in_by_code(
         &self,
         email: Email,
@@ -160,7 +161,7 @@ impl Mailbox {
         }
     }
 
-    /// Returns the setting of sign-in by mail; fails with [`FEATURE_DISABLED`] if it is off.
+    /// Returns the setting of sign-in by mail, if it is on; otherwise fails with [`FEATURE_DISABLED`].
     fn email_sign_in(&self) -> Result<Setting> {
         match self.kernel.email_sign_in() {
             Setting::Off => Err(Error::Refused(&FEATURE_DISABLED)),
@@ -172,7 +173,7 @@ impl Mailbox {
         !self.kernel.settings.load().values.disable_sign_up
     }
 
-    /// Builds a sign-in, with the account that it creates if the address has none.
+    /// Builds the data of a sign-in by mail, with the account to create if the address has none.
     fn new_sign_in(&self, entry: Entry, name: Option<Name>, client: &Client, now: Timestamp) -> EmailSignIn {
         let event = |kind| self.kernel.event(kind, Actor::User, Some(client), now);
         let mut refused = event(AuditKind::SignInFailed);

@@ -15,7 +15,7 @@ use crate::refusal::{AUTH_UNAUTHORIZED, INVALID_CODE};
 use crate::sessions::{Entrance, SignInClient};
 use crate::settings::EmailMethod;
 
-/// An email code or link token.
+/// Proof that the user reads the mailbox: an email code or a link token.
 pub enum VerificationProof {
     /// A code that was mailed to this address.
     Code(Email, EnteredCode),

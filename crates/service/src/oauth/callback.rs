@@ -1,5 +1,5 @@
-//! The callback from an identity provider: the browser returns with an authorization code or an error. The outcome is
-//! sent to the app by redirect if the redirect target is known and still allowed, and shown on a page otherwise.
+//! The callback from an identity provider: the browser returns with an authorization code or an error. The outcome
+//! goes to the app by redirect. If the redirect target is unknown or no longer allowed, a page shows it.
 
 use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::client::Client;
@@ -32,20 +32,20 @@ pub struct OAuthReturn {
     pub error: Option<String>,
     /// The issuer `iss` in the authorization response (RFC 9207).
     pub issuer: Option<String>,
-    /// The form field `user`, a JSON object with the name, which only Apple sends.
+    /// The form field `user`, a JSON object with the user's name. Only Apple sends it.
     pub user: Option<String>,
     /// The cookie that binds a sign-in to the browser that started it, as received.
     pub browser: ReturningBrowser,
 }
 
-/// The cookie that binds a sign-in to a browser, as the returning browser sends it.
+/// The browser that returns from the provider, as far as its cookies are known.
 #[derive(Clone, Default)]
 pub enum ReturningBrowser {
-    /// The provider's response is a form that the browser posts (`form_post`). Browsers send no `SameSite=Lax` cookie
+    /// A browser that posts the provider's response as a form (`form_post`). Browsers send no `SameSite=Lax` cookie
     /// with a cross-site POST, so the cookie cannot be checked.
     #[default]
     Unknown,
-    /// The browser followed a redirect; the value is that of its cookie, if it has one.
+    /// A browser that followed a redirect. The value is that of its cookie, if it has one.
     Known(Option<LinkToken>),
 }
 
@@ -91,7 +91,7 @@ pub enum CallbackProblem {
     Refused,
     /// The provider does not respond.
     Down,
-    /// The provider's response failed validation.
+    /// The provider's response failed validation, so it proves no identity.
     Unproven,
     /// The provider is no longer configured or was switched off.
     NotConfigured,
@@ -276,7 +276,7 @@ impl OAuth {
         provider: &KnownProvider,
         identity: VerifiedIdentity,
     ) -> Result<LinkToken, CallbackProblem> {
-        // The requests to the provider took time, so the clock is read again.
+        // Clock read again, because the requests to the provider took time.
         let now = self.kernel.now();
         let code = LinkToken::new(self.kernel.entropy.bytes());
         let new = NewOAuthCode {

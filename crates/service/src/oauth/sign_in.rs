@@ -27,8 +27,9 @@ impl OAuth {
         }
     }
 
-    /// Applies the domain's rules of sign-in by identity, in one transaction. The identity signs in to the account to
-    /// which it is linked, is linked to an existing account, takes over an unverified account, or gets a new account.
+    /// Signs in with an identity, by the rules of the domain and in one transaction. The identity's own account is
+    /// used if it is linked already. Otherwise the identity is linked to an existing account, takes over an
+    /// unverified one, or gets a new account.
     pub(crate) async fn sign_in_with(
         &self,
         identity: VerifiedIdentity,

@@ -29,18 +29,18 @@ pub struct StartOAuth {
     /// Additional parameters of the authorization request. Reserved names are ignored.
     pub hints: Vec<(String, String)>,
     pub client: Client,
-    /// The binding of the flow to this browser.
+    /// The browser that starts the flow, and whether it must be the one that completes it.
     pub browser: StartingBrowser,
 }
 
-/// The binding of a flow to the browser that starts it. Another browser cannot complete a bound flow.
+/// Tells whether only the starting browser may complete a flow.
 #[derive(Default)]
 pub enum StartingBrowser {
     /// Any browser may complete the flow.
     #[default]
     Unbound,
-    /// Another browser cannot complete the flow, because a cookie identifies this one. The value is the cookie that the
-    /// browser has from an earlier flow; with `None` a new cookie is made.
+    /// Only this browser may complete the flow; a cookie identifies it. The value is the cookie that the browser has
+    /// from an earlier flow; with `None` a new cookie is made.
     Bound(Option<LinkToken>),
 }
 

@@ -20,7 +20,7 @@ use crate::kernel::MailPayload;
 /// Maximum number of mails per claim. They are sent concurrently, so that one lease is long enough for all.
 const CLAIM: u32 = 8;
 
-/// Pause between two attempts to store the outcome of a mail, and the maximum number of attempts.
+/// Pause between two attempts to store the outcome of a mail.
 const SETTLE_PAUSE: Duration = Duration::from_millis(500);
 const SETTLE_TRIES: u32 = 30;
 
@@ -70,7 +70,7 @@ impl Outbox {
         Ok(due.map(|due| due.since(self.kernel.now())))
     }
 
-    /// Closes the transport's idle connection, which it keeps open for the next mail.
+    /// Closes the transport's idle connection, which stays open between mails.
     pub async fn rest_transport(&self) {
         if let Some(transport) = &self.mailer.transport {
             transport.close_idle().await;
@@ -95,7 +95,7 @@ impl Outbox {
         lease: LeaseId,
         transport: &Transport,
     ) -> Result<Vec<MailFate>> {
-        // Sending gets three quarters of the lease. The rest is for storing the outcome.
+        // Three quarters of the lease are for sending, the rest for storing the outcome.
         let longest = self.retries.lease.mul_f64(0.75);
         let sends = claimed.into_iter().map(|mail| async move {
             let outcome = match self.render(&mail) {
@@ -138,7 +138,8 @@ impl Outbox {
         let wanted: Vec<&Locale> = own.into_iter().chain([&settings.default_locale]).collect();
         let template = Template::of(mail.kind, payload.code.is_some());
         let is_owner_mail = matches!(mail.kind, MailKind::SignUpAttempt | MailKind::EmailChangeAttempt);
-        // One side of a change of address is a mailbox that no one has proven.
+        // Mails of a change of address may go to a mailbox that no one has proven to be the account's, so they do not
+        // name the user.
         let name = mail.recipient.name.as_ref().filter(|_| mail.kind != MailKind::EmailChange);
         let context = MailContext {
             service_name: self.kernel.site.service_name.clone(),

@@ -1,5 +1,5 @@
-//! Ceremonies: the challenge of WebAuthn options, sealed into the id that the client returns with the response. No row is
-//! written for them.
+//! WebAuthn ceremonies (one registration or sign-in each). The WebAuthn challenge of a ceremony is sealed into an id,
+//! which the client returns with its response, so no row is written for it.
 
 use std::time::Duration;
 
@@ -13,26 +13,26 @@ use crate::entropy::Entropy;
 use crate::error::{Error, Result};
 use crate::secrets::{CannotDerive, SealingKey, ServerSecret};
 
-/// Lifetime of a ceremony: the upper end of the range that WebAuthn recommends, because a conditional request waits in
-/// an open page.
+/// Lifetime of a ceremony. It is the longest that WebAuthn recommends, because a conditional request waits until the
+/// user selects a passkey on the open page.
 const LIFETIME: Duration = Duration::from_mins(10);
-/// Length of the plain form: kind, expiry, challenge, binding.
+/// Length in bytes of a ceremony before it is sealed: kind, expiry, challenge, binding.
 const LENGTH: usize = 1 + 8 + 32 + 32;
 
-/// The kind of a ceremony. An id of one kind is unknown to the others.
+/// The kind of a ceremony. An id made for one kind is not accepted for another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CeremonyKind {
     Registration,
-    /// A registration that the browser makes without a prompt.
+    /// A registration that the browser makes without asking the user.
     ConditionalRegistration,
     SignIn,
 }
 
-/// A ceremony that was begun.
+/// A ceremony that has begun.
 pub(super) struct Ceremony {
     pub(super) kind: CeremonyKind,
     pub(super) challenge: [u8; 32],
-    /// Hash of the caller that may complete the ceremony, or of the address that a sign-in is meant for.
+    /// Hash of the caller that may complete the ceremony. For a sign-in, hash of the address that it was begun for.
     pub(super) bound_to: TokenHash,
     pub(super) expires_at: Timestamp,
 }
@@ -45,7 +45,7 @@ impl CeremonyKey {
         secret.sealing_key("passkey-ceremonies").map(Self)
     }
 
-    /// Returns the id of a ceremony. All ids have the same length.
+    /// Seals a ceremony into its id. All ids have the same length.
     pub(super) fn seal(&self, ceremony: &Ceremony, entropy: &dyn Entropy) -> Result<String> {
         let mut plain = Vec::with_capacity(LENGTH);
         plain.push(ceremony.kind.to_byte());
@@ -56,7 +56,8 @@ impl CeremonyKey {
         Ok(URL_SAFE_NO_PAD.encode(sealed))
     }
 
-    /// Returns the live ceremony of an id; `None` if this service did not make the id, or the ceremony has expired.
+    /// Decrypts the id of a ceremony. Returns `None` if this service did not make the id, or if the ceremony has
+    /// expired.
     pub(super) fn open(&self, id: &str, now: Timestamp) -> Option<Ceremony> {
         let sealed = URL_SAFE_NO_PAD.decode(id).ok()?;
         let plain: [u8; LENGTH] = self.0.open(&[], &sealed).ok()?.try_into().ok()?;
@@ -83,7 +84,7 @@ impl Ceremony {
         Self { kind, challenge: entropy.bytes(), bound_to, expires_at: now.plus(LIFETIME) }
     }
 
-    /// Returns the form in which the store records that the ceremony was completed.
+    /// Returns the data by which the store records that the ceremony was completed.
     pub(super) fn completed(&self) -> Completed {
         Completed { hash: TokenHash::of(&self.challenge), expires_at: self.expires_at }
     }

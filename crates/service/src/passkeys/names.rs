@@ -1,10 +1,11 @@
-//! Default names of passkeys: the product by its AAGUID, else the device.
+//! Default names of passkeys: the name of the product if its AAGUID (id of an authenticator model) is
+//! known, otherwise the name of the device.
 
 use latchkey_domain::client::Client;
 use latchkey_domain::factors::FactorName;
 use latchkey_domain::passkey::Aaguid;
 
-/// AAGUIDs of widespread products, in the order of a UUID's digits. Sources: the list of passkey providers
+/// Names of widespread products by AAGUID. Sources: the list of passkey providers
 /// (github.com/passkeydeveloper/passkey-authenticator-aaguids) and the documentation of Yubico.
 const PRODUCTS: &[(u128, &str)] = &[
     (0xfbfc3007_154e_4ecc_8c0b_6e020557d7bd, "Apple Passwords"),

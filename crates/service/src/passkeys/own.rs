@@ -1,4 +1,4 @@
-//! The passkeys of an account: list, rename and removal by the owner, removal by an admin.
+//! The passkeys of an account: listing, renaming and removal by the owner, and removal by an admin.
 
 use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::client::Client;
@@ -15,19 +15,19 @@ use crate::refusal::{AUTH_UNAUTHORIZED, PASSKEY_NOT_FOUND, USER_NOT_FOUND};
 use crate::sessions::FreshCaller;
 use crate::sessions::authenticate::Caller;
 
-/// The passkeys of an account, with the facts by which a browser keeps its passkey provider up to date (WebAuthn section
-/// 5.1.10, signal methods).
+/// The passkeys of an account, with the data from which a browser updates its passkey manager (WebAuthn section 5.1.10,
+/// signal methods).
 pub struct OwnPasskeys {
-    /// Relying party id in force; `None` if the service has no domain.
+    /// Relying party id that the service uses; `None` if the service has no domain.
     pub rp_id: Option<RpId>,
-    /// `None` before the account's first registration.
+    /// User handle of the account; `None` before its first registration.
     pub user_handle: Option<UserHandle>,
-    /// Oldest first, those of another relying party id included.
+    /// Passkeys, oldest first, including those registered for another relying party id.
     pub passkeys: Vec<Passkey>,
 }
 
 impl OwnPasskeys {
-    /// Returns the ids of the usable passkeys.
+    /// Returns the credential ids of the passkeys that the account can sign in with.
     pub fn accepted(&self) -> impl Iterator<Item = &CredentialId> {
         let usable = self.passkeys.iter().filter(|one| Some(&one.rp_id) == self.rp_id.as_ref());
         usable.map(|one| &one.credential_id)
@@ -35,13 +35,13 @@ impl OwnPasskeys {
 }
 
 impl Passkeys {
-    /// True if the passkey is of the relying party id in force.
+    /// True if the passkey was registered for the relying party id that the service uses.
     #[must_use]
     pub fn is_usable(&self, passkey: &Passkey) -> bool {
         Some(&passkey.rp_id) == self.relying_party.id.as_ref()
     }
 
-    /// True if the user has a passkey of the relying party id in force.
+    /// True if the user has a passkey for the relying party id that the service uses.
     #[must_use]
     pub fn has_usable(&self, user: &User) -> bool {
         user.has_usable_passkey(self.relying_party.id.as_ref())
@@ -66,8 +66,8 @@ impl Passkeys {
         changed(self.kernel.store.rename_passkey(rename).await?, &PASSKEY_NOT_FOUND)
     }
 
-    /// Removes a passkey, unless it is the last second factor while two-step sign-in is on, or the last way to sign in.
-    /// Ends the other sessions that it opened.
+    /// Removes a passkey of the caller and ends the other sessions that it opened. Refused for the last second factor
+    /// while two-step sign-in is on, and for the last way to sign in.
     pub async fn remove(&self, caller: &FreshCaller, id: PasskeyId, client: &Client) -> Result<OwnPasskeys> {
         let now = self.kernel.now();
         let caller = caller.caller();
@@ -97,7 +97,8 @@ impl Passkeys {
         Err(Error::Refused(if user.is_some() { &PASSKEY_NOT_FOUND } else { &USER_NOT_FOUND }))
     }
 
-    /// Counts the passkeys of the instance that are of another relying party id than the one in force.
+    /// Counts the passkeys of the instance that were registered for another relying party id than the one that the
+    /// service uses.
     pub async fn count_unusable(&self) -> Result<u64> {
         Ok(self.kernel.store.count_unusable_passkeys(self.relying_party.id.as_ref()).await?)
     }

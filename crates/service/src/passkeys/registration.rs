@@ -1,5 +1,5 @@
-//! Registration of a passkey, in a session or as the answer to the challenge of a sign-in. In a session it leaves two-step
-//! sign-in as it is; a challenge that enrols turns it on.
+//! Registration of a passkey, in a session or as the answer to the challenge of a sign-in. In a session it leaves
+//! two-step sign-in as it is; as the answer to a challenge it turns it on.
 
 use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::factors::FactorName;
@@ -24,7 +24,7 @@ use crate::factors::{FactorEnroller, TwoStepOn, gone};
 use crate::refusal::{EMAIL_NOT_VERIFIED, PASSKEY_EXISTS, TOO_MANY_FACTORS};
 use crate::sessions::SignInClient;
 
-/// A registration that was begun.
+/// A registration that has begun, with the data for the browser.
 pub struct BegunRegistration {
     /// Id of the ceremony, which the client returns with the response.
     pub ceremony_id: String,
@@ -32,7 +32,7 @@ pub struct BegunRegistration {
     pub expires_at: Timestamp,
 }
 
-/// Creation options (WebAuthn section 5.4).
+/// Creation options for the browser (WebAuthn section 5.4).
 pub struct CreationOptions {
     pub rp_id: RpId,
     /// Name of the service.
@@ -40,10 +40,10 @@ pub struct CreationOptions {
     pub user_handle: UserHandle,
     /// Email address of the account.
     pub user_name: String,
-    /// Name of the profile, or the email address.
+    /// Name in the user's profile, or else the email address.
     pub display_name: String,
     pub challenge: [u8; 32],
-    /// Numbers of the offered algorithms in the registry of COSE, in the order of preference.
+    /// COSE numbers of the accepted signature algorithms, in order of preference.
     pub algorithms: [i64; 3],
     /// The passkeys that the account has already.
     pub exclude: Vec<(CredentialId, Transports)>,
@@ -164,7 +164,7 @@ impl Passkeys {
         }
     }
 
-    /// Opens the ceremony of a registration, which must be bound to the enroller.
+    /// Opens the ceremony of a registration. It must have been begun by the same session or challenge.
     fn open_registration(
         &self,
         id: &str,
@@ -203,7 +203,7 @@ impl Passkeys {
     }
 }
 
-/// Returns the hash of the only caller that may complete a registration: the session with its account, or the challenge.
+/// Returns the hash of the session or challenge that alone may complete a registration.
 fn binding(enroller: &Enroller) -> TokenHash {
     match enroller {
         Enroller::Session(user, session) => {
@@ -213,7 +213,7 @@ fn binding(enroller: &Enroller) -> TokenHash {
     }
 }
 
-/// Builds the refusal of a ceremony that is unknown, used, expired or another caller's.
+/// Builds the refusal for a ceremony that is unknown, used or expired, or was begun by another caller.
 fn unknown_ceremony() -> Error {
     Error::validation("ceremonyId", Reason::Unknown, "is unknown, used or expired; ask for new options")
 }

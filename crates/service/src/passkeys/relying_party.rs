@@ -11,10 +11,11 @@ pub struct RelyingParty {
     /// The relying party id, a domain in lower case; `None` if the host of `server.public_url` is an IP address. There
     /// are no passkeys then.
     pub id: Option<RpId>,
-    /// The configured origins; if empty, those known to CORS are accepted.
+    /// The origins in the settings. If there are none, those of [`Self::cors_origins`] and of redirect URLs are
+    /// accepted.
     pub origins: Vec<String>,
-    /// The service's own origin and `server.cors_origins`. Those of allowed redirect URLs are added at each use, because
-    /// an admin can change them.
+    /// The service's own origin and `server.cors_origins`. The origins of allowed redirect URLs are added at each use,
+    /// because an admin can change them.
     pub cors_origins: Vec<String>,
     /// True in development mode: while no origins are configured, every port of `http://localhost` is accepted.
     pub any_localhost: bool,

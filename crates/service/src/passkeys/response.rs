@@ -11,29 +11,29 @@ use latchkey_webauthn::{
 use super::Passkeys;
 use crate::error::{Error, Result};
 
-/// A browser's response to creation options, decoded.
+/// A browser's response to creation options, decoded. Field names of WebAuthn are in the comments.
 pub struct Registration {
-    /// `rawId`.
+    /// `rawId`: the credential id.
     pub id: CredentialId,
-    /// `response.clientDataJSON`.
+    /// `response.clientDataJSON`: challenge, origin and type, as JSON.
     pub client_data: Vec<u8>,
-    /// `response.attestationObject`.
+    /// `response.attestationObject`: authenticator data and attestation, as CBOR.
     pub attestation_object: Vec<u8>,
-    /// `response.transports`.
+    /// `response.transports`: ways to reach the authenticator.
     pub transports: Transports,
 }
 
-/// A browser's response to request options, decoded.
+/// A browser's response to request options, decoded. Field names of WebAuthn are in the comments.
 pub struct Assertion {
-    /// `rawId`.
+    /// `rawId`: the credential id.
     pub id: CredentialId,
-    /// `response.clientDataJSON`.
+    /// `response.clientDataJSON`: challenge, origin and type, as JSON.
     pub client_data: Vec<u8>,
-    /// `response.authenticatorData`.
+    /// `response.authenticatorData`: flags and signature counter.
     pub authenticator_data: Vec<u8>,
-    /// `response.signature`.
+    /// `response.signature`: signature over authenticator data and the hash of client data.
     pub signature: Vec<u8>,
-    /// `response.userHandle`, unvalidated.
+    /// `response.userHandle`: user handle of the account, unvalidated.
     pub user_handle: Option<Vec<u8>>,
 }
 
@@ -55,8 +55,8 @@ impl Passkeys {
         verify_registration(&response, &ExpectedRegistration { ceremony, mode })
     }
 
-    /// Verifies an assertion by a stored passkey; `None` if it is wrong. A passkey that is refused after a good signature,
-    /// because it may have been copied, is [`ShownPasskey`] without a state.
+    /// Verifies an assertion by a stored passkey. Returns `None` if the signature or the signed data are wrong. If the
+    /// signature is right but the passkey may have been copied, the result is [`ShownPasskey`] without a state.
     pub(crate) fn verify_assertion(
         &self,
         assertion: &Assertion,
@@ -97,8 +97,8 @@ impl Passkeys {
         })
     }
 
-    /// Verifies an assertion that answers a challenge; `None` if it is wrong. The account is known, so an authenticator
-    /// may leave out the user handle.
+    /// Verifies an assertion that answers a challenge; `None` if it is wrong. The challenge determines the account, so
+    /// the response need not contain a user handle.
     pub(crate) fn verify_answer(
         &self,
         mut assertion: Assertion,

@@ -1,4 +1,4 @@
-//! Sign-in by passkey, which shows both factors, and the options of an answer to a challenge.
+//! Sign-in by passkey, which counts as both factors, and the request options for an answer to a challenge.
 
 use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
 use latchkey_domain::challenge::ChallengeId;
@@ -22,7 +22,7 @@ use crate::refusal::{
 };
 use crate::sessions::{Entrance, SignInClient};
 
-/// A sign-in that was begun.
+/// A sign-in that has begun, with the data for the browser.
 pub struct BegunSignIn {
     /// Id of the ceremony, which the client returns with the response.
     pub ceremony_id: String,
@@ -30,11 +30,11 @@ pub struct BegunSignIn {
     pub expires_at: Timestamp,
 }
 
-/// Request options (WebAuthn section 5.5).
+/// Request options for the browser (WebAuthn section 5.5).
 pub struct RequestOptions {
     pub rp_id: RpId,
     pub challenge: [u8; 32],
-    /// The passkeys that may answer; empty if any discoverable one may.
+    /// The passkeys that the browser may use; empty if it may use any discoverable passkey.
     pub allow: Vec<(CredentialId, Transports)>,
 }
 
@@ -55,7 +55,7 @@ impl Passkeys {
         })
     }
 
-    /// Opens a session of level 2 for an assertion by a passkey. No second factor is asked for.
+    /// Opens a session of level 2 for an assertion by a passkey, without a further factor.
     pub async fn sign_in(
         &self,
         ceremony_id: &str,
@@ -124,7 +124,7 @@ impl Passkeys {
         })
     }
 
-    /// Builds audit event and mail of a passkey that may have been copied.
+    /// Builds audit event and mail about a passkey that may have been copied.
     pub(crate) fn refusal(&self, client: &Client, now: Timestamp) -> Result<PasskeyRefusal> {
         Ok(PasskeyRefusal {
             event: self.kernel.event(AuditKind::PasskeyRefused, Actor::User, Some(client), now),
@@ -132,8 +132,8 @@ impl Passkeys {
         })
     }
 
-    /// Counts a failed answer against the limit per address that it shares with mailed codes. `account` is the address
-    /// of the account, if it is known.
+    /// Counts a failed answer against the limit per client address on codes and links. `account` is the address of the
+    /// account, if it is known.
     pub(crate) async fn count_failure(
         &self,
         account: Option<&EmailKey>,
@@ -147,8 +147,8 @@ impl Passkeys {
         })
     }
 
-    /// Counts and records a failed sign-in, and returns the error for the client. A passkey that was right costs nothing,
-    /// if only its account may not sign in.
+    /// Counts and records a failed sign-in, and returns the error for the client. If the passkey is right but its
+    /// account may not sign in, nothing is counted.
     async fn fail(
         &self,
         user: Option<&User>,
@@ -169,7 +169,7 @@ impl Passkeys {
     }
 }
 
-/// Returns the binding of a sign-in: the hash of the address that it is meant for, or of nothing.
+/// Returns the hash of the address that a sign-in is begun for; without an address, a hash of the empty text.
 fn binding(email: Option<&EmailKey>) -> TokenHash {
     TokenHash::of(email.map_or("", EmailKey::as_str).as_bytes())
 }

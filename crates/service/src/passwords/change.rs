@@ -29,7 +29,7 @@ impl Passwords {
         let candidate = match begun {
             BeginPasswordChange::Candidate(candidate) => candidate,
             BeginPasswordChange::NoSession => return Err(Error::Refused(&AUTH_UNAUTHORIZED)),
-            // An admin changed the address meanwhile.
+            // The address changed after it was read, by an admin for example.
             BeginPasswordChange::OtherEmail(_) => return Err(Error::Refused(&BUSY)),
         };
         let stored = candidate.password;

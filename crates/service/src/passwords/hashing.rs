@@ -1,5 +1,5 @@
-//! Password hashing: argon2id on a fixed number of threads with a bounded queue, so that requests without a password
-//! never wait for a hash.
+//! Password hashing with argon2id, on a fixed number of threads with a bounded queue, so that requests without a
+//! password never wait for a hash.
 
 use std::num::NonZeroUsize;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -19,7 +19,7 @@ use refusals::Refusals;
 
 mod refusals;
 
-/// Length of the salt and of the hash, in bytes.
+/// Length of the salt in bytes.
 const SALT_LEN: usize = 16;
 const OUTPUT_LEN: usize = 32;
 /// Nice value of the hashing threads, so that other requests go first.
@@ -54,7 +54,8 @@ pub struct PasswordHasher {
     refusals: Refusals,
     params: Params,
     entropy: Arc<dyn Entropy>,
-    /// The hash for comparison if an account has none. The comparison costs the same work and never matches.
+    /// The hash that a password is compared with if an account has none. The comparison costs the same and never
+    /// matches.
     dummy: PasswordHash,
 }
 
@@ -62,8 +63,8 @@ struct Job {
     password: Password,
     salt: Vec<u8>,
     params: Params,
-    /// Parameters of an additional computation after the hash, which makes the job take as long as one under the
-    /// configured parameters; `None` if the hash alone takes as long.
+    /// Parameters of a second computation, which follows if the hash itself is cheaper than one under the configured
+    /// parameters. Both together then take as long. `None` if no second computation is needed.
     rest: Option<Params>,
     answer: oneshot::Sender<Result<PasswordHash>>,
 }

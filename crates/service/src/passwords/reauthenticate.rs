@@ -25,7 +25,7 @@ impl Passwords {
         now: Timestamp,
     ) -> Result<Result<PasswordHash>> {
         let (begun, guard) = self.begin_change(session, &user.email, client, now).await?;
-        // The end of the session or a change of the address has invalidated the challenge.
+        // The session ended or the address changed, and either has invalidated the challenge.
         let BeginPasswordChange::Candidate(candidate) = begun else {
             return Err(Error::Refused(&INVALID_CHALLENGE));
         };

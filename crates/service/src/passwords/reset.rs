@@ -27,7 +27,8 @@ pub struct ResetToken {
 pub enum ResetOutcome {
     /// The new password was stored.
     Reset,
-    /// Nothing was changed yet. The challenge asks for a second factor first. Its answer returns a new reset token.
+    /// Nothing was changed yet. The challenge asks for a second factor first; a right answer to it yields a new reset
+    /// token.
     Challenged(Challenge),
 }
 
@@ -80,7 +81,8 @@ impl Passwords {
             BeginReset::Refused => return Err(Error::Refused(&INVALID_CODE)),
         };
         self.check_new_password(&self.kernel.settings(), "newPassword", &new, &subject.email)?;
-        // Without a challenge there is nothing to ask for, or two-step sign-in was turned off meanwhile: the store decides.
+        // No challenge is begun if the account has no means to answer one, or if two-step sign-in was turned off
+        // meanwhile. The store then decides.
         if subject.needs_second_factor
             && let Some(challenge) = self.challenge_reset(&token, from, now).await?
         {
@@ -107,7 +109,7 @@ impl Passwords {
     }
 
     /// Begins the challenge of a password reset, which asks for a second factor. It replaces an earlier challenge of
-    /// the same reset token. Returns `None` if the account has nothing to ask for.
+    /// the same reset token. Returns `None` if the account has no means to answer.
     async fn challenge_reset(
         &self,
         token: &LinkToken,

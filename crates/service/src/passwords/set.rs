@@ -19,7 +19,7 @@ impl Passwords {
         if user.has_password {
             return Err(current_password_is_required());
         }
-        // A password of a contested account would not sign in, and go at the verification.
+        // While an account is contested, a password does not sign in, and verification would remove it.
         if user.is_contested {
             return Err(Error::Refused(&EMAIL_NOT_VERIFIED));
         }

@@ -19,7 +19,7 @@ use crate::sessions::{Entrance, SignInClient};
 /// The reason in the audit event of a refused sign-in with the right password.
 const MAY_NOT: &str = "account may not sign in";
 
-/// A password that was verified and signs in to its account.
+/// A password that matched, and the account that it signs in to.
 struct RightPassword {
     user_id: UserId,
     checked: PasswordHash,
@@ -28,8 +28,8 @@ struct RightPassword {
 
 impl Passwords {
     /// Opens a session for a correct password. An unknown address, an account without a password and a wrong password
-    /// get the same response at the same cost. The password of the latest sign-up for an address gets the same response
-    /// whether that sign-up created a pending account or the address was already taken.
+    /// get the same response at the same cost. The password of the last sign-up for an address gets the same response
+    /// too, whether that sign-up created a pending account or the address was taken already.
     pub async fn sign_in(&self, email: Email, password: Password, from: SignInClient) -> Result<Entrance> {
         let client = &from.client;
         let now = self.kernel.now();

@@ -1,4 +1,4 @@
-//! Changes to an identity provider's configuration: new input is merged over the existing fields, then validated.
+//! Changes of an identity provider's configuration: new values replace existing ones, then the result is validated.
 
 use latchkey_domain::identity::ProviderKey;
 use latchkey_domain::reason::Reason;

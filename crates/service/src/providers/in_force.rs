@@ -1,5 +1,5 @@
-//! Identity providers in force: those of the settings file, and those that an admin configured in the database. A
-//! change by an admin takes effect on other instances within a second.
+//! Identity providers that are in use: those of the settings file, and those that an admin configured in the database.
+//! A change by an admin takes effect on other instances within a second.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,8 +27,8 @@ pub struct OAuthParts {
     pub outbound: OutboundSettings,
     /// The providers of the settings file. They cannot be changed at run time.
     pub configured: Vec<ConfiguredProvider>,
-    /// Base URL of a mock server for tests; `None` outside of tests. Each host of a built-in provider becomes a folder
-    /// of this URL.
+    /// Base URL of a server that imitates all providers in tests; `None` outside of tests. Each host of a built-in
+    /// provider is a folder below this URL.
     pub stand_in: Option<Url>,
 }
 
@@ -144,7 +144,7 @@ impl KnownProvider {
         }
     }
 
-    /// Returns the treatment of linked identities that old releases stored without an issuer.
+    /// Returns whether a sign-in may use linked identities that earlier releases stored without an issuer.
     pub(crate) fn earlier_identities(&self) -> LegacyIdentities {
         match self.client.issuer() {
             Some(_) => LegacyIdentities::Apart,
@@ -186,7 +186,8 @@ impl ProviderRegistry {
         Providers::open(&self.parts, found, &self.sealing)
     }
 
-    /// Puts providers in force, and evicts the cached discovery documents and keys of changed ones, which may be stale.
+    /// Replaces the providers in use, and removes cached discovery documents and keys of changed ones, which may be
+    /// stale.
     pub(crate) fn replace(&self, providers: Providers) {
         let before = self.in_force.swap(Arc::new(providers));
         before.changed_until(&self.load()).for_each(|one| self.client.evict(&one.client));
@@ -251,7 +252,7 @@ impl Providers {
         Ok(Self(all))
     }
 
-    /// Returns the providers that differ between `self` and `later`, in both versions. Cached data of either version
+    /// Returns the providers that differ between `self` and `later`, in both versions, because cached data of either
     /// may be stale.
     pub(crate) fn changed_until<'a>(&'a self, later: &'a Self) -> impl Iterator<Item = &'a KnownProvider> {
         let is_kept = |one: &KnownProvider, there: &Self| {
@@ -271,8 +272,8 @@ impl Providers {
         self.0.get(key)
     }
 
-    /// Returns the issuers of all providers whose issuer is known without a token. An issuer comes from the settings of
-    /// a configured provider, and from the provider table otherwise.
+    /// Returns the issuers of all providers whose issuer does not depend on the user. It is that of the configuration,
+    /// or else that of the provider table.
     pub(crate) fn issuers(&self) -> Vec<(ProviderKey, Issuer)> {
         let configured = self.all().map(|one| (one.key.as_str(), one.client.issuer()));
         let is_configured = |key: &str| self.0.keys().any(|one| one.as_str() == key);

@@ -17,7 +17,7 @@ refusals! {
         next "Sign in, or reset the password.";
 }
 
-/// Somebody else has got the new address of a change before it was completed.
+/// Another account got the new address before the change of address was completed.
 pub const NEW_EMAIL_EXISTS: Refusal =
     Refusal { field: None, next_action: "Change to another address.", ..EMAIL_EXISTS };
 

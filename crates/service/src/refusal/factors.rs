@@ -1,4 +1,4 @@
-//! Refusals of second factors, challenges and step-up.
+//! Refusals of second factors, challenges and reauthentication.
 
 use super::{FORBIDDEN, NOT_FOUND, Refusal};
 use crate::refusals;
@@ -27,15 +27,14 @@ refusals! {
         next "Add another factor first, or turn two-step sign-in off.";
 }
 
-/// The account has two-step sign-in, and neither a second factor nor a recovery code.
+/// Two-step sign-in is on, but the account has no second factor and no recovery code.
 pub const NO_SECOND_FACTOR_LEFT: Refusal = Refusal {
     message: "The account has two-step sign-in and no second factor left.",
     next_action: "Ask the administrator of this service to remove two-step sign-in from the account.",
     ..SECOND_FACTOR_REQUIRED
 };
 
-/// The account has neither a second factor, nor a password, nor a verified address, so no challenge can reauthenticate
-/// its owner.
+/// The account has no second factor, no password and no verified address, so its owner cannot be reauthenticated.
 pub const NOTHING_TO_ASK_FOR: Refusal = Refusal {
     message: "This account has nothing that could be asked for.",
     next_action: "Sign in again, which gives a fresh access token.",

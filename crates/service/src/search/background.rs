@@ -1,4 +1,4 @@
-//! Background work on the search index: merging segments, applying many changes, and freeing the index.
+//! Background work on the search index: merging segments, applying large numbers of changes, and freeing memory.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +9,7 @@ use tokio::sync::{OwnedMutexGuard, Semaphore};
 
 use super::loading::{work, work_soon};
 
-/// Number of merging threads: while one builds a large segment, the other merges small ones.
+/// Number of merging threads. While one thread builds a large segment, the other merges small ones.
 const TIDIERS: usize = 2;
 /// Maximum number of changes applied on the calling task; more would block other tasks.
 const FEW: usize = 128;

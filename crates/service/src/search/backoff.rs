@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 const FIRST_PAUSE: u32 = 8;
 /// Maximum number of worker steps skipped, about five minutes.
 const LONGEST_PAUSE: u32 = 1_024;
-/// Number of worker steps in a row without a failure after which the count of failures is reset.
+/// Number of consecutive worker steps without a failure after which the count of failures is reset.
 const HELD: u32 = 1_024;
 
 /// The backoff state after recent failures of the index.
@@ -56,7 +56,7 @@ impl Backoff {
     }
 }
 
-/// Returns the number of worker steps to skip after a failure that was preceded by `failures` others.
+/// Returns the number of worker steps to skip after a failure, if there were `failures` before it.
 fn pause_after(failures: u32) -> u32 {
     match failures {
         0 => 0,

@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::entry_of;
 use crate::error::{Error, Result};
 
-/// Profiles per page read from the database.
+/// Number of profiles per page read from the database.
 const AT_ONCE: u32 = 4_096;
 /// Maximum number of retries of a page that cannot be read.
 const RETRIES: u32 = 3;

@@ -13,7 +13,7 @@ use crate::refusal::AUTH_UNAUTHORIZED;
 use crate::tokens::VerifiedToken;
 use crate::tokens::signing_keys::KeySet;
 
-/// An authenticated caller: the ids that are known without reading the user's row.
+/// An authenticated caller. Contains only ids, so the user's row need not be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Caller {
     pub user_id: UserId,
@@ -28,8 +28,8 @@ impl Caller {
     }
 }
 
-/// The user and session in a valid access token, before the check that the session is live. The operation that uses it,
-/// or [`Sessions::confirm`], makes that check.
+/// User and session in a valid access token. Whether the session is live is not checked yet: the operation that uses
+/// this value checks it, or [`Sessions::confirm`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NamedCaller(pub(crate) Caller);
 
@@ -41,8 +41,8 @@ impl Sessions {
         self.confirm(named).await
     }
 
-    /// Verifies the token alone. The caller must check that the session is live: in its own store operation, or by
-    /// [`Sessions::confirm`].
+    /// Verifies the token alone. The caller of this function must check that the session is live, in its own store
+    /// operation or by [`Sessions::confirm`].
     pub async fn named_caller(&self, bearer: Option<&str>) -> Result<NamedCaller> {
         let token = self.good_token(bearer, self.kernel.now()).await?;
         Ok(NamedCaller(Caller::of(&token)))
@@ -75,11 +75,11 @@ impl Sessions {
         if let Some(good) = verify(bearer, &known) {
             return Ok(good);
         }
-        // A text without three parts is no JWT, so newer keys cannot verify it.
+        // A text that does not have three parts is no JWT, so reloading the keys would not help.
         if bearer.split('.').count() != 3 {
             return Err(Error::Refused(&AUTH_UNAUTHORIZED));
         }
-        // Another instance may have just rotated the signing key, so the keys are reloaded once.
+        // Another instance may just have rotated the signing key, so the keys are reloaded once.
         self.shared.sync().await?;
         let newest = self.shared.tokens.keys();
         if Arc::ptr_eq(&known, &newest) {

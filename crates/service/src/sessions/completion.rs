@@ -1,4 +1,4 @@
-//! Completion of a sign-in by a second factor, and access tokens of a step-up.
+//! Completion of a sign-in by a second factor, and access tokens of a reauthentication (step-up).
 
 use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
 use latchkey_domain::challenge::{ChallengeKind, FactorRules};
@@ -24,7 +24,7 @@ impl Sessions {
         FactorRules { policy, rp_id: self.rp_id.clone() }
     }
 
-    /// Returns the methods of sign-in that are offered, of which an account must keep one.
+    /// Returns the methods of sign-in that the service offers. An account must keep at least one of them.
     pub(crate) fn sign_in_offer(&self) -> SignInOffer {
         let is_on = self.kernel.settings.load().values.passkeys_enabled;
         SignInOffer {
@@ -46,9 +46,9 @@ impl Sessions {
         }
     }
 
-    /// Creates a session for a sign-in that goes on after an answer, and the challenge that the store writes instead if
-    /// something else is to be asked. The authentication methods are those shown before and that of the answer of this
-    /// kind. `passkey` is the method of the passkey that answered, if one did.
+    /// Creates a session for a sign-in whose challenge was answered, and the challenge that the store writes instead if
+    /// a further answer is needed. The authentication methods are those shown before and the one of this kind of
+    /// answer. `passkey` is the method of the passkey that answered, if one did.
     pub(crate) fn draft_raised(
         &self,
         methods: AuthMethods,
@@ -108,9 +108,9 @@ impl Sessions {
         self.kernel.notification(Some(client), Some(ActFact::Provider(name)), now)
     }
 
-    /// Issues an access token after a step-up. The token states the time of the step-up, the additional authentication
-    /// method, and a higher level if a second factor was shown. The session is unchanged, so the token of the next
-    /// refresh states the original sign-in again.
+    /// Issues an access token after a reauthentication (step-up). The token states its time, the additional
+    /// authentication method, and a higher level if a second factor was shown. The session is unchanged, so the token
+    /// of the next refresh states the original sign-in again.
     pub(crate) fn step_up(
         &self,
         live: LiveSession,

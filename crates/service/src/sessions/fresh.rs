@@ -1,5 +1,6 @@
-//! Fresh access tokens. A token is fresh if its sign-in or step-up is recent; if the account has two-step sign-in on, a
-//! second factor must have been shown in it. Changes of second factors and of ways to sign in require a fresh token.
+//! Access tokens that permit sensitive changes, called fresh. A token is fresh if its sign-in or reauthentication
+//! (step-up) is recent; if the account has two-step sign-in on, a second factor must have been shown for it. Changes of
+//! second factors and of ways to sign in require a fresh token.
 
 use std::time::Duration;
 
@@ -41,8 +42,8 @@ pub(crate) struct Presented {
 
 impl Sessions {
     /// Authenticates a bearer like [`Self::authenticate`], and checks that the token is fresh; fails with
-    /// [`REAUTHENTICATION_REQUIRED`] otherwise. Freshness is a property of the token, not of the session: a step-up
-    /// makes only the token fresh that it issues.
+    /// [`REAUTHENTICATION_REQUIRED`] otherwise. Freshness is a property of the token, not of the session: a
+    /// reauthentication makes no other token of the session fresh.
     pub async fn fresh(&self, bearer: Option<&str>) -> Result<FreshCaller> {
         let now = self.kernel.now();
         let Presented { token, live } = self.presented(bearer, now).await?;
@@ -58,8 +59,8 @@ impl Sessions {
         self.fresh_if(bearer, User::has_two_step).await
     }
 
-    /// Authenticates a bearer like [`Self::fresh_if_two_step`]. The token must be fresh also if the account has no
-    /// password, because no current password then protects the new one.
+    /// Authenticates a bearer like [`Self::fresh_if_two_step`]. If the account has no password, the token must be fresh
+    /// in any case: there is no current password that the caller would have to enter.
     pub async fn fresh_to_set_password(&self, bearer: Option<&str>) -> Result<LiveSession> {
         self.fresh_if(bearer, |user| user.has_two_step() || !user.has_password).await
     }

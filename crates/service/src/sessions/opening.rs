@@ -1,4 +1,4 @@
-//! Opening a session or a challenge: the new rows for the store, and the tokens for the client.
+//! Opening a session, or a challenge for a second factor: the rows for the store, and the tokens for the client.
 
 use std::time::Duration;
 
@@ -31,7 +31,8 @@ pub struct SignedIn {
 #[derive(Debug, Clone)]
 pub struct SignInClient {
     pub client: Client,
-    /// Decides whether the refresh token travels in the cookie or in the body. The challenge stores it for the answer.
+    /// Client type of the request. It decides whether the refresh token travels in the cookie or in the body. A
+    /// challenge stores it for the answer.
     pub client_type: ClientType,
 }
 
@@ -51,13 +52,13 @@ pub struct Challenge {
     pub expires_at: Timestamp,
 }
 
-/// A session to be stored, and its refresh token.
+/// A session to be stored, with its refresh token in plain text.
 pub(crate) struct SessionDraft {
     pub(crate) session: NewSession,
     pub(crate) refresh: RefreshToken,
 }
 
-/// A session or challenge to be stored, with the refresh token and the challenge's id.
+/// A session or challenge to be stored, with the refresh token and the challenge's id in plain text.
 pub(crate) struct EntryDraft {
     pub(crate) entry: Entry,
     pub(crate) refresh: RefreshToken,
@@ -102,7 +103,7 @@ impl Sessions {
         self.draft_entry_of(AuthMethods::of(method), Level::One, client, now)
     }
 
-    /// Creates a session with a passkey (level 2). The store writes the challenge for an account in deletion alone.
+    /// Creates a session with a passkey (level 2). The challenge is written instead only for an account in deletion.
     pub(crate) fn draft_passkey_entry(
         &self,
         passkey: AuthMethod,
@@ -113,7 +114,8 @@ impl Sessions {
         self.draft_entry_of(methods, Level::Two, client, now)
     }
 
-    /// Creates a session with these methods, and the challenge that the store writes instead.
+    /// Creates a session with these methods, and the challenge that the store writes instead if a second factor is
+    /// needed.
     pub(super) fn draft_entry_of(
         &self,
         methods: AuthMethods,
@@ -143,8 +145,8 @@ impl Sessions {
         (id, challenge)
     }
 
-    /// Converts what the store wrote from `draft`, a session or a challenge, into the outcome for the client. A session
-    /// gets its tokens.
+    /// Converts what the store has written, a session or a challenge, into the outcome for the client. A session gets
+    /// its tokens.
     pub(crate) fn entered(&self, entered: Entered, draft: EntryDraft, now: Timestamp) -> Result<Entrance> {
         let EntryDraft { entry, refresh, challenge: id } = draft;
         Ok(match entered {
@@ -188,7 +190,7 @@ impl Sessions {
         let tokens = &self.shared.tokens;
         let claims = tokens.names.claims(user, session, now, expires_at, self.kernel.entropy.bytes());
         let token = tokens.keys().signing()?.sign(&claims)?;
-        // The claim `exp` has whole seconds, so the returned time has too.
+        // `exp` counts whole seconds, so the returned time is rounded in the same way.
         Ok(AccessToken { token, expires_at: Timestamp::from_millis(expires_at.as_seconds() * 1000) })
     }
 

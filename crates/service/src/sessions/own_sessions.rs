@@ -12,7 +12,7 @@ use super::refresh::PresentedToken;
 use crate::error::{Error, Result};
 use crate::refusal::{AUTH_UNAUTHORIZED, SESSION_NOT_FOUND};
 
-/// The credential that selects the session to sign out.
+/// The credential that determines which session to sign out.
 pub enum SignOut<'a> {
     /// The access token of the request.
     Bearer(&'a str),
@@ -49,7 +49,7 @@ impl Sessions {
         Ok(self.kernel.store.list_sessions(caller.user_id, self.kernel.now()).await?)
     }
 
-    /// Names one of the caller's live sessions; `None` removes its name.
+    /// Sets the name of one of the caller's live sessions; `None` removes it.
     pub async fn rename(&self, caller: Caller, id: SessionId, name: Option<SessionName>) -> Result<Session> {
         let renamed = self.kernel.store.rename_session(caller.user_id, id, name, self.kernel.now()).await?;
         renamed.ok_or(Error::Refused(&SESSION_NOT_FOUND))

@@ -27,10 +27,10 @@ pub struct PresentedToken {
 
 impl Sessions {
     /// Replaces a refresh token by its successor. If the token was replaced before and its successor was never used,
-    /// the response was probably lost: within the grace period the same successor is returned again, after it a new
-    /// successor replaces the unused one. If the successor was used, the refresh is refused; after the grace period the
-    /// session ends too. [`latchkey_domain::refresh`] has all cases. If the operator requires two-step sign-in, a
-    /// session of level 1 (one factor) ends instead of being refreshed.
+    /// the response was probably lost. The same successor is then returned again within the grace period, and a new one
+    /// after it. If the successor was used, the refresh is refused; after the grace period the session ends too.
+    /// [`latchkey_domain::refresh`] has all cases. If the operator requires two-step sign-in, a session of level 1 (one
+    /// factor) ends instead of being refreshed.
     pub async fn refresh(&self, presented: PresentedToken, client: Client) -> Result<SignedIn> {
         let now = self.kernel.now();
         self.kernel.limits.take_here(
@@ -135,7 +135,7 @@ impl Sessions {
         }
     }
 
-    /// Returns the values by which the store finds the session of the refresh cookie that a browser sends when it opens
+    /// Returns the values by which the store finds the session of a refresh cookie, which a browser sends when it opens
     /// a mailed link.
     pub(crate) fn refresh_cookie(&self, token: &RefreshToken) -> RefreshCookie {
         RefreshCookie { family: token.family_hash(), presented: token.hash(), grace: self.grace_period() }

@@ -1,5 +1,4 @@
-//! Fixtures of the token tests and of the benchmark `tokens`: the one place in this crate that builds a user and a
-//! session.
+//! Test data for the token tests and for the benchmark `tokens`: a user and a session.
 
 use latchkey_domain::client::{Client, ClientAddress};
 use latchkey_domain::email::Email;
@@ -8,7 +7,7 @@ use latchkey_domain::session::{AuthMethod, AuthMethods, Level, Session};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::{AppMetadata, User};
 
-/// Time of all fixtures.
+/// Time of all test data: 2026-03-01 12:00 UTC, in milliseconds since the Unix epoch.
 pub(crate) const NOW: Timestamp = Timestamp::from_millis(1_772_366_400_000);
 
 /// Builds a verified user with a password, and a session of that user that never ends.

@@ -162,7 +162,7 @@ impl Pair {
         let encode = |bytes: &[u8]| URL_SAFE_NO_PAD.encode(bytes);
         match self {
             Self::Es256(pair) => {
-                // An uncompressed point is the byte 4, x and y.
+                // An uncompressed point is encoded as the byte 4, then x, then y.
                 let point = pair.public_key().as_ref().strip_prefix(&[4])?;
                 let (x, y) = point.split_at_checked(COORDINATE)?;
                 let (x, y) = (encode(x), encode(y));

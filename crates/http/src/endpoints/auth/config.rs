@@ -117,7 +117,8 @@ impl From<&PublicSettings> for ConfigBody {
     fn from(settings: &PublicSettings) -> Self {
         let values = &settings.in_force.values;
         let mut public = PublicConfigBody::from(settings);
-        // An admin sees the setting itself, so that a PUT of what the GET shows changes nothing.
+        // An admin gets the setting as it is stored, so that sending the response of GET back in a
+        // PUT changes nothing.
         public.email_sign_in = values.email_sign_in.as_str();
         Self {
             public,

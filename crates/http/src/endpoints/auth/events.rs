@@ -52,7 +52,7 @@ pub(super) struct OwnEventBody {
 }
 
 impl OwnEventBody {
-    /// `current` is the session of the request.
+    /// Builds the response body of an event. `current` is the session of the request.
     pub(super) fn new(event: AuditEvent, current: SessionId) -> Self {
         let client = event.client.as_ref();
         Self {

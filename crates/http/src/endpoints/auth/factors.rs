@@ -72,8 +72,8 @@ pub struct TwoStepOnBody {
     recovery_codes: Vec<String>,
 }
 
-/// Builds the response with the new session after two-step sign-in was turned on. `body` makes it of the session's body
-/// and the recovery codes.
+/// Builds the response with the new session after two-step sign-in was turned on. `body` builds the response's body
+/// from the session's body and the recovery codes.
 pub(super) fn turned_on<T: Serialize>(
     app: &App,
     on: TwoStepOn,
@@ -94,7 +94,7 @@ fn factor_id(text: &str) -> Result<FactorId> {
     Ok(text.parse().map_err(|_| &FACTOR_NOT_FOUND)?)
 }
 
-/// Errors of a call that begins an enrolment.
+/// Errors that both endpoints return which begin an enrolment.
 pub(super) const BEGIN_ERRORS: &[&ErrorCode] = &[
     &codes::EMAIL_NOT_VERIFIED,
     &codes::FEATURE_DISABLED,
@@ -103,16 +103,16 @@ pub(super) const BEGIN_ERRORS: &[&ErrorCode] = &[
     &codes::TOO_MANY_FACTORS,
 ];
 
-/// One of the two calls of an enrolment.
+/// The two calls of an enrolment, which differ in the access token that they require.
 pub(super) enum EnrolmentCall {
-    /// It needs a fresh access token.
+    /// The first call. It requires a fresh access token.
     Begin,
     Complete,
 }
 
-/// Reads an enrolment request with its enroller: the challenge that the body names, or else the session of the bearer
-/// token. A bearer token is authenticated before the fields are judged, so that a client without credentials gets 401
-/// and not an error about a field.
+/// Reads an enrolment request, and the credential that permits it: the challenge that the body names, or else the
+/// session of the bearer token. A bearer token is authenticated before the fields are validated, so that a client
+/// without credentials gets 401 instead of an error about a field.
 pub(super) async fn enrolment<T: DeserializeOwned>(
     app: &App,
     headers: &HeaderMap,
@@ -121,7 +121,7 @@ pub(super) async fn enrolment<T: DeserializeOwned>(
     challenge_of: fn(&T) -> Option<&str>,
 ) -> Result<(FactorEnroller, T)> {
     let bearer = Credentials::of(headers).bearer;
-    // Without a bearer token the request can only be meant for a challenge.
+    // A request without a bearer token must name a challenge, so errors of the body can be returned at once.
     let body = if bearer.is_none() { Ok(body?) } else { body };
     let names_challenge = |JsonBody(object): &JsonBody<Map<String, Value>>| {
         object.get("challengeId").is_some_and(|id| !id.is_null())

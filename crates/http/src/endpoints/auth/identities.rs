@@ -126,7 +126,7 @@ pub async fn link(
     let mut start = start_of(kind, provider, &client, &query)?;
     start.redirect_uri = body.redirect_uri.or(start.redirect_uri);
     start.code_challenge = body.code_challenge.or(start.code_challenge);
-    // The body takes precedence over the query string, as for the other fields.
+    // For every field, the body takes precedence over the query string.
     let own = body.additional_params.unwrap_or_default();
     start.hints.retain(|(name, _)| !own.contains_key(name));
     start.hints.extend(own);

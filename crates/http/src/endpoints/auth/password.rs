@@ -62,8 +62,8 @@ pub async fn change(
     let body = match body {
         Ok(JsonBody(body)) => body,
         Err(refusal) => {
-            // A caller without a valid session gets 401 instead of an error about the body, and one whose token is not
-            // fresh 403.
+            // Without a valid session the response is 401, and with a token that is not fresh 403. Only other callers
+            // get the error about the body.
             app.service.sessions.fresh_to_set_password(bearer).await?;
             return Err(refusal);
         }
@@ -72,7 +72,7 @@ pub async fn change(
     let ChangePasswordRequest { current_password, new_password } = body;
     let Some(new_password) = new_password else {
         app.service.sessions.fresh_to_set_password(bearer).await?;
-        // Without both, the message names the first field, as for every other body.
+        // If both fields are missing, the message names the first one, as for every other body.
         let field = if current_password.is_none() { "currentPassword" } else { "newPassword" };
         return Err(ApiError::validation(field, "is required").reason(Reason::Required));
     };

@@ -1,5 +1,5 @@
-//! `/api/auth/profiles`: profiles in flat form (getProfile, setProfile). Custom fields are at the top level. For older
-//! clients, responses repeat the fields nested under `profile`.
+//! `/api/auth/profiles`: reading and changing a profile in its flat form (operations `getProfile` and `setProfile`).
+//! Custom fields are at the top level. For older clients, responses repeat the fields nested under `profile`.
 
 use axum::extract::State;
 use axum::routing::on;
@@ -21,7 +21,7 @@ use crate::openapi::parameters;
 use crate::openapi::shapes::{FlatProfile, SetProfileRequest};
 use crate::path::{PathText, user_id};
 
-/// Fields of a setProfile request. Every key without a field of its own is a custom field.
+/// Fields of a `setProfile` request. Every key without a field of its own is a custom field.
 #[derive(Deserialize)]
 struct FlatPatch {
     #[serde(default)]

@@ -1,6 +1,6 @@
 //! `POST /api/auth/refresh`: refreshes a session. The refresh token of a web client is read from the cookie only, that
 //! of other clients from the body only. A web client therefore cannot avoid the checks of origin and CSRF token by
-//! sending the token in the body. The decision is [`latchkey_domain::refresh`], the use case
+//! sending the token in the body. The rules are in [`latchkey_domain::refresh`], the use case is
 //! [`latchkey_service::sessions::refresh`].
 
 use axum::extract::State;

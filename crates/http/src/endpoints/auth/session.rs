@@ -44,7 +44,7 @@ pub struct SessionBody {
     expires_at: Option<Timestamp>,
 }
 
-/// The optional field that a session response contains, beside the tokens.
+/// The optional field of a session response.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Saying {
     /// No optional field.
@@ -56,7 +56,7 @@ pub(super) enum Saying {
 }
 
 impl SessionBody {
-    /// Builds the response after a reauthentication: an access token with its expiry, for the same session.
+    /// Builds the response after a reauthentication: a new access token of the same session, with its expiry.
     pub(super) fn stepped_up(app: &App, user: &User, access: AccessToken) -> Self {
         let expires_at = Some(access.expires_at);
         Self { expires_at, ..Self::of_the_same_session(app, user, access) }

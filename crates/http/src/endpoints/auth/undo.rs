@@ -108,8 +108,8 @@ pub async fn undo(
     }
 }
 
-/// Handles the form of the page. A person sees the response: a refusal that other input can avoid is a page with the
-/// form again.
+/// Handles the form of the page. A person sees the response, so input that can be corrected gets the page with the form
+/// again.
 async fn undo_by_form(app: &App, client: &ClientInfo, said: &Query) -> Result<Response> {
     let Some((text, token)) = token_of(said) else { return Ok(dead(app)) };
     let typed = said.optional("email").ok().flatten().unwrap_or_default();
@@ -150,7 +150,7 @@ async fn undo_by_form(app: &App, client: &ClientInfo, said: &Query) -> Result<Re
     Ok(refused(page, error.code))
 }
 
-/// Returns the token of the link, as text too; `None` if it is absent, given twice or no token.
+/// Returns the token of the link, as sent and parsed; `None` if it is absent, given twice or malformed.
 fn token_of(said: &Query) -> Option<(String, LinkToken)> {
     let text = said.optional("token").ok().flatten()?;
     let token = LinkToken::parse(&text)?;

@@ -46,7 +46,7 @@ pub struct UserProfileBody {
 
 impl UserBody {
     pub(super) fn new(app: &App, user: &User) -> Self {
-        // A passkey of another domain lets nobody in.
+        // Nobody can sign in with a passkey that was registered for another domain.
         let is_offered = |way: &&str| *way != PASSKEY_PROVIDER || app.service.passkeys.has_usable(user);
         let providers = user.providers().into_iter().filter(is_offered).map(str::to_owned).collect();
         let profile = user.profile.as_ref();

@@ -1,5 +1,5 @@
-//! `/dev/mail`: an inbox of the mails that the file transport wrote. It exists in development mode only and answers
-//! requests from this machine only, because the mails contain codes and links that open accounts.
+//! `/dev/mail`: an inbox of the mails that the file transport wrote. It exists in development mode only, and only
+//! requests from this machine get a response, because codes and links in the mails give access to accounts.
 
 use axum::extract::{FromRequestParts, State};
 use axum::response::{IntoResponse, Response};
@@ -35,8 +35,8 @@ const FRAME_POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox; frame-ancestors 'self'",
 );
 
-/// A caller on this machine, whose browser was not sent here by another site. Anyone else gets 404, as if the page did
-/// not exist.
+/// Extractor for a caller on this machine whose browser was not sent here by another site. Any other caller gets 404,
+/// as if the page did not exist.
 pub struct LocalCaller;
 
 impl FromRequestParts<App> for LocalCaller {

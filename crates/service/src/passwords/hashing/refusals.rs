@@ -1,5 +1,5 @@
-//! Delays of the refusals that requests get while the hashing queue is full. Only a flood of refusals is delayed:
-//! clients that retry at once must not use the processor time that queued hashes need.
+//! Delays of the refusals that requests get while the hashing queue is full. Refusals are delayed only during a flood
+//! of them: clients that retry at once must not use the processor time that queued hashes need.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -38,7 +38,7 @@ impl Refusals {
         Self { bucket: Mutex::new((AT_ONCE, Instant::now())), kept: AtomicU32::new(0) }
     }
 
-    /// Waits before a refusal is returned: not at all usually, up to a second during a flood of refusals.
+    /// Waits before a refusal is returned: usually not at all, during a flood of refusals up to a second.
     pub(super) async fn wait(&self) {
         if let Some((_kept, pause)) = self.begin(Instant::now()) {
             tokio::time::sleep(pause).await;

@@ -21,8 +21,8 @@ pub(super) const fn link(endpoint: Endpoint) -> Endpoint {
         .errors(&[&codes::TOO_MANY_REQUESTS])
 }
 
-/// Converts the outcome of opening a link into a response: a redirect (302), the page for an invalid link, or the page
-/// that asks for confirmation before `token` verifies the address.
+/// Converts the outcome of opening a link into a response. It is a redirect (302), the page for an invalid link, or
+/// the page that asks for confirmation; `token` is the token of the link, for the form of that page.
 pub(super) fn link_answer(
     app: &App,
     kind: LinkKind,

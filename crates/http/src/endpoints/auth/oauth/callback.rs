@@ -114,8 +114,8 @@ async fn come_back(
     let Ok(state) = said.optional("state") else { return Ok(page(app, CallbackProblem::Unknown)) };
     let without_words =
         OAuthReturn { provider: provider.clone(), state: state.clone(), ..OAuthReturn::default() };
-    // If `state` is readable and another parameter is malformed, the provider is at fault: the app gets an error, and
-    // the state is used up.
+    // If only parameters other than `state` are malformed, the provider made the mistake: the app gets an error, and
+    // the `state` is used up.
     let back = OAuthReturn { browser, ..words(provider, state, said).unwrap_or(without_words) };
     match app.service.oauth.callback(back, kind, &client.to_domain()).await? {
         CallbackAnswer::Redirect(url) => {

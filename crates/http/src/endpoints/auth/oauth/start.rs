@@ -23,7 +23,7 @@ use crate::openapi::parameters;
 use crate::path::PathText;
 use crate::query::Query;
 
-/// Query parameters that the service reads itself. All others are hints for the provider.
+/// Query parameters that the service reads itself. All others are passed on to the provider.
 const OWN: [&str; 3] = ["redirect_uri", "code_challenge", "client_type"];
 
 /// The provider's URL to which the app sends the browser.
@@ -88,9 +88,9 @@ async fn start<K: PathKind>(
     Ok(response)
 }
 
-/// True if the browser will store our OAuth cookie: the request has `client_type=web`, and `Sec-Fetch-Site` says that
-/// the page is on our site. Browsers drop cookies that we set for pages of other sites. Older clients, which send no
-/// `client_type`, send their requests without credentials, so the browser drops the cookie too.
+/// True if the browser stores the OAuth cookie of the response: the request has `client_type=web`, and `Sec-Fetch-Site`
+/// states that the page is on the same site. Browsers drop cookies set for pages of other sites. Clients without
+/// `client_type` are older ones that send requests without credentials, so browsers drop the cookie there too.
 fn keeps_cookies(headers: &HeaderMap, query: &Query) -> Result<bool> {
     let sites: Vec<_> = headers.get_all(SEC_FETCH_SITE).iter().collect();
     let is_same_site = matches!(sites[..], [site] if site == "same-origin" || site == "same-site");

@@ -1,6 +1,6 @@
-//! Credentials as JSON: `RegistrationResponseJSON` and `AuthenticationResponseJSON` of WebAuthn Level 3, which
-//! `PublicKeyCredential.toJSON()` gives. Bytes are base64url without padding. Lengths are bounded by the body, and of each
-//! part by the verification.
+//! Credentials as JSON: `RegistrationResponseJSON` and `AuthenticationResponseJSON` of WebAuthn Level 3, as made by
+//! `PublicKeyCredential.toJSON()`. Bytes are base64url without padding. The limit of the body bounds all lengths; the
+//! verification checks those of single parts.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -79,7 +79,7 @@ fn read_assertion(credential: Map<String, Value>) -> Option<Assertion> {
     })
 }
 
-/// Reads what both kinds share: the credential id, which occurs twice, and the type.
+/// Reads the fields that both kinds of credentials share: the credential id, which occurs twice, and the type.
 fn parts<R: serde::de::DeserializeOwned>(credential: Map<String, Value>) -> Option<(CredentialId, R)> {
     let credential: Credential<R> = serde_json::from_value(Value::Object(credential)).ok()?;
     if credential.r#type != "public-key" || credential.id != credential.raw_id {
@@ -129,7 +129,7 @@ fn field(about: &str, parts: &[&str]) -> ObjectBuilder {
         .required("response")
 }
 
-/// A response of a browser for the examples of the document.
+/// Completes a browser's response to an example of a credential, for the `OpenAPI` document.
 pub(in crate::endpoints::auth) fn example(response: &Value) -> Value {
     json!({ "id": "AQIDBA", "rawId": "AQIDBA", "type": "public-key", "response": response })
 }

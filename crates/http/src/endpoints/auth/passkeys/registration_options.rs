@@ -77,7 +77,8 @@ pub async fn begin(
         enrolment(&app, &headers, body, call, |request: &BeginRequest| request.challenge_id.as_deref())
             .await?;
     if request.mediation.is_some() && matches!(enroller, FactorEnroller::Challenge(_)) {
-        // Such a passkey shows no second factor, and the answer opens a session of level 2.
+        // A passkey made without asking the user proves no second factor, but the answer to a
+        // challenge opens a session of level 2.
         let problem = "cannot be `conditional` with a challenge";
         return Err(ApiError::validation("mediation", problem).reason(Reason::Conflicting));
     }

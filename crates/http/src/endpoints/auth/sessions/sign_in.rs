@@ -89,7 +89,7 @@ pub struct LinkSignIn {
     locale: Option<Locale>,
 }
 
-/// The field `method` of a request to sign in.
+/// The field `method` of a sign-in request, read first to determine its other fields.
 #[derive(Deserialize, Default)]
 struct MethodOf {
     method: Option<SignInMethod>,

@@ -1,4 +1,5 @@
-//! `POST /api/auth/email/change/confirm`: proves a change of one's own email address by the mailed codes.
+//! `POST /api/auth/email/change/confirm`: completes a change of one's own email address by the mailed
+//! codes.
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
