@@ -22,8 +22,8 @@ const CHEAP: &[(&str, &str)] = &[
 ];
 /// Environment variable that names the folder of the advisory database, a clone or a copy of `RustSec/advisory-db`.
 const DATABASE: &str = "LATCHKEY_ADVISORY_DB";
-/// Folder in which `cargo-deny` looks for the advisory database. The database is in a subfolder, whose name `cargo-deny`
-/// derives from the database's URL.
+/// Folder in which `cargo-deny` looks for the advisory database, in a subfolder whose name `cargo-deny` derives from
+/// the database's URL.
 const VIEW: &str = "target/advisories";
 const VIEW_DATABASE: &str = "target/advisories/advisory-db-3157b0e258782691";
 
@@ -96,9 +96,9 @@ fn crates_of(folder: &Path) -> Result<PathBuf, String> {
     })
 }
 
-/// Links the advisory database into the folder layout of a clone that `cargo-deny` made itself, because `cargo-deny`
-/// accepts no other. Returns the path of a copy of `deny.toml` that names this folder. The age of the database is not
-/// checked, but reported by [`closing_lines`].
+/// Links the advisory database into the folder layout that `cargo-deny` creates when it clones the database itself,
+/// because it accepts no other. Returns the path of a copy of `deny.toml` that names this folder. The age of the
+/// database is not checked, but reported by [`closing_lines`].
 fn view(crates: &Path) -> io::Result<String> {
     match fs::remove_dir_all(VIEW) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),

@@ -1,4 +1,5 @@
-//! Check of the build profiles: `dist` must not inherit the settings that make `release` quick to build.
+//! Check of the build profiles. The profile `dist` must not inherit settings of `release` that exist
+//! only to build quickly.
 
 use toml::{Table, Value};
 

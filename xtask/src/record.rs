@@ -22,7 +22,7 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
         _ => return Err(USAGE.to_owned()),
     };
     let whole = env::current_dir().map_err(|error| error.to_string())?.join(file);
-    let _ = fs::remove_file(&whole); // it is appended to
+    let _ = fs::remove_file(&whole); // the tests append to the file
     let variables = [("LATCHKEY_RECORD", whole.to_str().ok_or(USAGE)?)];
     run_with("cargo test -p latchkey --locked --test it", &[], &variables)?;
 

@@ -18,7 +18,7 @@ use crate::world::{Places, World, cluster};
 
 /// Number of access tokens per server.
 const BEARERS: usize = 5_000;
-/// Names of the rows of a quick comparison.
+/// Names of the measured requests ("rows") that a quick comparison includes.
 const MAIN: &[&str] = &[
     "GET /api/profiles/me",
     "GET /api/auth/sessions/current",
@@ -122,8 +122,8 @@ fn found(file: &Path) -> Result<PathBuf> {
     std::fs::canonicalize(file).map_err(named)
 }
 
-/// Measures one round of a row on all three servers. The order rotates, so that a pause of the machine does not always
-/// hit the same server.
+/// Measures one round of a row on all three servers. The order of the servers rotates, so that a pause of the machine
+/// does not always affect the same one.
 fn one_row(contestants: &mut [Contestant], at: usize, pace: Pace) -> Result<Compared> {
     let mut compared = Compared::new(contestants[0].asked[at].name());
     for round in 0..pace.rounds {
@@ -143,7 +143,7 @@ fn one_row(contestants: &mut [Contestant], at: usize, pace: Pace) -> Result<Comp
     Ok(compared)
 }
 
-/// Server under comparison, with its rows.
+/// Server under comparison, with the requests that are measured on it.
 struct Contestant {
     world: World,
     asked: Vec<Asked>,
@@ -186,7 +186,7 @@ impl Contestant {
     }
 }
 
-/// Script that counts all responses, even those after the measured time, because they cost processor time too.
+/// Request script that counts all responses, even those after the measured time, because they cost processor time too.
 struct Counting<'a> {
     script: &'a mut dyn Script,
     answers: u64,

@@ -16,7 +16,7 @@ use crate::world::World;
 /// Number of bio writes per second, and number of connections for them.
 const WRITES: f64 = 500.0;
 const WRITERS: usize = 16;
-/// Number of accounts whose bios are written during the searches, and number of those that write the searched words.
+/// Number of accounts of which only the bios are written, and number of accounts that write the words to be found.
 const OTHERS: usize = 1_000;
 const SEARCHED: usize = 64;
 
@@ -58,8 +58,8 @@ pub(crate) fn measure(world: &World, pace: Pace) -> Result<BesideWrites> {
     })
 }
 
-/// Splits the accounts into those that write searched words, and the others. Other writes would overwrite the searched
-/// words.
+/// Splits the accounts into those that write the words to be found, and all others. They must differ, because a later
+/// write would overwrite the word.
 fn divided(bearers: &[Bearer]) -> Result<(Vec<Bearer>, Vec<Bearer>)> {
     let (mine, others) = bearers.split_at(SEARCHED.min(bearers.len() / 2));
     if mine.is_empty() {
@@ -69,7 +69,7 @@ fn divided(bearers: &[Bearer]) -> Result<(Vec<Bearer>, Vec<Bearer>)> {
     Ok((mine.to_vec(), others.iter().step_by(step).take(OTHERS).cloned().collect()))
 }
 
-/// Runs a script during a constant rate of writes. Returns the results of both.
+/// Runs a request script during a constant rate of writes. Returns the results of both.
 fn beside_writes(load: &Load, script: &mut dyn Script, writes: &mut Patch) -> Result<(Measured, Measured)> {
     let bios = Load { rate: Some(WRITES), connections: WRITERS, ..*load };
     std::thread::scope(|scope| {

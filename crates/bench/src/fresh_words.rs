@@ -19,7 +19,7 @@ use crate::words::Words;
 /// Upper limit of the histogram, in nanoseconds.
 const LONGEST: u64 = 120_000_000_000;
 
-/// Script that alternately writes a word and searches for it, on one connection.
+/// Request script that alternately writes a word and searches for it, on one connection.
 pub(crate) struct FreshWords {
     bearers: Vec<Bearer>,
     words: Words,
@@ -43,7 +43,7 @@ pub(crate) struct FreshWordResults {
 }
 
 impl FreshWords {
-    /// Makes a script that uses these bearers in turn. Nothing else may write their profiles.
+    /// Makes a script that uses these access tokens in turn. No other client may write their profiles.
     pub(crate) fn new(bearers: Vec<Bearer>) -> Result<Self> {
         let waits = Histogram::new_with_bounds(1_000, LONGEST, 3).map_err(BenchError::other)?;
         let found = FreshWordResults { searched: 0, at_once: 0, waits };
@@ -51,7 +51,8 @@ impl FreshWords {
         Ok(Self { bearers, words: Words::new(), rng, number: 0, written: None, found })
     }
 
-    /// Discards a word of the previous round that was not searched for, because its search would come too late.
+    /// Discards a word that was written in the previous round and not searched for: a search now would not follow
+    /// the write at once.
     pub(crate) fn begin_round(&mut self) {
         self.written = None;
     }

@@ -32,7 +32,7 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 /// Upper limit of the histogram, in nanoseconds.
 const LONGEST: u64 = 120_000_000_000;
 
-/// Source of requests and consumer of responses.
+/// Source of the requests of a load, and consumer of their responses.
 pub(crate) trait Script: Send {
     /// Writes the next request of a connection.
     fn next_request(&mut self, connection: usize, out: &mut Vec<u8>);
@@ -204,7 +204,7 @@ impl Driver {
             }
             for event in &events {
                 if let (DUE, Some(timer)) = (event.data.u64(), &timer) {
-                    rustix::io::read(timer, &mut [0; 8])?; // it goes on when its count is read
+                    rustix::io::read(timer, &mut [0; 8])?; // reading the count rearms the timer
                     continue;
                 }
                 let number = usize::try_from(event.data.u64()).map_err(BenchError::other)?;

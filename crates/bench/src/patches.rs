@@ -1,4 +1,5 @@
-//! Scripts that write the user's own profile, with and without searchable fields.
+//! Request scripts ([`crate::load::Script`]) that write the user's own profile, with and without
+//! searchable fields.
 
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use crate::load::Script;
 use crate::scripts::{Bearer, Pick, body, head};
 use crate::words::Words;
 
-/// Script of PATCH requests for the user's own profile, each with a new text.
+/// Request script of PATCH calls on the user's own profile, each with a new text.
 pub(crate) struct Patch {
     bearers: Arc<Vec<Bearer>>,
     next: usize,
@@ -29,17 +30,18 @@ enum Changed {
 }
 
 impl Patch {
-    /// Changes the avatar of these bearers.
+    /// Makes a script that changes the avatars of the users of these access tokens.
     pub(crate) fn avatars(bearers: Arc<Vec<Bearer>>, pick: Pick) -> Self {
         Self { bearers, next: 0, pick, rng: StdRng::seed_from_u64(3), changed: Changed::Avatar }
     }
 
-    /// Changes name and bio of these bearers in turn, with words like those of seeded people.
+    /// Makes a script that changes names and bios of the users of these access tokens in turn, with
+    /// words like those of seeded people.
     pub(crate) fn names_and_bios(bearers: Arc<Vec<Bearer>>) -> Self {
         Self { changed: Changed::NameAndBio(Words::new()), ..Self::avatars(bearers, Pick::InTurn) }
     }
 
-    /// Changes the bio of these bearers in turn.
+    /// Makes a script that changes the bios of the users of these access tokens in turn.
     pub(crate) fn bios(bearers: Arc<Vec<Bearer>>) -> Self {
         Self { changed: Changed::Bio(Words::new()), ..Self::avatars(bearers, Pick::InTurn) }
     }

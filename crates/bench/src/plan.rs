@@ -1,8 +1,9 @@
-//! Order of the whole benchmark: databases, rows, measurements.
+//! Order of the whole benchmark: databases, requests, measurements.
 //!
-//! The benchmark ends by itself. Every load ends five seconds after its time at the latest, a server's start or stop
-//! times out after half a minute, and the wait for an idle service after one minute. Only seeding is unbounded.
-//! Therefore there is no deadline; [`MOST`] is checked when an engine is done.
+//! The benchmark ends by itself, because all of its parts but one are limited in time. Every load ends at most five
+//! seconds after its time, a start or stop of a server times out after half a minute, and the wait for an idle
+//! service after one minute. Only the seeding of databases has no limit, so the benchmark as a whole has no
+//! deadline; [`MOST`] is checked when an engine is done.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -28,7 +29,7 @@ pub(crate) struct Options {
     /// Folder of seeded databases.
     #[arg(long, default_value = "target/bench")]
     folder: PathBuf,
-    /// Reduced run without the database of a million.
+    /// Reduced run, without the database of a million people.
     #[arg(long)]
     quick: bool,
     /// Report file; without it the table is only printed.

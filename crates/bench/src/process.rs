@@ -106,14 +106,14 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let _ = self.stop(); // it is gone already, or cannot be reached
+        let _ = self.stop(); // an error means that the process has ended already
     }
 }
 
 fn answers(address: SocketAddr, path: &str) -> bool {
     let next_request = || -> std::io::Result<bool> {
         let mut stream = TcpStream::connect(address)?;
-        stream.set_read_timeout(Some(START_TIMEOUT))?; // one that accepts and says nothing has not started either
+        stream.set_read_timeout(Some(START_TIMEOUT))?; // a server that accepts and does not respond has not started either
         stream.write_all(
             format!("GET {path} HTTP/1.1\r\nhost: bench\r\nconnection: close\r\n\r\n").as_bytes(),
         )?;

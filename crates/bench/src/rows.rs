@@ -1,4 +1,5 @@
-//! Rows of one database: every kind of request, measured in interleaved rounds together with its baseline.
+//! Every kind of request, measured on one database in interleaved rounds together with its baseline. The results of
+//! one kind are a row of the report.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -48,7 +49,7 @@ pub(crate) struct Pace {
     pub(crate) length: Duration,
 }
 
-/// Kind of request with its script and its baseline.
+/// Kind of request, with the script that sends it and the baseline to compare it with.
 pub(crate) struct Asked {
     row: Row,
     /// Requests.

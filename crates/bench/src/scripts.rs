@@ -1,4 +1,5 @@
-//! Scripts, one per kind of request. Scripts that write profiles are in [`crate::patches`].
+//! Request scripts ([`crate::load::Script`]), one per kind of request. Those that write profiles are
+//! in [`crate::patches`].
 
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
@@ -39,7 +40,7 @@ pub(crate) enum Pick {
     Random,
 }
 
-/// Script that GETs one path as many bearers, or many paths without authentication.
+/// Request script that GETs one path with many access tokens, or many paths without authentication.
 pub(crate) struct Get {
     requests: Vec<Vec<u8>>,
     next: usize,
@@ -48,12 +49,12 @@ pub(crate) struct Get {
 }
 
 impl Get {
-    /// Requests the same path as each of these bearers.
+    /// Makes a script that requests the same path with each of these access tokens.
     pub(crate) fn by_bearers(path: &str, bearers: &[Bearer], pick: Pick) -> Self {
         Self::new(bearers.iter().map(|bearer| request(path, Some(bearer))).collect(), pick)
     }
 
-    /// Requests each of these paths without authentication.
+    /// Makes a script that requests each of these paths without authentication.
     pub(crate) fn paths(paths: impl Iterator<Item = String>, pick: Pick) -> Self {
         Self::new(paths.map(|path| request(&path, None)).collect(), pick)
     }
@@ -89,29 +90,31 @@ impl Script for Get {
     }
 }
 
-/// Transport of the refresh token.
+/// Place of the refresh token in a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Channel {
-    /// Body.
+    /// In the JSON body.
     Body,
-    /// Cookie.
+    /// In the refresh cookie.
     Cookie,
 }
 
-/// Script of refreshes. Each connection has one session and presents the last token that it received.
+/// Request script of refreshes. Each connection has one session and presents the last token that it
+/// received.
 pub(crate) struct Refresh {
     channel: Channel,
     tokens: Vec<(String, String)>,
 }
 
 impl Refresh {
-    /// Refreshes the seeded sessions of these people, one per connection.
+    /// Makes a script that refreshes the seeded sessions of these people, one per connection.
     pub(crate) fn seeded(people: impl Iterator<Item = u64>) -> Self {
         let tokens = people.map(|number| (refresh_token(number).expose(), String::new())).collect();
         Self { channel: Channel::Body, tokens }
     }
 
-    /// Refreshes these sessions, given as cookies with their CSRF tokens, one per connection.
+    /// Makes a script that refreshes these sessions, given as cookies with their CSRF tokens, one per
+    /// connection.
     pub(crate) fn cookies(tokens: Vec<(String, String)>) -> Self {
         Self { channel: Channel::Cookie, tokens }
     }
@@ -144,7 +147,7 @@ impl Script for Refresh {
     }
 }
 
-/// Script that refreshes many seeded sessions once, to collect access tokens.
+/// Request script that refreshes many seeded sessions once, to collect access tokens.
 pub(crate) struct Collect {
     people: Vec<u64>,
     next: usize,
@@ -153,7 +156,7 @@ pub(crate) struct Collect {
 }
 
 impl Collect {
-    /// Refreshes the sessions of these people.
+    /// Makes a script that refreshes the sessions of these people.
     pub(crate) fn new(people: Vec<u64>) -> Self {
         Self { bearers: Vec::with_capacity(people.len()), people, next: 0 }
     }
@@ -178,7 +181,7 @@ impl Script for Collect {
     }
 }
 
-/// Script of sign-ins with the correct password. Collects the cookies of the web sessions.
+/// Request script of sign-ins with the correct password. Collects the cookies of the web sessions.
 pub(crate) struct SignIn {
     people: u64,
     next: u64,
@@ -188,7 +191,8 @@ pub(crate) struct SignIn {
 }
 
 impl SignIn {
-    /// Signs this many people in, in turn, at most `most` times.
+    /// Makes a script that signs this many people in, one after another, with at most `most`
+    /// sign-ins.
     pub(crate) fn new(people: u64, most: u64) -> Self {
         Self { people, next: 0, most, cookies: Vec::new() }
     }
@@ -213,14 +217,14 @@ impl Script for SignIn {
     }
 }
 
-/// Script of sign-ups of new people.
+/// Request script of sign-ups of new people.
 pub(crate) struct SignUp {
     prefix: String,
     next: u64,
 }
 
 impl SignUp {
-    /// Signs up people whose address begins with this prefix.
+    /// Makes a script that signs up people whose addresses begin with this prefix.
     pub(crate) fn new(prefix: &str) -> Self {
         Self { prefix: prefix.to_owned(), next: 0 }
     }

@@ -31,13 +31,13 @@ pub(crate) fn measure(world: &World, pace: Pace) -> Result<Vec<Row>> {
     Ok(classes.into_iter().map(|(row, _)| row).collect())
 }
 
-/// Script of searches for common words.
+/// Request script of searches for common words.
 pub(crate) fn common_words() -> Get {
     let common = of_ranks(&Words::new(), 0, QUERIES);
     Get::paths(paths(&common, 0).into_iter(), Pick::InTurn)
 }
 
-/// Scripts of all classes with their names.
+/// Request scripts of all classes of words, with the names of the classes.
 pub(crate) fn scripts(people: u64) -> impl Iterator<Item = (&'static str, Get)> {
     classes(people).into_iter().map(|(name, paths)| (name, Get::paths(paths.into_iter(), Pick::InTurn)))
 }

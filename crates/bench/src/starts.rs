@@ -47,7 +47,7 @@ pub(crate) fn measure(places: &Places, people: u64) -> Result<Starts> {
         empty.push(places.start(&data)?.started_in.as_secs_f64() * 1e3);
     }
     let data = places.fresh_data(people)?;
-    drop(places.start(&data)?); // brings the schema up to date, so that what follows are starts and nothing else
+    drop(places.start(&data)?); // updates the schema, so that the measured starts do not
     for _ in 0..STARTS {
         full.push(places.start(&data)?.started_in.as_secs_f64() * 1e3);
     }

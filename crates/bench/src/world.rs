@@ -17,7 +17,7 @@ use crate::time::wall_clock;
 
 /// Maximum number of sessions in a seeded database.
 pub(crate) const SESSIONS: u64 = 100_000;
-/// Number of sessions whose refresh tokens the rows of refreshes use, one per connection. The other sessions provide
+/// Number of sessions whose refresh tokens the measured refreshes use, one per connection. The other sessions provide
 /// access tokens.
 pub(crate) const ROTATED: usize = 64;
 

@@ -107,7 +107,7 @@ impl Drop for LogThread {
     fn drop(&mut self) {
         self.shared.lock().is_closed = true;
         self.shared.arrived.notify_one();
-        let _ = self.ended.recv_timeout(FLUSH_TIMEOUT); // there is no way to report lines that were not written
+        let _ = self.ended.recv_timeout(FLUSH_TIMEOUT); // lines that were not written cannot be reported
     }
 }
 
@@ -195,13 +195,13 @@ mod tests {
         let (lines, thread, receiver, begun) = watched();
         let line = [b'x'; 1024];
         (&lines).write_all(&line).unwrap();
-        begun.recv().unwrap(); // the thread waits in its write from now on
+        begun.recv().unwrap(); // the thread is blocked in its write from here on
         for _ in 0..3 * CAPACITY / line.len() {
             (&lines).write_all(&line).unwrap();
         }
         let lost = lines.0.lock().lost;
         assert!(lost >= (CAPACITY / line.len()) as u64, "{lost} were lost");
-        drop(receiver); // or the farewell would wait for it
+        drop(receiver); // otherwise dropping the guard would wait for it
         drop(thread);
     }
 }

@@ -67,7 +67,7 @@ pub struct UndoLink {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct MissingField(pub(crate) &'static str);
 
-/// Phrases of `words.md`. Each is one line with its template.
+/// Names of the phrases in `words.md`. Each phrase is one line, and a template of its own.
 pub(crate) const PHRASES: [&str; 9] = [
     "greeting",
     "minutes",

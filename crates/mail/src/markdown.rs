@@ -1,7 +1,7 @@
-//! The source form of mail texts: a small Markdown with template tags. The template sources of subject, text and HTML
-//! are made from it, so that a translation is one file per mail.
+//! Conversion of mail texts: a small Markdown with template tags. One source yields the templates of subject, plain
+//! text and HTML, so that a translation is one file per mail.
 //!
-//! A line is a block: paragraphs are not broken by hand. [`Line`] lists the blocks.
+//! A line is a block: paragraphs are not broken into lines. [`Line`] lists the kinds of blocks.
 
 /// Kind of a line, with its content.
 #[derive(Clone, Copy)]
@@ -16,15 +16,16 @@ enum Line<'a> {
     Tag(&'a str),
     /// `{% include "…" %}` alone on a line. The name has no ending.
     Include(&'a str),
-    /// `- …`, a fact. Facts without a blank line between them share a box.
+    /// `- …`, an item of a list of facts. Items without a blank line between them share a box.
     Item(&'a str),
     /// `> …`, a warning.
     Warning(&'a str),
     /// Four spaces and the code.
     Code(&'a str),
-    /// `[label]({{ link }})`: a button, and in the text the link alone. Omitted if the mail has no link.
+    /// `[label]({{ link }})`: a button in the HTML, and the link alone in the plain text. Omitted if the mail has no
+    /// link.
     Button(&'a str),
-    /// `<{{ undo_link }}>`: a link without a button.
+    /// `<{{ undo_link }}>`: a link, which is no button in the HTML.
     Link(&'a str),
     Paragraph(&'a str),
 }
@@ -58,7 +59,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Makes the template source of the subject; empty if the source is no mail.
+/// Makes the template of the subject; empty if the source is not a mail.
 pub(crate) fn subject(source: &str) -> String {
     match source.lines().next().map(Line::read) {
         Some(Line::Subject(words)) => words.to_owned(),
@@ -66,7 +67,7 @@ pub(crate) fn subject(source: &str) -> String {
     }
 }
 
-/// Makes the template source of the text. The template engine removes the line break after a tag, so a blank line
+/// Makes the template of the plain text. The template engine removes the line break after a tag, so a blank line
 /// after a tag is written as three line breaks.
 pub(crate) fn text(source: &str) -> String {
     let mut text = String::new();
@@ -98,8 +99,8 @@ pub(crate) fn text(source: &str) -> String {
     text
 }
 
-/// Makes the template source of the HTML, which fills the blocks of `layout.html`. The layout prints code and button
-/// between the blocks `intro` and `notes`.
+/// Makes the template of the HTML, which fills the blocks of `layout.html`. The layout prints code and button between
+/// its blocks `intro` and `notes`.
 pub(crate) fn html(source: &str) -> String {
     let mut head = String::new();
     let mut blocks = vec![String::new()];
@@ -160,7 +161,7 @@ fn push(blocks: &mut [String], parts: &[&str]) {
     }
 }
 
-/// Begins the block after code and button.
+/// Begins the block `notes`, which follows code and button.
 fn start_notes(blocks: &mut Vec<String>) {
     if blocks.len() == 1 {
         blocks.push(String::new());

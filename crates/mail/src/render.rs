@@ -22,7 +22,8 @@ use crate::wrap::wrap;
 /// Instruction limit of one rendering (minijinja's "fuel"): hundreds of times what a normal mail needs.
 const FUEL: u64 = 50_000;
 
-/// The words of a template error: all of them while templates are loaded, none of a mail's data afterwards.
+/// Function that describes an error of the template engine. While templates are loaded, the description may be
+/// complete; afterwards it must not quote data of a mail.
 type Reason = fn(&minijinja::Error) -> String;
 
 /// Error of loading or rendering templates. The text of a rendering error never quotes data of a mail.
@@ -105,7 +106,7 @@ impl Templates {
     ) -> Result<Rendered, TemplateError> {
         let best = wanted.iter().find_map(|locale| locale.best_of(self.locales()));
         let language = best.map_or(LANGUAGES[0], Locale::as_str);
-        // The detail of an error may quote data of the mail: only its kind is reported.
+        // The detail of an error may quote data of the mail, so only its kind is reported.
         self.render_with(template, language, context, |error| error.kind().to_string())
     }
 

@@ -1,7 +1,7 @@
-//! Sources of the templates: the operator's files, else the embedded texts.
+//! Sources of the templates: files of the operator, or else the embedded texts.
 //!
-//! A template is named like its file: `verify_code.txt` in English, `de/verify_code.txt` in German. Beside the files
-//! there is a template per phrase of `words.md`: `de/words/greeting`.
+//! A template has the name of its file: `verify_code.txt` in English, `de/verify_code.txt` in German. In addition,
+//! each phrase of `words.md` is a template: `de/words/greeting`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -63,7 +63,7 @@ impl Sources {
         }
     }
 
-    /// Returns the Markdown of a text. An empty `language` is the first.
+    /// Returns the Markdown source of a text. An empty `language` selects the first of the embedded languages.
     fn markdown(&self, language: &str, name: &str) -> Option<&str> {
         let own = self.own.get(&template_name(language, &format!("{name}.md")));
         let language = if language.is_empty() { LANGUAGES[0] } else { language };

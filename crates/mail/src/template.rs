@@ -3,7 +3,7 @@
 
 use latchkey_domain::mail_kind::MailKind;
 
-/// The data that a mail requires to be rendered.
+/// Data that a mail needs to be rendered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Need {
     Code,
@@ -14,14 +14,14 @@ pub(crate) enum Need {
     Nothing,
 }
 
-/// A mail: the stem of its files, and the data that they require.
+/// A mail template: the stem of its files' names, and the data that they need.
 #[derive(Clone, Copy)]
 pub struct Template {
     pub(crate) name: &'static str,
     pub(crate) need: Need,
 }
 
-/// The embedded languages. The first is that of the files without a folder in the operator's folder.
+/// The embedded languages. In the operator's folder, files of the first one are not in a folder of their own.
 pub(crate) const LANGUAGES: [&str; 8] = ["en", "de", "fr", "es", "it", "pt", "ja", "zh"];
 
 /// Name of a text, and its source in each of [`LANGUAGES`].
@@ -69,7 +69,7 @@ macro_rules! templates {
 
 latchkey_domain::mail_kinds!(templates);
 
-/// Name of the text that holds single phrases, one per line.
+/// Name of the text that holds the phrases, one per line.
 pub(crate) const WORDS: &str = "words";
 /// Texts that mails include, and the words.
 const SHARED: &[Text] = &[text!("words"), text!("act"), text!("verify_notes"), text!("reset_notes")];

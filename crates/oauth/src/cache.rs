@@ -1,5 +1,5 @@
-//! Cache of discovery documents and keys by URL: time-to-live, one request at a time per URL, stale values for a day
-//! after errors, and a backoff between attempts. Callers pass the current time.
+//! Cache of discovery documents and keys by URL. A value has a time-to-live and is served for a day longer while the
+//! provider fails. Each URL has one request at a time and a backoff between attempts. Callers pass the current time.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -18,14 +18,14 @@ const DEFAULT_TTL: Duration = Duration::from_hours(1);
 const MIN_TTL: Duration = Duration::from_mins(5);
 /// Maximum time-to-live, so that keys withdrawn by the provider expire.
 const MAX_TTL: Duration = Duration::from_hours(24);
-/// Period after expiry during which a stale value is served if the provider fails.
+/// Period after expiry during which the old value is still served while the provider fails.
 const STALE_IF_ERROR: Duration = Duration::from_hours(24);
 /// Backoff after a failure, during which a stale value is served without a request.
 const BACKOFF: Duration = Duration::from_secs(30);
-/// Time that a sign-in waits for the refresh of a stale value. After it the sign-in uses the stale value, because the
-/// rest of its timeout is for further requests.
+/// Time that a sign-in waits for a new value before it uses the expired one. The rest of the sign-in's timeout is left
+/// for further requests.
 const REFRESH_WAIT: Duration = Duration::from_secs(2);
-/// Interval after which one more early renewal of a fresh value is allowed.
+/// Interval in which one more early renewal of an unexpired value becomes available.
 const RENEWAL_INTERVAL: Duration = Duration::from_secs(10);
 /// Maximum number of cached URLs; a full cache is cleared. URLs come from the operator's configuration, so only a
 /// mistake could exceed it.
@@ -75,7 +75,7 @@ struct SlotState<T> {
     renewals: [RenewalBucket; 2],
 }
 
-/// Leaky bucket of early renewals, which drains by one every [`RENEWAL_INTERVAL`].
+/// Leaky bucket of early renewals. One of them becomes available again in every [`RENEWAL_INTERVAL`].
 #[derive(Default)]
 struct RenewalBucket {
     made: u32,
@@ -122,8 +122,8 @@ impl<T> Cache<T> {
         Ok(self.fetch_once(&slot, seen, now, soon, fetch).await.unwrap_or(stale))
     }
 
-    /// Fetches a key set or document again although it is fresh, because it lacks what the caller needs, such as the
-    /// public key of a token. Returns `old` if the budget of early renewals is used up. There is a budget, because
+    /// Fetches a key set or document again before it expires, because it lacks what the caller needs, such as the
+    /// public key of a token. Returns `old` if too many early renewals were made. Their number is limited, because
     /// anyone can send a token with an unknown key id.
     pub(crate) async fn renew<F: Future<Output = Fetched<T>>>(
         &self,
@@ -166,7 +166,7 @@ impl<T> Cache<T> {
         let in_flight = timeout_at(deadline, slot.in_flight.lock()).await;
         let _permit = in_flight.map_err(|_| too_slow(self.stage))?;
         if let Some(response) = slot.state().response_since(seen, now) {
-            return response; // a concurrent request's
+            return response; // the response to a concurrent request
         }
         let fetched = timeout_at(deadline, fetch()).await.unwrap_or_else(|_| Err(too_slow(self.stage)));
         slot.state().take(fetched, now)
@@ -245,7 +245,7 @@ impl RenewalBucket {
     /// Takes one of at most `most` early renewals; returns `false` if none is left.
     fn take(&mut self, most: u32, now: Timestamp) -> bool {
         if now < self.counted_at {
-            *self = Self::default(); // the clock went back
+            *self = Self::default(); // the clock was set back
         }
         let mut drained = now.since(self.counted_at).as_secs() / RENEWAL_INTERVAL.as_secs();
         if drained >= u64::from(self.made) {

@@ -16,7 +16,7 @@ use crate::secret::SecretText;
 
 /// The claim `aud` of Apple's client secret, which is a JWT.
 const APPLE: &str = "https://appleid.apple.com";
-/// Lifetime of a signed client secret, which is used at once.
+/// Lifetime of a signed client secret. It can be short, because the secret is used at once.
 const LIFE: Duration = Duration::from_mins(5);
 
 /// Claims of the JWT that Apple expects as client secret.

@@ -52,7 +52,8 @@ pub enum ProviderError {
     /// The `id_token` failed validation.
     #[error("id_token refused: {0}")]
     IdTokenRefused(#[from] IdTokenFault),
-    /// The response names another issuer than the request's (RFC 9207): a mix-up attack.
+    /// The response names another issuer than the one to which the request went (RFC 9207), which indicates a mix-up
+    /// attack.
     #[error("the answer names another issuer than was asked")]
     IssuerMixUp,
     /// The provider or its configuration does not support the operation.

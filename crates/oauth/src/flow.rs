@@ -23,7 +23,7 @@ use self::exchange::Exchange;
 
 mod exchange;
 
-/// OAuth client for all providers. A process needs only one, which caches connections, discovery documents and keys.
+/// OAuth client for all providers. It caches connections, discovery documents and keys, so a process needs only one.
 pub struct ProviderClient {
     outbound: Outbound,
     timeout: Duration,
@@ -116,8 +116,8 @@ impl ProviderClient {
         identified.map_err(|error| redact_grant(error, provider, grant))
     }
 
-    /// Verifies an `id_token` for the provider's native clients. Faults that do not depend on the provider's
-    /// keys are found without a request.
+    /// Verifies an `id_token` that a native app sends. Faults that do not depend on the provider's keys are found
+    /// without a request.
     pub async fn verify_id_token(
         &self,
         provider: &Provider,

@@ -1,5 +1,6 @@
-//! OAuth 2.0 and OpenID Connect client: the provider table (data, in `providers`), the authorization request,
-//! and the validation of what comes back. All outbound requests go through one guarded HTTP client.
+//! OAuth 2.0 and OpenID Connect client: the provider table (data, in `providers`), the authorization request, and the
+//! validation of responses. All outbound requests use one HTTP client, which is guarded against server-side request
+//! forgery.
 //!
 //! The storage of states, codes and identities, their linking to accounts, and sessions are in the crates `store` and
 //! `service`.

@@ -12,7 +12,7 @@ mod validation;
 pub(crate) use location::Location;
 pub(crate) use validation::is_guid;
 
-/// The credential of this client at a provider.
+/// The credential with which this service authenticates at a provider.
 #[derive(Clone)]
 pub enum ClientSecret {
     /// A client secret: issued by the provider, or at Apple a JWT that the operator signs and renews.

@@ -5,8 +5,8 @@ mod table;
 pub use table::BUILT_IN;
 pub(crate) use table::CUSTOM;
 
-/// An entry of the provider table. It has all the peculiarities of a provider, so that no provider needs code of its
-/// own.
+/// An entry of the provider table. It describes all peculiarities of a provider as data, so that no provider needs
+/// code of its own.
 #[derive(Debug, PartialEq)]
 pub struct Entry {
     /// The provider's key in paths and settings, in lower case.
@@ -46,7 +46,8 @@ impl Entry {
         matches!(self.protocol, Protocol::OpenId { .. })
     }
 
-    /// Returns `true` if the client can authenticate with Apple's private key instead of a client secret.
+    /// Returns `true` if this service authenticates at the provider with Apple's private key instead of a client
+    /// secret.
     #[must_use]
     pub fn needs_apple_key(&self) -> bool {
         self.client_auth == ClientAuth::AppleKey

@@ -149,7 +149,7 @@ pub(crate) fn merge_keys(sources: &[(&[Key], &RoaringBitmap)]) -> (Vec<Key>, Vec
         all.extend(kept.map(|(doc, key)| (*key, number, doc)));
         doc_maps.push(vec![NO_DOC; keys.len()]);
     }
-    all.sort(); // it is made of sorted runs, which this finds
+    all.sort(); // the input consists of sorted runs, which this sort detects
     let mut keys = Vec::with_capacity(all.len());
     for (doc, (key, source, old)) in (0..).zip(all) {
         doc_maps[source][old as usize] = doc;

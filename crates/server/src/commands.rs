@@ -23,7 +23,7 @@ use crate::start_error;
 use crate::storage::Unreachable;
 use crate::wiring::{Assembly, WiringError, assemble};
 
-/// Failure of a command. Its text is shown to the person at the terminal.
+/// Failure of a command. Its text is shown on the terminal.
 #[derive(Debug, thiserror::Error)]
 pub enum CommandError {
     #[error(transparent)]

@@ -32,7 +32,7 @@ pub struct DataFolder<'a> {
     path: &'a Path,
 }
 
-/// Secret from a file of the data folder.
+/// Secret stored in a file of the data folder.
 pub struct Kept {
     pub secret: Secret,
     pub path: PathBuf,
@@ -57,8 +57,9 @@ impl<'a> DataFolder<'a> {
         self.keep(ADMIN_KEY_FILE, "admin_", entropy)
     }
 
-    /// Reads a secret from a file, or generates one of 256 random bits. The file is written under another name and then
-    /// hard-linked, so it is never incomplete, and two processes that start together use the same secret.
+    /// Reads a secret from a file, or generates one of 256 random bits. A new secret is first written to another file,
+    /// which is then hard-linked to the name. So the file is never incomplete, and two processes that start together
+    /// use the same secret.
     fn keep(&self, name: &str, prefix: &str, entropy: &dyn Entropy) -> Result<Kept, DataFolderError> {
         let path = self.path.join(name);
         let fail = |action| {
@@ -90,7 +91,8 @@ impl<'a> DataFolder<'a> {
     }
 }
 
-/// Reads a stored secret; `None` if the file does not exist, an inner error if it cannot be read or is too short.
+/// Reads a stored secret. Returns `None` if the file does not exist, and an inner error if it cannot be read or is too
+/// short.
 pub(crate) fn read_kept(folder: &Path, name: &str) -> Option<Result<Secret, DataFolderError>> {
     let path = folder.join(name);
     path.exists().then(|| read_secret(&path))

@@ -1,5 +1,5 @@
 //! Checks before a start: secret files, templates, folders, listen address and database. They change nothing. `config
-//! check` makes all of them. A start makes only those checks that its later steps do not make anyway.
+//! check` makes all of them. A start makes only those that its later steps do not include.
 
 mod address;
 mod database;
@@ -25,7 +25,7 @@ impl Findings {
     }
 }
 
-/// Problems found in the settings so far. A check that needs one of the bad keys is skipped.
+/// Problems found in the settings so far. A check that needs a setting with a problem is skipped.
 struct Bad<'a>(&'a [Problem]);
 
 impl Bad<'_> {

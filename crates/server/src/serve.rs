@@ -24,10 +24,10 @@ use crate::storage::Unreachable;
 use crate::wiring::{Assembly, WiringError, assemble, http_settings, serve_settings};
 use crate::workers;
 
-/// Time that a start may take before the listeners begin to answer with 503.
+/// Duration of the start after which the listeners begin to answer with 503.
 const SHORT_WAIT: Duration = Duration::from_millis(300);
 
-/// Timeout of the shutdown for the current steps of the workers.
+/// Time that the current steps of the workers get to finish at the shutdown.
 const WORKERS_END: Duration = Duration::from_secs(10);
 
 /// Reason for which the service did not start.
@@ -85,7 +85,7 @@ async fn serve_closed(
     let (close, closed) = oneshot::channel::<()>();
     let server =
         tokio::spawn(latchkey_http::serve::serve(listeners, routes, serve_settings(settings), async {
-            let _ = closed.await; // whoever is gone wants it to end as well
+            let _ = closed.await; // an error means that the sender is gone, which ends the service too
         }));
 
     let mut stop_signal = pin!(stop_signal);
@@ -95,7 +95,8 @@ async fn serve_closed(
     };
     let running = match outcome {
         Ok(Some(assembly)) => {
-            // The gate opens first: when the banner says "ready", requests must already succeed.
+            // The readiness gate opens before the banner is printed: once the banner says "ready", requests must
+            // succeed.
             gate.open(layered_router(&assembly.service, settings));
             let running = Running::start(settings, addresses, assembly).await;
             stop_signal.await;
@@ -104,12 +105,12 @@ async fn serve_closed(
         Ok(None) => None,
         Err(error) => {
             drop(close);
-            let _ = server.await; // nothing more can be done for the connections
+            let _ = server.await; // an error changes nothing: the connections are closed already
             return Err(error.into());
         }
     };
     drop(close);
-    let _ = server.await; // a server that panicked has said so
+    let _ = server.await; // a panic of the server is in the log already
     if let Some(running) = running {
         running.end().await;
     } else {
@@ -130,7 +131,7 @@ impl Running {
         let Assembly { service, storage, kept_admin_key } = assembly;
         warn_of_stored_redirects(settings, &service);
         warn_of_unusable_passkeys(&service).await;
-        // If nothing reads standard output any more, the service still starts.
+        // A closed standard output is ignored: the service starts anyway.
         let _ = writeln!(io::stdout(), "{}", banner(settings, &service, addresses, kept_admin_key.as_ref()));
         log_started(settings, addresses);
         let (stop, stopped) = watch::channel(false);
@@ -140,7 +141,7 @@ impl Running {
 
     /// Stops the workers and waits until their current steps are done.
     async fn end(mut self) {
-        let _ = self.stop.send(true); // fails only when all workers are gone
+        let _ = self.stop.send(true); // fails only if all workers have ended
         let ended = async { while self.workers.join_next().await.is_some() {} };
         if timeout(WORKERS_END, ended).await.is_err() {
             tracing::warn!("a worker did not end in time; its mails go out after the next start");
@@ -199,7 +200,8 @@ fn warn_of_stored_redirects(settings: &Settings, service: &Service) {
     }
 }
 
-/// Logs how many passkeys are of another domain than the one in force. They are kept, and neither offered nor accepted.
+/// Logs the number of passkeys that were registered for another domain than the one in the settings. They stay stored,
+/// but are neither offered nor accepted.
 async fn warn_of_unusable_passkeys(service: &Service) {
     match service.passkeys.count_unusable().await {
         Ok(0) => {}

@@ -69,7 +69,7 @@ macro_rules! groups {
             $($(#[$doc])* pub $field: $group,)*
             /// Identity providers of the settings, by key (`oauth.providers.KEY`).
             pub providers: Providers,
-            /// Part of the settings that was read and validated. Values outside of it may be wrong and must not be
+            /// Part of the settings that was read and validated. Values of other parts may be wrong and must not be
             /// used.
             pub scope: Scope,
             shown: BTreeMap<&'static str, Shown>,

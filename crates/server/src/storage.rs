@@ -11,7 +11,7 @@ use latchkey_http::error::chain_of;
 use latchkey_store::{SigningKeys, Store, StoreError, StoredSettings, StoredSigningKey};
 use latchkey_store_postgres::{PermanentFault, Postgres, PostgresOptions, PostgresStore};
 use latchkey_store_sqlite::{MissingFile, NoDatabase, Sqlite, SqliteOptions};
-// Only for the interval of log lines; no behaviour depends on it.
+// Used only for the interval of log lines.
 use tokio::time::Instant;
 
 use crate::data_folder::create_private;
@@ -161,8 +161,8 @@ impl Waiting {
 }
 
 /// Attempts once to open and migrate the database. The attempt ends with a test write, because a database that cannot
-/// be written is not ready. `made` passes the PostgreSQL pool to the next attempt, so that pool and warnings are made
-/// once.
+/// be written is not ready. `made` contains the PostgreSQL pool of an earlier attempt, so that pool and warnings are
+/// made once.
 async fn try_open(
     settings: &Settings,
     missing: MissingFile,
@@ -243,7 +243,7 @@ fn of_sqlite(error: &StoreError) -> StorageFault {
 pub(crate) fn refuse(settings: &Settings, fault: StorageFault) -> WiringError {
     let (StorageFault::Transient(reason) | StorageFault::Permanent(reason)) = fault;
     let database = match &settings.storage.url {
-        // The absolute path, because a relative one depends on the working directory.
+        // Shown as an absolute path, because a relative one depends on the working directory.
         StorageUrl::Sqlite(path) => {
             let whole = std::path::absolute(path).map_or(Cow::Borrowed(path.as_path()), Cow::Owned);
             whole.display().to_string()

@@ -79,7 +79,8 @@ impl WiringError {
 /// The service, and the other parts that commands use.
 pub struct Assembly {
     pub service: Arc<Service>,
-    /// Opened database, for what the service does not offer: direct reads, and notifications of other instances.
+    /// Opened database. Commands read it directly where the service offers no use case, and the running service gets
+    /// notifications of other instances through it.
     pub storage: OpenStore,
     /// Admin key of development mode, stored in the data folder. `None` if the settings have an admin key, or if the
     /// command does not need it.

@@ -3,7 +3,8 @@
 /// Text that replaces a password.
 const HIDDEN: &str = "***";
 
-/// Replaces the passwords in a URL by `***`: in the user information (`user:password@`) and in the query.
+/// Replaces passwords in a URL by `***`. A password can be in the user information (`user:password@`) and
+/// in the query (`?password=…`).
 #[must_use]
 pub fn without_password(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };

@@ -85,7 +85,8 @@ plain_settings! {
     Option<Secret>: Kind::Secret, |reader, key| reader.take_secret(key);
     u16: Kind::Integer { from: 0, to: 0xffff }, |reader, key| reader.number(key);
     u32: Kind::Integer { from: 0, to: 0xffff_ffff }, |reader, key| reader.number(key);
-    // Words of the domain; those of other crates are declared with `words!` of this crate.
+    // This enum of the domain is listed here; enums of other crates become settings by `words!` of
+    // this crate.
     SecondFactorPolicy: Kind::Choice(&["off", "optional", "required"]), |reader, key| {
         SecondFactorPolicy::parse(reader.text(key)).unwrap_or(SecondFactorPolicy::Optional)
     };

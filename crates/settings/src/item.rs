@@ -8,7 +8,7 @@ use crate::value::{self, Entries, Value};
 /// `LATCHKEY_PORT` for a service of that name.
 pub const PREFIX: &str = "LATCHKEY__";
 
-/// Type of a setting, with its bounds.
+/// Type of a setting's value, with its bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Text,
@@ -29,7 +29,7 @@ pub enum Kind {
     Rate,
     /// Text that is never printed.
     Secret,
-    /// URL that may contain a password, which is never printed.
+    /// URL that may contain a password. It is printed with `***` in place of the password.
     Address,
 }
 

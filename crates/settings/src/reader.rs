@@ -10,8 +10,8 @@ use crate::problem::Problems;
 use crate::secret::Secret;
 use crate::value::{Entries, Value, text_of};
 
-/// Typed access to the merged values. A value of another type than requested reads as not set. Bad values are reported
-/// as problems.
+/// Typed access to the merged values. A value of another type than the requested one counts as not set. Bad values are
+/// reported as problems.
 pub struct Reader<'a> {
     /// Prefix that is added to every requested key.
     prefix: String,

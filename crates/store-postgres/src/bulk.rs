@@ -58,9 +58,9 @@ pub type CopyPlan = [(&'static Table, TableDigest)];
 /// Outcome of beginning a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CopyStart {
-    /// A new copy was begun.
+    /// A new copy has begun.
     New,
-    /// An interrupted copy is resumed.
+    /// An interrupted copy continues.
     GoesOn,
 }
 
@@ -195,7 +195,7 @@ impl CopyTarget {
         Ok(rows.collect::<Result<_, Fault>>()?)
     }
 
-    /// True if the last of these rows is in the table. Batches are atomic, so all of the rows are there then.
+    /// True if the last of these rows is in the table. A batch is inserted atomically, so the others are there too.
     async fn holds(&self, table: &'static Table, rows: &[Row]) -> Result<bool, TargetError> {
         let Some(last) = rows.last() else { return Ok(false) };
         let keys = last[..table.key].iter().map(rows::parameter).collect();
@@ -207,8 +207,8 @@ fn is(error: &StoreError, code: &SqlState) -> bool {
     ServerFault::code_of(error) == Some(code)
 }
 
-/// Makes the script that stores the expected digests and deletes the rows that migrations inserted, because the source
-/// has its own.
+/// Makes the script that begins a copy. It stores the expected digests, and deletes the rows that migrations inserted,
+/// because the source has its own.
 fn beginning(plan: &CopyPlan) -> Script {
     let mut script = Script::of(statements::CREATE_PLAN, Vec::new());
     for (table, digest) in plan {

@@ -59,7 +59,7 @@ impl Connection {
         self.is_waiting = false;
         let outcome = outcomes.and_then(|outcomes| {
             if frame.is_last && outcomes.last().is_some_and(Result::is_ok) {
-                self.in_transaction = false; // committed or taken back: over in any case
+                self.in_transaction = false; // committed or rolled back: the transaction has ended in any case
             }
             outputs_of(frame, outcomes)
         });

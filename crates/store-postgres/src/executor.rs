@@ -19,9 +19,9 @@ struct Translated {
     is_changing: bool,
 }
 
-/// Location of a statement's result among the driver's results.
+/// Position of a statement's result in the results of the driver.
 enum Place {
-    /// The statement has no result: it was not sent, or its result is never requested.
+    /// There is no result: the statement was not sent, or its result is never requested.
     None,
     At(script::Slot),
     Take(script::Slot, TakeRequest),

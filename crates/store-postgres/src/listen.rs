@@ -64,7 +64,7 @@ impl Postgres {
             let listening = tokio::time::timeout(KEEPALIVE, client.batch_execute(LISTEN)).await;
             listening.map_err(|_| unavailable(EngineFault::Timeout))??;
             self.announces.store(true, Ordering::Relaxed);
-            changed(); // what changed while nobody listened
+            changed(); // for changes made during the reconnect
             keep_alive(&client).await
         };
         match select(pin!(messages), pin!(listening_loop)).await {

@@ -35,7 +35,7 @@ const CREATE_LOCK: &str = "
 /// releases the locks soon if the instance crashes.
 const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = 0; \
     SET LOCAL lock_timeout = 10000; SET LOCAL idle_in_transaction_session_timeout = 60000";
-/// Timeout for reading the applied migrations.
+/// Timeout for reading the list of applied migrations.
 const LOOK: Duration = Duration::from_secs(10);
 const LOCK: &str = "SELECT version FROM schema_migrations WHERE version = 0 FOR UPDATE";
 const LIST_APPLIED: &str =
@@ -111,7 +111,7 @@ async fn apply(pool: &Pool, migrations: &[Migration]) -> Fallible<()> {
     }
 }
 
-/// Applies the missing migrations in one transaction.
+/// Applies the missing migrations in one transaction, after the migrations of other instances that hold the lock.
 async fn take_turn(client: &Client, migrations: &[Migration]) -> Fallible<()> {
     let turn = Turn { client };
     client.batch_execute(BEGIN).await?;
@@ -149,12 +149,13 @@ async fn prepare(client: &Client) -> Fallible<()> {
     Ok(())
 }
 
-/// Returns the missing migrations, with a timeout, on a connection of its own.
+/// Returns the missing migrations. The query has a timeout, and a connection of its own that is closed when it is
+/// exceeded.
 async fn look_in_time<'a>(pool: &Pool, migrations: &'a [Migration]) -> Fallible<Vec<&'a Migration>> {
     let client = pool.get().await?;
     let looked = timeout(LOOK, look(&client, migrations)).await;
     looked.unwrap_or_else(|_| {
-        drop(Object::take(client)); // it has not answered yet
+        drop(Object::take(client)); // closed instead of returned to the pool, because its response is outstanding
         Err(unavailable(EngineFault::Timeout).into())
     })
 }
@@ -199,7 +200,7 @@ async fn refuse_unfinished_copy(pool: &Pool) -> Fallible<()> {
         Ok(Ok(true)) => Err(driver(MigrationError::UnfinishedCopy).into()),
         Ok(Err(fault)) => Err(fault),
         Err(_) => {
-            drop(Object::take(client)); // it has not answered yet
+            drop(Object::take(client)); // closed instead of returned to the pool, because its response is outstanding
             Err(unavailable(EngineFault::Timeout).into())
         }
     }

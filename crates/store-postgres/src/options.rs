@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
 
-/// Time that the network may take in addition to the statement timeout.
+/// Time for the network, added to the statement timeout.
 const WAY: Duration = Duration::from_secs(1);
 
 /// Preparation of statements under a name on the server.

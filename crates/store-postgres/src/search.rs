@@ -1,7 +1,7 @@
-//! Search for profiles in one SQL statement. The trigram index yields candidates. Conditions on the folded columns
-//! then apply the definition of [`latchkey_domain::search::matches`]. Words contain no space, and the fields are
-//! joined by spaces. A query word thus occurs in a field exactly if it occurs in the joined text. A field contains a
-//! word that begins with the query word exactly if the query word occurs behind a space in the joined text.
+//! Search for profiles in one SQL statement. The trigram index yields candidates, and conditions on the folded
+//! columns then apply the definition in [`latchkey_domain::search::matches`]. The conditions are on the three
+//! fields, joined by spaces. That is exact, because words contain no space: a query word occurs in a field if and
+//! only if it occurs in the joined text. It begins a word if and only if it occurs there after a space.
 
 use std::fmt::Write;
 
@@ -41,7 +41,7 @@ const AFTER_WORDS: &str = concat!(
 /// Returns a page of matches, and the exact number of all matches, from one snapshot.
 pub(crate) async fn search(store: &Postgres, query: &SearchQuery, page: Page) -> StoreResult<ProfileHits> {
     if query.folded().contains('\0') {
-        return Ok(ProfileHits { total: 0, profiles: Vec::new() }); // no stored text has one
+        return Ok(ProfileHits { total: 0, profiles: Vec::new() }); // no stored text has a U+0000
     }
     let words = distinct_words(query);
     let offset = i64::try_from(page.offset()).unwrap_or(i64::MAX);

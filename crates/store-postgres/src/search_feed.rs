@@ -89,9 +89,9 @@ const LIST_FOUND: &str = concat!(
     " FROM unnest($1::uuid[]) WITH ORDINALITY AS wanted (id, number)
     JOIN profiles AS p ON p.id = wanted.id WHERE p.searchable ORDER BY wanted.number"
 );
-/// Advances the transaction id below which changes are deleted. Lowers the id in a database that was restored on
-/// another server, where transaction ids are small again. Changes are counted only if the table is large enough to hold
-/// more than the maximum number of changes.
+/// Advances the transaction id below which changes are deleted. In a database that was restored on another server,
+/// where transaction ids are small again, it lowers the id. Changes are counted only if the size of the table shows
+/// that there can be more than the maximum number.
 const SET_PURGED: &str = "
     UPDATE search_feed_state SET
         purged = greatest(least(purged, now), least(too_many, now),

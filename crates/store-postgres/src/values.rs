@@ -67,7 +67,7 @@ impl ToSql for Value {
     }
 
     fn accepts(_: &Type) -> bool {
-        true // the type is always the one that the value names itself
+        true // every value states its own type
     }
 
     to_sql_checked!();

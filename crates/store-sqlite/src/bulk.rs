@@ -15,7 +15,7 @@ use crate::errors::Fault;
 use crate::statements::{execute, number};
 use crate::{migrations, open};
 
-/// Maximum wait for a lock of another process.
+/// Maximum time to wait for a lock of another process.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Byte range (start, length) in which every SQLite connection holds a shared lock while it is open. It is part of
@@ -87,7 +87,7 @@ impl SqliteSource {
         Ok(Self { conn, watcher, version })
     }
 
-    /// True if another process has committed since the file was opened. The copy lacks that commit.
+    /// True if another process has committed since the file was opened. The copy would lack that commit.
     pub fn has_changed(&self) -> Result<bool, SourceError> {
         Ok(number(&self.watcher, DATA_VERSION, [])? != self.version)
     }

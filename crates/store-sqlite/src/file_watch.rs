@@ -89,7 +89,7 @@ impl FileWatch {
                 tracing::info!("the database files are back in their place: the storage is used again");
                 self.is_lost.store(false, Ordering::Release);
             }
-            // Another process wrote to the main file without our WAL. The two may be inconsistent.
+            // Another process wrote to the main file without the WAL of this process. The two may be inconsistent.
             (Ok(_), true) if !std::mem::replace(&mut seen.is_change_logged, true) => tracing::error!(
                 "the database file came back changed and is not used: stop the service, restore a backup and start it"
             ),

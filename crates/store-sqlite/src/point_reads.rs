@@ -51,7 +51,7 @@ struct Pool {
     changed: Condvar,
 }
 
-/// Signals to the background thread, which waits for them at the condition variable `changed` of the pool.
+/// Signals that the pool sends to the background thread, which waits for them at the condition variable `changed`.
 #[derive(Default)]
 struct ReleaseSignal {
     /// True if a connection began to hold a snapshot since the thread last checked.
@@ -101,7 +101,7 @@ impl PointReads {
         let outcome = read(&reader.conn);
         let is_over = outcome.is_err() || self.pool.commits.load(Ordering::SeqCst) != commits;
         if is_over && reader.release().is_err() {
-            self.pool.request_release(); // the result is still correct for its snapshot
+            self.pool.request_release(); // the result is correct all the same, for its snapshot
         }
         outcome
     }

@@ -88,7 +88,7 @@ impl Drop for Threads {
     fn drop(&mut self) {
         self.queue = None;
         for thread in self.threads.drain(..) {
-            // The result carries nothing, because the threads catch panics of reads.
+            // The thread returns no value, and it catches the panics of reads.
             let _ = thread.join();
         }
     }
@@ -98,7 +98,8 @@ fn serve(conn: &Connection, waiting: &Mutex<mpsc::Receiver<Task>>) {
     loop {
         let task = waiting.lock().unwrap_or_else(PoisonError::into_inner).blocking_recv();
         let Some(task) = task else { return };
-        // A read that panics leaves nothing behind. Its caller gets an error, because the sender is dropped.
+        // A read that panics leaves no changes. Its caller gets an error, because the sender of the reply is
+        // dropped.
         let _ = catch_unwind(AssertUnwindSafe(|| task(conn)));
     }
 }

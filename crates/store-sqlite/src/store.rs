@@ -72,7 +72,7 @@ pub struct Sqlite {
     writer: Writer,
     files: Arc<FileWatch>,
     _patrol: PeriodicCheck,
-    /// True while the writer has a queued request to index pending profiles.
+    /// True while the writer has a queued request to add profiles to the search index.
     is_catching_up: Arc<AtomicBool>,
     /// WAL index of the file. It is dropped last, after all connections.
     _index: Arc<WalIndex>,
@@ -146,7 +146,8 @@ impl Sqlite {
         self.writer.run(work).await
     }
 
-    /// Requests that the writer indexes a batch of pending profiles, unless such a request is already queued.
+    /// Requests that the writer adds a batch of profiles to the search index, unless such a request is queued
+    /// already.
     pub(crate) fn catch_up(&self) {
         if self.is_catching_up.swap(true, Ordering::Relaxed) {
             return;

@@ -32,8 +32,8 @@ pub(crate) struct Version([u8; HEAD]);
 pub(crate) struct WalIndex {
     key: FileKey,
     file: OnceLock<Arc<File>>,
-    /// True once a commit of this process has visibly changed the header. Until then no version is reported, because
-    /// the file may not be SQLite's, or the file system may not show writes to the mapping.
+    /// True once a commit of this process has visibly changed the header. Until then no version is reported: the file
+    /// may not be SQLite's, or the file system may not show changes made through a memory mapping.
     is_proven: AtomicBool,
 }
 
@@ -88,7 +88,7 @@ impl WalIndex {
             ours.zip(theirs).is_some_and(|(ours, theirs)| key_of(&ours) == key_of(&theirs))
         };
         if let Some(file) = shared.file.as_ref().filter(|file| is_same(file)) {
-            let _ = self.file.set(Arc::clone(file)); // it is opened once
+            let _ = self.file.set(Arc::clone(file)); // set only once, since the file is opened once
         }
     }
 
@@ -121,7 +121,7 @@ impl Drop for WalIndex {
         if let Some(shared) = all.get_mut(&self.key) {
             shared.stores -= 1;
             if shared.stores == 0 {
-                all.remove(&self.key); // closes the file, while no other store can come to it
+                all.remove(&self.key); // closes the file under the lock, so that no other store uses it
             }
         }
     }
@@ -202,7 +202,7 @@ mod tests {
         let (folder, first, conn) = proven();
         let path = folder.path().join("test.db");
         let second = WalIndex::of(&path).unwrap();
-        drop(conn); // the last connection takes the index file with it
+        drop(conn); // closing the last connection deletes the index file
         let conn = open::writer(&path, Duration::from_secs(1)).unwrap();
         conn.query_row("SELECT count(*) FROM a", [], |_| Ok(())).unwrap();
         second.open(&conn);

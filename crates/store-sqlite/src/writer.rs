@@ -71,7 +71,7 @@ impl Drop for Writer {
     fn drop(&mut self) {
         self.queue = None;
         if let Some(thread) = self.thread.take() {
-            // The result carries nothing, because the thread catches panics of operations.
+            // The thread returns no value, and it catches the panics of operations.
             let _ = thread.join();
         }
     }
@@ -130,7 +130,7 @@ fn serve(
 ) {
     while let Some(first) = waiting.blocking_recv() {
         if files.is_lost() {
-            first.answer(Some(&EngineFault::NotInPlace.to_string())); // it was queued before that was noticed
+            first.answer(Some(&EngineFault::NotInPlace.to_string())); // queued before the check noticed it
             continue;
         }
         let mut jobs = Vec::with_capacity(batch.min(waiting.len() + 1));
@@ -162,7 +162,7 @@ fn run_batch(
     snapshots: &HeldSnapshots,
 ) -> Result<(), String> {
     if let Err(error) = run(conn, "BEGIN IMMEDIATE") {
-        // One busy timeout is enough for all waiting operations, because they would all meet the same lock.
+        // After one busy timeout all waiting operations fail, because each of them would wait for the same lock.
         jobs.push(first);
         while jobs.len() < batch
             && let Ok(next) = waiting.try_recv()
@@ -192,7 +192,7 @@ fn run_one(conn: &Connection, job: &mut dyn Job) -> Result<(), String> {
     run(conn, "SAVEPOINT job")?;
     let is_released = job.run(conn);
     if conn.is_autocommit() {
-        return Err("the database ended the transaction".to_owned()); // a full disk or an I/O error does that
+        return Err("the database ended the transaction".to_owned()); // happens with a full disk or an I/O error
     }
     if !is_released {
         run(conn, "ROLLBACK TO job")?;

@@ -74,7 +74,7 @@ pub struct TestDatabase {
     orders: mpsc::Sender<Order>,
 }
 
-/// Request to the thread that creates and drops databases.
+/// Request to the thread that creates and drops databases ([`start_clerk`]).
 enum Order {
     Run(String, Option<mpsc::Sender<Result<(), String>>>),
 }
@@ -268,11 +268,7 @@ impl TestDatabase {
         access::run(&self.url, sql);
     }
 
-    /// All rows of all tables as raw bytes.
-    ///
-    /// # Panics
-    ///
-    /// If they cannot be read.
+    /// Returns all rows of all tables as raw bytes, to search them for secrets.
     #[must_use]
     pub fn bytes(&self) -> Vec<u8> {
         access::bytes(&self.url)

@@ -13,8 +13,9 @@
 //! Then every case is a separate test: `cargo test -p … --test conformance codes::an_expired_code_is_refused`.
 //! (The engine's crate needs `tokio` with `macros` and `rt-multi-thread` among its dev-dependencies.)
 //!
-//! Facts invisible through the contract (deletion of a sent mail's sealed part, rows of decoys) are in
-//! [`hidden`]; guarantees of a single engine are in its own tests, which may take their rows from [`numbered`].
+//! Facts that the contract does not show are in [`hidden`]: deleted secrets, and rows that are written only for
+//! constant cost. Guarantees of a single engine are in its own tests, which may take their rows from
+//! [`numbered`].
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod accounts;
@@ -90,7 +91,7 @@ mod users;
 use fixtures::World;
 pub use table::{Case, run};
 
-// The compiler reports a case that is missing in this list as dead code.
+// A case that is missing in this list is reported by the compiler as dead code.
 table::table! { $
     accounts {
         an_account_is_made_as_it_was_given,

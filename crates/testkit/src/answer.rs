@@ -1,4 +1,4 @@
-//! HTTP response of a test, read completely, and assertions on it. A failed assertion prints the whole response.
+//! HTTP response of a test, read completely, with assertions on it. A failed assertion prints the whole response.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use url::Url;
 const JSON: &str = "application/json; charset=utf-8";
 
 pub struct Answer {
-    /// Request line, printed by failed assertions.
+    /// Request line of the request. Failed assertions print it.
     pub(crate) asked: String,
     pub status: u16,
     pub headers: HeaderMap,

@@ -1,4 +1,4 @@
-//! Service of a test, with its clock, its mailbox and its background jobs.
+//! The service that a test runs, with its clock, mailbox and background jobs.
 
 use std::net::TcpListener as StdListener;
 use std::path::Path;
@@ -33,7 +33,7 @@ pub struct TestApp {
 }
 
 impl TestApp {
-    /// Builder with test defaults.
+    /// Returns a builder with the defaults of tests.
     #[must_use]
     pub fn builder() -> TestAppBuilder {
         TestAppBuilder::default()
@@ -183,7 +183,7 @@ impl TestApp {
         self.restart_state.data.round_trips().expect("an app that counts round trips").take()
     }
 
-    /// All stored bytes: content of the files, or of the rows.
+    /// Returns all stored bytes: those of the SQLite files, or of all rows of the PostgreSQL database.
     #[must_use]
     pub fn kept(&self) -> Vec<u8> {
         let files = std::fs::read_dir(self.folder()).unwrap().map(|file| file.unwrap().path());

@@ -1,4 +1,4 @@
-//! Authenticator app of a test (RFC 6238): SHA-1, six digits, steps of 30 seconds. It shares no code with the service.
+//! Authenticator app for tests (RFC 6238): SHA-1, six digits, steps of 30 seconds. It shares no code with the service.
 
 use aws_lc_rs::hmac;
 use latchkey_service::clock::Clock;
@@ -10,7 +10,7 @@ const STEP: i64 = 30;
 /// Alphabet of Base32 (RFC 4648).
 const ALPHABET: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
-/// App that shows codes of one secret, by the clock of the test.
+/// Authenticator app with one secret. It computes codes by the test's clock.
 #[derive(Clone)]
 pub struct Authenticator {
     secret: Vec<u8>,
@@ -18,27 +18,28 @@ pub struct Authenticator {
 }
 
 impl Authenticator {
-    /// App with this secret in Base32.
+    /// Creates an app with this secret, in Base32.
     pub fn new(secret: &str, clock: &ManualClock) -> Self {
         Self { secret: base32(secret), clock: clock.clone() }
     }
 
-    /// Bytes of the secret.
+    /// Returns the bytes of the secret.
     pub fn secret(&self) -> &[u8] {
         &self.secret
     }
 
-    /// Code of now.
+    /// Returns the code of the current time step.
     pub fn code(&self) -> String {
         self.code_of_step(0)
     }
 
-    /// Code of another step: -1 is the one before now.
+    /// Returns the code of the time step that is `steps` after the current one; -1 is the one before.
     pub fn code_of_step(&self, steps: i64) -> String {
         code_at(&self.secret, self.clock.now().as_seconds() + steps * STEP)
     }
 
-    /// Code that no step of these minutes has; another for each `number`.
+    /// Returns a wrong code: one that differs from the codes of all time steps around now. Different numbers give
+    /// different codes.
     pub fn wrong_code(&self, number: usize) -> String {
         let near: Vec<_> = (-10..=10).map(|steps| self.code_of_step(steps)).collect();
         let wrong = (0..).map(|code| format!("{code:06}")).filter(|code| !near.contains(code));
@@ -46,13 +47,13 @@ impl Authenticator {
     }
 }
 
-/// Code of a secret in Base32 at a time in seconds since 1970.
+/// Computes the code of a secret in Base32 at a time in seconds since 1970.
 #[must_use]
 pub fn totp_code(secret: &str, seconds: i64) -> String {
     code_at(&base32(secret), seconds)
 }
 
-/// Code of a secret at a time in seconds since 1970.
+/// Computes the code of a secret at a time in seconds since 1970.
 fn code_at(secret: &[u8], seconds: i64) -> String {
     let key = hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, secret);
     let mac = hmac::sign(&key, &seconds.div_euclid(STEP).to_be_bytes());
@@ -62,7 +63,7 @@ fn code_at(secret: &[u8], seconds: i64) -> String {
     format!("{:06}", word % 1_000_000)
 }
 
-/// Bytes of a text in Base32 without padding.
+/// Decodes a text in Base32 without padding.
 fn base32(text: &str) -> Vec<u8> {
     let (mut bytes, mut bits, mut count) = (Vec::new(), 0_u32, 0);
     for letter in text.bytes() {

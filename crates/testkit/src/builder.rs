@@ -1,5 +1,5 @@
-//! Builder for the service of a test. Defaults: development mode, email verification off, no rate limits, no redirect
-//! list.
+//! Builder of the service in a test. By default it runs in development mode, without email verification, rate limits
+//! and allowed redirect targets.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
@@ -26,11 +26,11 @@ use crate::app::TestApp;
 use crate::storage::Storage;
 use crate::time::seconds;
 
-/// Admin key of every test.
+/// Admin key that is configured in every test.
 pub const ADMIN_KEY: &str = "admin-key-of-the-tests-0123456789abcdef";
 /// Anonymous key of tests that configure one.
 pub const ANON_KEY: &str = "anon_key-of-the-tests";
-/// Default password of users.
+/// Password of the users that tests sign up.
 pub const PASSWORD: &str = "violet anchor 42 lantern";
 
 const DEVELOPMENT_URL: &str = "http://localhost:8700";
@@ -49,7 +49,7 @@ pub(crate) enum MailTransport {
     None,
 }
 
-/// Builder for the service of a test.
+/// Builder of the service in a test.
 #[derive(Clone)]
 pub struct TestAppBuilder {
     pub(crate) storage: Storage,
@@ -127,7 +127,7 @@ fn base_settings() -> BaseSettings {
 }
 
 impl TestAppBuilder {
-    /// Starts the service in a new folder.
+    /// Starts the service in a new temporary folder.
     pub async fn start(self) -> TestApp {
         TestApp::start(self).await
     }
@@ -139,7 +139,7 @@ impl TestAppBuilder {
         self
     }
 
-    /// PostgreSQL behind a proxy that counts round trips, for [`TestApp::round_trips`].
+    /// Uses PostgreSQL behind a proxy that counts round trips, for [`TestApp::round_trips`].
     #[must_use]
     pub fn counting_round_trips(mut self) -> Self {
         self.storage = Storage::Postgres;
@@ -154,8 +154,8 @@ impl TestAppBuilder {
         self
     }
 
-    /// Production mode with an https URL: no redirects to loopback, no `/dev` pages, `Secure` cookies, HSTS. Does not
-    /// change whether verification is required.
+    /// Switches to production mode with an https URL: no redirects to loopback, no `/dev` pages, `Secure` cookies,
+    /// HSTS. Does not change whether verification is required.
     #[must_use]
     pub fn mode_production(mut self) -> Self {
         let public_url = Url::parse(PRODUCTION_URL).unwrap();
@@ -170,7 +170,7 @@ impl TestAppBuilder {
         self
     }
 
-    /// Sets the default rate limits of the service.
+    /// Enables the rate limits, with the default values of the service.
     #[must_use]
     pub fn limits(mut self) -> Self {
         self.config.limits.all.enabled = true;
@@ -204,7 +204,7 @@ impl TestAppBuilder {
         self.settings(|settings| settings.reset_password_method = EmailMethod::Link)
     }
 
-    /// Sets how one signs in by mail.
+    /// Sets whether users can sign in by mail, and how.
     #[must_use]
     pub fn email_sign_in(self, by_mail: EmailSignIn) -> Self {
         self.settings(|settings| settings.email_sign_in = by_mail)
@@ -243,7 +243,7 @@ impl TestAppBuilder {
         self
     }
 
-    /// Disables the profile at sign-up.
+    /// Creates no profile at sign-up.
     #[must_use]
     pub fn no_profile_on_sign_up(mut self) -> Self {
         self.config.site.create_profile_on_sign_up = false;
@@ -295,7 +295,7 @@ impl TestAppBuilder {
         self
     }
 
-    /// Sends mails to the mailbox of the test again, after a restart with another transport.
+    /// Sends mails to the test's mailbox again, after a restart with another transport.
     #[must_use]
     pub fn mails_into_memory(mut self) -> Self {
         self.mail = MailTransport::Memory;

@@ -1,4 +1,4 @@
-//! HTTP client of the tests, with default credentials.
+//! HTTP client for tests, with credentials that it sends by default.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::request::Request;
 use crate::session::Session;
 
-/// HTTP connections of a test. Redirects, cookie store and retries are off.
+/// HTTP connections of a test. It follows no redirects, stores no cookies and retries nothing.
 pub(crate) struct Wire {
     address: SocketAddr,
     state: Mutex<ConnectionState>,
@@ -40,7 +40,8 @@ impl Wire {
         self.state().public_url.starts_with("https:")
     }
 
-    /// Actual URL of a path, or of a link that begins with the public URL.
+    /// Returns the address to which a request for this path, or for a link that begins with the public URL,
+    /// is sent.
     pub(crate) fn url(&self, path: &str) -> String {
         let public_url = self.state().public_url.clone();
         let path = path.strip_prefix(&public_url).unwrap_or(path);
@@ -100,33 +101,33 @@ impl Client {
         self
     }
 
-    /// Request with any method.
+    /// Builds a request with any method.
     pub fn request(&self, method: &str, path: &str) -> Request {
         let method = Method::from_bytes(method.as_bytes()).expect("a method");
         Request::new(Arc::clone(&self.wire), method, path, self.headers.clone())
     }
 
-    /// GET. `path` begins with a slash, or is a link to the service's public URL.
+    /// Builds a GET request. `path` begins with a slash, or is a link to the service's public URL.
     pub fn get(&self, path: &str) -> Request {
         self.request("GET", path)
     }
 
-    /// POST of JSON.
+    /// Builds a POST request with JSON.
     pub fn post(&self, path: &str, body: Value) -> Request {
         self.request("POST", path).json(&body)
     }
 
-    /// PUT of JSON.
+    /// Builds a PUT request with JSON.
     pub fn put(&self, path: &str, body: Value) -> Request {
         self.request("PUT", path).json(&body)
     }
 
-    /// PATCH of JSON.
+    /// Builds a PATCH request with JSON.
     pub fn patch(&self, path: &str, body: Value) -> Request {
         self.request("PATCH", path).json(&body)
     }
 
-    /// DELETE without a body; `.json(…)` adds one.
+    /// Builds a DELETE request without a body; `.json(…)` adds one.
     pub fn delete(&self, path: &str) -> Request {
         self.request("DELETE", path)
     }
@@ -139,22 +140,24 @@ impl Client {
         self.post("/api/auth/sessions", json!({"email": email, "password": password}))
     }
 
-    /// Calls refreshSession with the session's cookie and CSRF token, or with its refresh token in the body.
+    /// Builds the call `refreshSession` with the session's cookie and CSRF token, or with its refresh token
+    /// in the body.
     pub fn refresh(&self, session: &Session) -> Request {
         self.post("/api/auth/refresh", json!({})).session(session)
     }
 
-    /// Calls signOut with the session's cookie and CSRF token, or with its refresh token in the body.
+    /// Builds the call `signOut` with the session's cookie and CSRF token, or with its refresh token in the
+    /// body.
     pub fn sign_out(&self, session: &Session) -> Request {
         self.post("/api/auth/logout", json!({})).session(session)
     }
 
-    /// Calls verifyEmail with a code.
+    /// Builds the call `verifyEmail` with a code.
     pub fn verify(&self, email: &str, code: &str) -> Request {
         self.post("/api/auth/email/verify", json!({"email": email, "otp": code}))
     }
 
-    /// Search with this text as the only query parameter.
+    /// Builds a profile search with this text as the only query parameter.
     pub fn search(&self, q: &str) -> Request {
         self.get("/api/profiles/search").query("q", q)
     }

@@ -1,4 +1,4 @@
-//! Deterministic random numbers.
+//! Reproducible random numbers for tests.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,13 +6,13 @@ use latchkey_service::entropy::Entropy;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
-/// Seeded random numbers. Clones share the sequence, so that a restarted service does not repeat values. Signing keys
-/// are made by the cryptography library's own generator.
+/// Random numbers from a seed. Clones share one sequence, so that a restarted service does not repeat values. Signing
+/// keys are not reproducible: the cryptography library generates them itself.
 #[derive(Clone)]
 pub struct SeededEntropy(Arc<Mutex<StdRng>>);
 
 impl SeededEntropy {
-    /// Random numbers from this seed.
+    /// Creates a sequence from this seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self(Arc::new(Mutex::new(StdRng::seed_from_u64(seed))))

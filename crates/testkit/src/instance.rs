@@ -1,4 +1,4 @@
-//! Running instance of the service: use cases, router, and the server loop on its socket.
+//! A running instance of the service: its use cases, its router, and the server loop on its socket.
 
 use std::net::TcpListener as StdListener;
 use std::sync::Arc;
@@ -32,7 +32,8 @@ pub(crate) struct RestartState {
     pub(crate) clock: ManualClock,
     pub(crate) entropy: SeededEntropy,
     pub(crate) mails: MemoryTransport,
-    /// Held open to reserve the port. The server listens on a duplicate.
+    /// Socket that stays open during a restart, to reserve the port. The server listens on a
+    /// duplicate.
     pub(crate) socket: StdListener,
 }
 
@@ -72,7 +73,7 @@ impl Instance {
         let listener = TcpListener::from_std(restart_state.socket.try_clone().unwrap()).unwrap();
         let (stop, stopped) = oneshot::channel();
         let server = tokio::spawn(serve(vec![listener], router, plan.serve.clone(), async {
-            let _ = stopped.await; // an app that was dropped stops as well
+            let _ = stopped.await; // an error means that the app was dropped, which stops it too
         }));
         Self { service, stop, server }
     }
@@ -100,7 +101,7 @@ fn transport(plan: &TestAppBuilder, restart_state: &RestartState) -> Option<Tran
     }
 }
 
-/// Sequential request ids, independent of the test's randomness.
+/// Returns a generator of sequential request ids, which does not use the test's random numbers.
 fn counted_ids() -> impl Fn() -> Uuid + Send + Sync {
     let next = AtomicU64::new(1);
     move || Uuid::from_u128(next.fetch_add(1, Ordering::Relaxed).into())

@@ -1,5 +1,5 @@
 //! A complete service inside a test: a real socket, real storage in a temporary folder, and control over clock,
-//! randomness and mailbox. A dev-dependency only, independent of the binary.
+//! randomness and mailbox. The crate is a dev-dependency only and does not use the binary.
 //!
 //! | Modules | Content |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Macro [`both_stores!`], which makes a test of each fact for each storage engine.
+//! Macro [`both_stores!`], which makes one test per storage engine from each function in it.
 
 use crate::app::TestApp;
 use crate::builder::TestAppBuilder;
@@ -9,7 +9,8 @@ pub async fn start(storage: Storage, adjust: impl FnOnce(TestAppBuilder) -> Test
     adjust(TestApp::builder().storage(storage)).start().await
 }
 
-/// Makes each fact in it a test for every engine: `expired_code_is_refused::sqlite` and `::postgres`.
+/// Makes a test for every storage engine from each function in it, for example
+/// `expired_code_is_refused::sqlite` and `expired_code_is_refused::postgres`.
 ///
 /// ```ignore
 /// both_stores! {

@@ -1,4 +1,4 @@
-//! Mailbox of a test, filled by the memory transport.
+//! Mailbox of a test, filled by the transport that keeps mails in memory.
 
 use latchkey_domain::codes::EnteredCode;
 use latchkey_mail::{MemoryTransport, Message, SendError};
@@ -10,7 +10,7 @@ pub struct MailReader {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mail {
-    /// Recipient, as typed.
+    /// Recipient's address, as the user typed it.
     pub to: String,
     pub subject: String,
     pub text: String,
@@ -74,13 +74,14 @@ impl MailReader {
 }
 
 impl Mail {
-    /// Text part on one line.
+    /// Returns the text part of the mail, joined to one line.
     #[must_use]
     pub fn prose(&self) -> String {
         self.text.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// Code in the mail: six digits, or sixteen characters in groups, on its own line.
+    /// Returns the code in the mail: six digits, or sixteen characters in groups, on a line of its
+    /// own.
     #[must_use]
     #[track_caller]
     pub fn code(&self) -> String {
@@ -89,7 +90,7 @@ impl Mail {
         code.unwrap_or_else(|| panic!("no code in {self:#?}")).to_owned()
     }
 
-    /// Link with a token, or the first link if none has one. A client's `get` accepts it.
+    /// Returns the first link with a token, or else the first link. A client's `get` accepts it.
     #[must_use]
     #[track_caller]
     pub fn link(&self) -> String {
@@ -98,7 +99,7 @@ impl Mail {
         link.unwrap_or_else(|| panic!("no link in {self:#?}")).to_owned()
     }
 
-    /// Token of the link.
+    /// Returns the token in the link.
     #[must_use]
     #[track_caller]
     pub fn token(&self) -> String {

@@ -1,5 +1,5 @@
-//! Passkeys of a test (WebAuthn Level 3): a browser with an authenticator in software, and the calls of passkeys. It
-//! shares no code with the service.
+//! Passkeys for tests (WebAuthn Level 3): a browser with an authenticator in software, and the API calls about
+//! passkeys. It shares no code with the service.
 
 pub mod cbor;
 mod device;
@@ -19,17 +19,17 @@ use crate::client::Client;
 use crate::request::Request;
 use crate::users::User;
 
-/// Ceremony that a call began: the body of its response.
+/// WebAuthn ceremony (registration or sign-in) that a call has begun, as in the body of its response.
 #[derive(Debug, Clone)]
 pub struct Ceremony {
-    /// `ceremonyId`.
+    /// Value of `ceremonyId`.
     pub id: String,
-    /// `options`.
+    /// Value of `options`, for the browser.
     pub options: Value,
 }
 
 impl Ceremony {
-    /// Reads the body of a response with options.
+    /// Reads the ceremony from the body of a response.
     #[must_use]
     #[track_caller]
     pub fn of(body: &Value) -> Self {
@@ -38,7 +38,7 @@ impl Ceremony {
     }
 }
 
-/// User with a passkey. The session is that of the sign-up.
+/// User with a passkey. The session is the one that the sign-up opened.
 pub struct PasskeyUser {
     user: User,
     /// The passkey on the user's phone.
@@ -56,22 +56,22 @@ impl Deref for PasskeyUser {
 }
 
 impl TestApp {
-    /// Phone that syncs its passkeys, at a page of this service.
+    /// Returns a phone that syncs its passkeys, on a page of this service.
     pub fn phone(&self) -> Device {
         Device::at(self.public_url())
     }
 
-    /// Security key with a signature counter, at a page of this service.
+    /// Returns a security key with a signature counter, on a page of this service.
     pub fn security_key(&self) -> Device {
         Device::security_key_at(self.public_url())
     }
 
-    /// User like that of [`TestApp::user`], with a passkey on a phone.
+    /// Signs up a user like [`TestApp::user`], and registers a passkey on a phone.
     pub async fn passkey_user(&self, name: &str) -> PasskeyUser {
         self.passkey_user_on(name, &self.phone()).await
     }
 
-    /// User like that of [`TestApp::passkey_user`], with another device.
+    /// Signs up a user like [`TestApp::passkey_user`], with the passkey on this device.
     pub async fn passkey_user_on(&self, name: &str, device: &Device) -> PasskeyUser {
         let user = self.user(name).await;
         let (passkey, passkey_id) = user.add_passkey(device).await;
@@ -80,7 +80,7 @@ impl TestApp {
 }
 
 impl Client {
-    /// Asks for creation options.
+    /// Builds a request for creation options.
     pub fn creation_options(&self) -> Request {
         self.post("/api/auth/passkeys/registration-options", json!({}))
     }
@@ -90,12 +90,12 @@ impl Client {
         Ceremony::of(&self.creation_options().send().await.expect(200))
     }
 
-    /// Ends a registration.
+    /// Builds the request that completes a registration.
     pub fn register_passkey(&self, ceremony_id: &str, credential: &Value) -> Request {
         self.post("/api/auth/passkeys", json!({"ceremonyId": ceremony_id, "credential": credential}))
     }
 
-    /// Registers a passkey; returns it and its id in the API.
+    /// Registers a passkey. Returns the passkey and its id in the API.
     pub async fn add_passkey(&self, device: &Device) -> (Passkey, String) {
         let begun = self.begin_passkey().await;
         let creation = device.create(&begun.options);
@@ -103,7 +103,7 @@ impl Client {
         (creation.passkey, body["passkey"]["id"].as_str().expect("an id").to_owned())
     }
 
-    /// Asks for request options.
+    /// Builds a request for request options.
     pub fn request_options(&self) -> Request {
         self.post("/api/auth/passkeys/authentication-options", json!({}))
     }
@@ -113,24 +113,24 @@ impl Client {
         Ceremony::of(&self.request_options().send().await.expect(200))
     }
 
-    /// Ends a sign-in by passkey.
+    /// Builds the request that completes a sign-in by passkey.
     pub fn end_passkey_sign_in(&self, ceremony_id: &str, credential: &Value) -> Request {
         let body = json!({"ceremonyId": ceremony_id, "credential": credential});
         self.post("/api/auth/passkeys/sign-in", body)
     }
 
-    /// Begins a sign-in by passkey, and makes the request that ends it.
+    /// Begins a sign-in by passkey, and builds the request that completes it.
     pub async fn sign_in_by_passkey(&self, passkey: &mut Passkey) -> Request {
         let begun = self.begin_passkey_sign_in().await;
         self.end_passkey_sign_in(&begun.id, &passkey.sign(&begun.options).to_json())
     }
 
-    /// Asks for the options to answer a challenge by passkey.
+    /// Builds a request for the options of an answer to a challenge by passkey.
     pub fn challenge_options(&self, challenge_id: &str) -> Request {
         self.post("/api/auth/challenges/passkey-options", json!({"challengeId": challenge_id}))
     }
 
-    /// Answers a challenge by an assertion.
+    /// Builds an answer to a challenge by an assertion.
     pub fn answer_by_passkey(&self, challenge_id: &str, credential: &Value) -> Request {
         let body = json!({"challengeId": challenge_id, "kind": "passkey", "credential": credential});
         self.post("/api/auth/challenges/answer", body)

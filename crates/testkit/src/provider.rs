@@ -1,7 +1,7 @@
-//! Fake identity provider on a port of 127.0.0.1. It conforms to the standards by default. It can misbehave in any
-//! field of any document ([`LyingProvider::says`]), in its signatures ([`LyingProvider::signs`]), and in its responses
-//! ([`LyingProvider::behaves`]). There are no pages: [`LyingProvider::consent`] and [`LyingProvider::deny`] return the
-//! redirect target.
+//! Fake identity provider on a port of 127.0.0.1. By default it conforms to the standards. A test can change any field
+//! of its documents ([`LyingProvider::says`]), its signatures ([`LyingProvider::signs`]), and its HTTP responses
+//! ([`LyingProvider::behaves`]). It has no pages: [`LyingProvider::consent`] and [`LyingProvider::deny`] return the URL
+//! to which the browser would be redirected.
 
 mod answers;
 mod keys;
@@ -44,7 +44,7 @@ pub struct LyingProvider {
     server: JoinHandle<()>,
 }
 
-/// Consent of the user, whose code has not been redeemed yet.
+/// A user's consent, whose authorization code was not exchanged yet.
 #[derive(Clone)]
 struct Consent {
     nonce: Option<String>,
@@ -86,17 +86,17 @@ impl LyingProvider {
         }));
         let routes = answers::routes(Arc::clone(&state));
         let server = tokio::spawn(async move {
-            let _ = axum::serve(listener, routes).await; // until the test is over
+            let _ = axum::serve(listener, routes).await; // runs until the server is stopped
         });
         Self { address, state, server }
     }
 
-    /// Issuer URL, without a trailing slash.
+    /// Returns the issuer URL, without a trailing slash.
     pub fn issuer(&self) -> String {
         self.state().issuer.clone()
     }
 
-    /// Request body that configures this provider as a custom one.
+    /// Returns a request body that configures this provider as a custom one.
     pub fn custom(&self, key: &str) -> Value {
         json!({
             "key": key,
@@ -107,7 +107,7 @@ impl LyingProvider {
         })
     }
 
-    /// Configuration of this provider as in the settings file.
+    /// Returns the configuration of this provider as in the settings file.
     pub fn pinned(&self, key: &str) -> ConfiguredProvider {
         let input = ProviderInput {
             name: Some("Acme".to_owned()),
@@ -139,7 +139,7 @@ impl LyingProvider {
         self.state().lies.signature = signature;
     }
 
-    /// Ends all misbehaviour.
+    /// Removes all changes of documents, signatures and responses.
     pub fn is_honest(&self) {
         self.state().lies = Lies::default();
     }
@@ -154,15 +154,15 @@ impl LyingProvider {
     /// Stops the provider, so that connections are refused.
     pub async fn goes_down(&mut self) {
         self.server.abort();
-        let _ = (&mut self.server).await; // only then the port is closed
+        let _ = (&mut self.server).await; // the port is closed when the server has ended
     }
 
-    /// Number of requests to an endpoint.
+    /// Returns the number of requests to an endpoint.
     pub fn asked(&self, endpoint: Endpoint) -> usize {
         self.state().asked.get(&endpoint).copied().unwrap_or_default()
     }
 
-    /// Gives consent at the authorization URL, and returns the redirect target.
+    /// Gives the user's consent at the authorization URL, and returns the URL to which the browser is redirected.
     #[track_caller]
     pub fn consent(&self, auth_url: &str) -> Url {
         let asked = self.authorization_request(auth_url);
@@ -177,7 +177,7 @@ impl LyingProvider {
         returned(&asked, &[("code", &code), ("iss", &state.issuer)])
     }
 
-    /// Denies consent at the authorization URL, and returns the redirect target.
+    /// Denies consent at the authorization URL, and returns the URL to which the browser is redirected.
     #[track_caller]
     pub fn deny(&self, auth_url: &str) -> Url {
         let asked = self.authorization_request(auth_url);
@@ -214,7 +214,7 @@ impl LyingProvider {
     }
 }
 
-/// S256 code challenge of a verifier (RFC 7636 section 4.2).
+/// Computes the S256 code challenge of a verifier (RFC 7636 section 4.2).
 pub fn challenge_of(verifier: &str) -> String {
     URL_SAFE_NO_PAD.encode(digest(&SHA256, verifier.as_bytes()))
 }
@@ -231,7 +231,7 @@ impl ProviderState {
         self.count
     }
 
-    /// Signed id token of the user.
+    /// Issues a signed id token of the user.
     fn id_token(&self, nonce: Option<&str>) -> String {
         let now = self.clock.now().as_millis() / 1000;
         let mut claims = Map::from_iter([
@@ -250,7 +250,7 @@ impl ProviderState {
     }
 }
 
-/// Redirect target with these parameters and the state of the authorization request.
+/// Returns the redirect target with these parameters and the `state` of the authorization request.
 fn returned(asked: &BTreeMap<String, String>, parameters: &[(&str, &str)]) -> Url {
     let mut url = Url::parse(&asked["redirect_uri"]).expect("a redirect URI");
     url.query_pairs_mut().extend_pairs(parameters).append_pair("state", &asked["state"]);

@@ -50,7 +50,7 @@ impl Sent {
         });
         let file = std::env::var_os("LATCHKEY_RECORD").unwrap();
         let mut file = OpenOptions::new().create(true).append(true).open(file).unwrap();
-        file.write_all(format!("{line}\n").as_bytes()).unwrap(); // one write, so that threads do not mix
+        file.write_all(format!("{line}\n").as_bytes()).unwrap(); // a single write, so that lines of different threads do not mix
     }
 }
 
@@ -65,7 +65,7 @@ fn stable_headers(headers: &HeaderMap) -> Value {
     stable_ones.into()
 }
 
-/// Text with ids, tokens, codes and ports replaced by placeholders.
+/// Returns the text with ids, tokens, codes and ports replaced by placeholders.
 #[must_use]
 pub fn stable(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);

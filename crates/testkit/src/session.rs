@@ -15,7 +15,7 @@ pub struct Session {
     pub csrf_token: Option<String>,
     /// Refresh cookie of a web session, `name=value`.
     pub cookie: Option<String>,
-    /// Refresh token of a session that is not a web session.
+    /// Refresh token of a session of a client other than the web client.
     pub refresh_token: Option<String>,
 }
 

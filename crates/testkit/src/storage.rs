@@ -1,4 +1,4 @@
-//! Storage engines of the tests, and the data of one test.
+//! Storage engines under test, and the stored data of one test.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,13 +21,13 @@ const LONG: Duration = Duration::from_secs(30);
 /// A storage engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Storage {
-    /// SQLite in a temporary folder.
+    /// SQLite, with a file in a temporary folder.
     Sqlite,
-    /// PostgreSQL, in a separate database of this process's cluster.
+    /// PostgreSQL, with a database of its own in the cluster of this process.
     Postgres,
 }
 
-/// Data of one test.
+/// Stored data of one test.
 pub(crate) enum Data {
     /// SQLite file in the test's folder.
     File,
@@ -56,7 +56,7 @@ impl Storage {
 }
 
 impl Data {
-    /// Counter of database round trips; `None` without the counting proxy.
+    /// Returns the counter of database round trips; `None` without the counting proxy.
     pub(crate) const fn round_trips(&self) -> Option<&RoundTrips> {
         match self {
             Self::FarDatabase(_, trips, _) => Some(trips),
@@ -64,7 +64,7 @@ impl Data {
         }
     }
 
-    /// PostgreSQL database; `None` with SQLite.
+    /// Returns the PostgreSQL database; `None` with SQLite.
     pub(crate) const fn database(&self) -> Option<&TestDatabase> {
         match self {
             Self::File => None,
@@ -83,7 +83,7 @@ impl Data {
             Self::FarDatabase(database, _, proxy) => {
                 let server = TestCluster::shared().folder().display().to_string();
                 let url = database.url().replace(&server, &proxy.path().display().to_string());
-                // A single connection, so that connecting does not count as a round trip.
+                // A pool of one connection, so that opening connections is not counted as round trips.
                 postgres(&PostgresOptions { pool_size: 1, ..options(&url) })
             }
         }
@@ -94,7 +94,7 @@ fn postgres(options: &PostgresOptions) -> Arc<dyn Store> {
     Arc::new(Postgres::open(options).expect("a store"))
 }
 
-/// Options with long timeouts for slow machines. Timeouts are tested elsewhere.
+/// Returns the options of the engine, with long timeouts for slow machines.
 fn options(url: &str) -> PostgresOptions {
     PostgresOptions {
         pool_size: 8,

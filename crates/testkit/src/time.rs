@@ -1,4 +1,4 @@
-//! Manual clock, and durations for tests.
+//! Clock that tests set by hand, and durations for tests.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -10,7 +10,7 @@ use latchkey_service::clock::Clock;
 /// Start time of every test: 2026-03-02T10:00:00.000Z, a Monday.
 pub const START: Timestamp = Timestamp::from_millis(1_772_445_600_000);
 
-/// Clock that a test moves by hand. Clones share the time.
+/// Clock that a test sets by hand. Clones share the time.
 #[derive(Debug, Clone)]
 pub struct ManualClock {
     wall: Arc<AtomicI64>,
@@ -18,7 +18,7 @@ pub struct ManualClock {
 }
 
 impl ManualClock {
-    /// Clock at `time`.
+    /// Creates a clock that shows this time.
     #[must_use]
     pub fn at(time: Timestamp) -> Self {
         Self { wall: Arc::new(AtomicI64::new(time.as_millis())), steady: Arc::default() }
@@ -42,7 +42,7 @@ impl ManualClock {
 }
 
 impl Default for ManualClock {
-    /// Clock at [`START`].
+    /// Creates a clock that shows [`START`].
     fn default() -> Self {
         Self::at(START)
     }
@@ -77,7 +77,7 @@ pub const fn hours(count: u64) -> Duration {
     minutes(count * 60)
 }
 
-/// Duration of this many days of 24 hours.
+/// Returns the duration of this many days of 24 hours.
 #[must_use]
 pub const fn days(count: u64) -> Duration {
     hours(count * 24)

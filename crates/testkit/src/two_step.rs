@@ -1,4 +1,4 @@
-//! Users with two-step sign-in, and the calls of challenges.
+//! Users with two-step sign-in, and the API calls about challenges.
 
 use std::ops::Deref;
 
@@ -13,10 +13,10 @@ use crate::session::Session;
 use crate::time::seconds;
 use crate::users::User;
 
-/// User with two-step sign-in. The session is the one that turned it on.
+/// User with two-step sign-in. The session is the one that was opened when two-step sign-in was turned on.
 pub struct TwoStepUser {
     user: User,
-    /// App with the only TOTP factor.
+    /// Authenticator app of the only TOTP factor.
     pub authenticator: Authenticator,
     /// Id of the TOTP factor.
     pub factor_id: String,
@@ -33,20 +33,22 @@ impl Deref for TwoStepUser {
 }
 
 impl TwoStepUser {
-    /// Signs in by password from the user's own address, up to the challenge; returns its id.
+    /// Signs in with the password, from the user's own client address, until the challenge. Returns the
+    /// challenge's id.
     pub async fn challenged(&self) -> String {
         challenge_id(&self.sign_in(&self.email, &self.password).without_header("authorization").send().await)
     }
 }
 
 impl TestApp {
-    /// User like that of [`TestApp::user`], with two-step sign-in by TOTP. The address must be verified, so the
-    /// settings require it. 30 seconds pass, so that the next code is good.
+    /// Signs up a user like [`TestApp::user`], and turns two-step sign-in on by a TOTP factor. The settings
+    /// must require verified addresses, because two-step sign-in needs one. The clock advances by 30 seconds,
+    /// so that the app's next code is accepted.
     pub async fn two_step_user(&self, name: &str) -> TwoStepUser {
         self.two_step_user_on(name, "web").await
     }
 
-    /// User like that of [`TestApp::two_step_user`], with another `client_type`.
+    /// Signs up a user like [`TestApp::two_step_user`], with another `client_type`.
     pub async fn two_step_user_on(&self, name: &str, client_type: &str) -> TwoStepUser {
         let user = self.user_on(name, client_type).await;
         let (authenticator, factor_id) = self.begin_totp(&user).await;
@@ -62,7 +64,8 @@ impl TestApp {
         }
     }
 
-    /// Begins the enrolment of a TOTP factor; returns the app with its secret, and the factor's id.
+    /// Begins the enrolment of a TOTP factor. Returns the authenticator app with its secret, and the factor's
+    /// id.
     pub async fn begin_totp(&self, client: &Client) -> (Authenticator, String) {
         let begun = client.post("/api/auth/factors/totp", json!({})).send().await.expect(200);
         let text = |name: &str| begun[name].as_str().unwrap().to_owned();
@@ -71,17 +74,17 @@ impl TestApp {
 }
 
 impl Client {
-    /// Confirms a TOTP factor.
+    /// Builds the request that confirms a TOTP factor.
     pub fn confirm_totp(&self, factor_id: &str, code: &str) -> Request {
         self.post("/api/auth/factors/totp/confirm", json!({"factorId": factor_id, "code": code}))
     }
 
-    /// Begins a step-up.
+    /// Builds the request that begins a reauthentication.
     pub fn reauthenticate(&self) -> Request {
         self.post("/api/auth/reauthenticate", json!({}))
     }
 
-    /// Answers a challenge with a code of this kind, or with the password.
+    /// Builds an answer to a challenge, with a code of this kind or with the password.
     pub fn answer(&self, challenge_id: &str, kind: &str, answer: &str) -> Request {
         let field = if kind == "password" { "password" } else { "code" };
         let body = json!({"challengeId": challenge_id, "kind": kind, field: answer});
@@ -89,7 +92,7 @@ impl Client {
     }
 }
 
-/// Id of the challenge in a response, which must have nothing of a session.
+/// Returns the id of the challenge in a response. Asserts that the response contains no tokens of a session.
 #[must_use]
 #[track_caller]
 pub fn challenge_id(answer: &Answer) -> String {
@@ -99,7 +102,7 @@ pub fn challenge_id(answer: &Answer) -> String {
     body["challenge"]["id"].as_str().unwrap_or_else(|| panic!("no id: {answer:?}")).to_owned()
 }
 
-/// Recovery codes in a response.
+/// Returns the recovery codes in a response.
 #[must_use]
 #[track_caller]
 pub fn recovery_codes(body: &Value) -> Vec<String> {

@@ -1,4 +1,4 @@
-//! Sign-up and sign-in of users, verified by the method of the current settings.
+//! Sign-up and sign-in of users in tests. Addresses are verified by the method in the settings, if they require it.
 
 use std::ops::Deref;
 
@@ -12,16 +12,16 @@ use crate::client::Client;
 use crate::request::Request;
 use crate::session::Session;
 
-/// Signed-in user. Requests carry the access token and come from a client address of this user only, so that users do
-/// not share rate limits.
+/// A signed-in user. Its requests carry the access token and come from a client address of their own, so that users
+/// do not share rate limits.
 pub struct User {
     client: Client,
     /// Id of the user.
     pub id: String,
-    /// Address, as signed up.
+    /// Email address, as entered at the sign-up.
     pub email: String,
     pub password: String,
-    /// Tokens issued at the sign-up.
+    /// Tokens that the sign-up returned.
     pub session: Session,
 }
 
@@ -34,18 +34,18 @@ impl Deref for User {
 }
 
 impl User {
-    /// The same user in another session, whose access token the requests carry.
+    /// Returns the same user with another session, whose access token its requests carry.
     #[must_use]
     pub fn continued_by(self, session: Session) -> Self {
         Self { client: self.client.clone().with_bearer(&session.access_token), session, ..self }
     }
 
-    /// Calls refreshSession with the tokens of the sign-up.
+    /// Builds and sends the call `refreshSession` with the tokens of the sign-up.
     pub async fn refreshed(&self) -> Answer {
         self.client.refresh(&self.session).without_header("authorization").send().await
     }
 
-    /// Opens another session of the user from the same address.
+    /// Opens another session of the user, from the same client address.
     pub async fn sign_in_again(&self) -> Session {
         Session::of(
             &self.client.sign_in(&self.email, &self.password).without_header("authorization").send().await,
@@ -54,16 +54,16 @@ impl User {
 }
 
 impl TestApp {
-    /// Signs up `ada@example.org` with the name `Ada` and the default password, verifies if required, and returns
-    /// the signed-in web user.
+    /// Signs up a user with the address `NAME@example.org`, the display name and the default password, verifies the
+    /// address if the settings require it, and returns the user. The client is a web client.
     pub async fn user(&self, name: &str) -> User {
         self.user_on(name, "web").await
     }
 
-    /// Signs a user up like [`TestApp::user`], with another `client_type`.
+    /// Signs up a user like [`TestApp::user`], with another `client_type`.
     pub async fn user_on(&self, name: &str, client_type: &str) -> User {
         let number = self.next_number();
-        // Address block for benchmarks (RFC 2544), which no other test uses.
+        // The block 198.18.0.0/15 is reserved for benchmarks (RFC 2544). No other test uses addresses from it.
         let client = self.anon().at(&format!("198.18.{}.{}", number / 250, number % 250 + 1));
         let email = format!("{name}@example.org");
         let settings = self.service().settings().values.clone();
@@ -82,7 +82,7 @@ impl TestApp {
         User { client, id: session.user_id.clone(), email, password: PASSWORD.to_owned(), session }
     }
 
-    /// Body of verifyEmail with the code or token from the mailbox.
+    /// Builds the body of `verifyEmail` with the code or token that was mailed.
     async fn proof(&self, email: &str, method: EmailMethod) -> Value {
         let mail = self.mail_to(email).await;
         match method {
@@ -102,7 +102,7 @@ fn sign_up(client: &Client, email: &str, name: &str, settings: &EditableSettings
     client.post("/api/auth/users", body)
 }
 
-/// Redirect target that the list allows: its first entry with the wildcards replaced.
+/// Returns a redirect target that the list allows: its first entry, with the wildcards replaced.
 fn allowed_target(entries: &[String]) -> String {
     let first = entries.first().map_or("http://localhost:3000/done", String::as_str);
     first.replace("**", "done").replace('*', "one")

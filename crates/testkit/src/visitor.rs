@@ -7,10 +7,11 @@ use reqwest::header::{CONTENT_TYPE, COOKIE, HeaderMap, LOCATION, SET_COOKIE};
 use reqwest::{Client, RequestBuilder, redirect};
 use url::Url;
 
-/// Redirect limit of common browsers.
+/// Maximum number of redirects in a row that common browsers follow.
 const MOST_REDIRECTS: usize = 20;
 
-/// Cookies of one site, by path and name. They never expire, because the test's clock is not the machine's.
+/// Cookies of one site, by path and name. They never expire, because the service sets their lifetime by the
+/// test's clock.
 #[derive(Default)]
 struct Cookies(BTreeMap<(String, String), String>);
 
@@ -42,12 +43,12 @@ pub struct Visitor {
     cookies: Cookies,
     at: Url,
     left_for: Option<Url>,
-    /// Current page, printed by failed assertions.
+    /// Text of the current page. Failed assertions print it.
     page: String,
 }
 
 impl Visitor {
-    /// Browser on the site with this URL.
+    /// Creates a browser on the site with this URL.
     pub fn at(site: &str) -> Self {
         let http = Client::builder().redirect(redirect::Policy::none()).no_proxy().build().unwrap();
         let site = Url::parse(site).expect("an address");
@@ -70,7 +71,7 @@ impl Visitor {
         self.follow(request.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(body)).await;
     }
 
-    /// Redirect target at which the browser left the site.
+    /// Returns the redirect target at which the browser left the site.
     #[track_caller]
     pub fn left_for(&self) -> String {
         let Some(left_for) = &self.left_for else { panic!("still at {}:\n{}", self.at, self.page) };

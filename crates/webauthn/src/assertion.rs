@@ -10,7 +10,8 @@ use crate::expected::Expected;
 use crate::flags::Flags;
 use crate::refusal::{Field, Refusal};
 
-/// Response of the browser to request options, decoded from base64url.
+/// Response of the browser to request options, decoded from base64url. The names of its fields in WebAuthn are in the
+/// comments.
 #[derive(Debug, Clone)]
 pub struct AssertionResponse<'a> {
     /// `rawId`.
@@ -25,7 +26,7 @@ pub struct AssertionResponse<'a> {
     pub user_handle: Option<UserHandle>,
 }
 
-/// Stored facts of the credential with the id of the response.
+/// Stored data of the credential whose id is in the response.
 #[derive(Debug, Clone)]
 pub struct StoredCredential<'a> {
     /// The credential id.
@@ -40,7 +41,7 @@ pub struct StoredCredential<'a> {
     pub counter: u32,
 }
 
-/// Facts of a verified assertion.
+/// Data of a verified assertion, to be stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Assertion {
     /// The flags; BS may have changed.
@@ -49,8 +50,9 @@ pub struct Assertion {
     pub counter: u32,
 }
 
-/// Verifies an assertion by a stored credential. UP and UV are always demanded. What the authenticator alone vouches
-/// for (UP, UV, BE, counter) is judged after the signature, so these refusals are facts about the credential's holder.
+/// Verifies an assertion by a stored credential. User presence and user verification (UP and UV) are always required.
+/// The flags and the counter are checked after the signature, so a refusal because of them shows that the client has
+/// the credential.
 pub fn verify_assertion(
     response: &AssertionResponse<'_>,
     stored: &StoredCredential<'_>,

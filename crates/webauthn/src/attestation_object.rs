@@ -3,13 +3,14 @@
 use crate::cbor::{Malformed, Reader};
 use crate::refusal::{Field, Refusal};
 
-/// Returns the authenticator data of an attestation object. The format and the statement are read past.
+/// Returns the authenticator data of an attestation object. Format and attestation statement are skipped.
 pub(crate) fn authenticator_data(object: &[u8]) -> Result<&[u8], Refusal> {
     Field::AttestationObject.check(object)?;
     read(object).map_err(|Malformed| Refusal::AttestationObject)
 }
 
-/// Reads the three members, in any order. As they are three, one that comes twice leaves another out.
+/// Reads the three members, in any order. A member that occurs twice takes the place of another one, which is then
+/// missing.
 fn read(object: &[u8]) -> Result<&[u8], Malformed> {
     let mut reader = Reader::new(object);
     if reader.map()? != 3 {

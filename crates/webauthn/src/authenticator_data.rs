@@ -1,4 +1,5 @@
-//! Authenticator data: the authenticator's account of a ceremony, in binary (WebAuthn section 6.1).
+//! Authenticator data: the data about a ceremony that the authenticator provides, in binary
+//! (WebAuthn section 6.1).
 
 use aws_lc_rs::digest::{SHA256, digest};
 use latchkey_domain::passkey::{Aaguid, CredentialId};
@@ -20,12 +21,12 @@ pub(crate) struct AuthenticatorData<'a> {
 pub(crate) struct AttestedCredential<'a> {
     pub(crate) aaguid: Aaguid,
     pub(crate) id: CredentialId,
-    /// The public key in COSE form; only its extent is known yet.
+    /// The public key in COSE form, not parsed yet; only its length is known.
     pub(crate) key: &'a [u8],
 }
 
 impl<'a> AuthenticatorData<'a> {
-    /// Reads the data to its last byte. Extension outputs are read past.
+    /// Parses the data completely. Extension outputs are skipped.
     pub(crate) fn parse(data: &'a [u8]) -> Result<Self, Refusal> {
         let mut rest = data;
         let rp_id_hash = take_array(&mut rest)?;
@@ -43,7 +44,7 @@ impl<'a> AuthenticatorData<'a> {
         Ok(Self { rp_id_hash, flags, counter, credential })
     }
 
-    /// Demands the SHA-256 of the relying party id.
+    /// Checks that the data contain the SHA-256 of this relying party id.
     pub(crate) fn check_rp_id(&self, rp_id: &str) -> Result<(), Refusal> {
         let expected = digest(&SHA256, rp_id.as_bytes());
         if self.rp_id_hash == expected.as_ref() { Ok(()) } else { Err(Refusal::RelyingParty) }
@@ -68,7 +69,7 @@ fn take_array<const N: usize>(rest: &mut &[u8]) -> Result<[u8; N], Refusal> {
     Ok(*array)
 }
 
-/// Takes one CBOR map, in bytes.
+/// Returns the bytes of the CBOR map at the start of `rest`, and removes them from `rest`.
 fn take_map<'a>(rest: &mut &'a [u8]) -> Result<&'a [u8], Refusal> {
     let mut reader = Reader::new(rest);
     let is_map = reader.clone().map().is_ok();

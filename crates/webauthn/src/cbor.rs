@@ -1,15 +1,15 @@
-//! Reader of the CBOR that authenticators write: the canonical form of CTAP2 (RFC 8949 with lengths in their shortest
-//! form, no indefinite lengths, no tags, no floats, at most four levels). The order of keys is not checked. Every read
-//! consumes at least a byte and nothing is read twice, so the cost is linear.
+//! Parser of the CBOR that authenticators write, in the canonical form of CTAP2: RFC 8949 with lengths in their
+//! shortest form, no indefinite lengths, no tags, no floats, and at most four levels. The order of keys is not
+//! checked. Every byte is read at most once, so the time is linear.
 
-/// Deepest nesting: CTAP2, section 8.
+/// Maximum nesting (CTAP2, section 8).
 const DEEPEST: u8 = 4;
 
-/// Bytes that are not canonical CBOR, or not of the demanded type.
+/// Error: the bytes are not canonical CBOR, or not of the expected type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Malformed;
 
-/// First part of a data item: its type, with its value or its length.
+/// Head of a data item: its type, with its value or its length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Head {
     Integer(i64),
@@ -20,7 +20,7 @@ enum Head {
     Simple,
 }
 
-/// Data item that a caller may look into. Text, collections and simple values are read past.
+/// A data item, with its value if it is an integer or a byte string. The values of other types are skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Item<'a> {
     Integer(i64),
@@ -28,7 +28,7 @@ pub(crate) enum Item<'a> {
     Other,
 }
 
-/// Position in CBOR data.
+/// Parser at a position in CBOR data.
 #[derive(Debug, Clone)]
 pub(crate) struct Reader<'a> {
     rest: &'a [u8],
@@ -44,7 +44,7 @@ impl<'a> Reader<'a> {
         self.rest
     }
 
-    /// Demands that nothing is left.
+    /// Fails unless all bytes were read.
     pub(crate) const fn end(&self) -> Result<(), Malformed> {
         if self.rest.is_empty() { Ok(()) } else { Err(Malformed) }
     }
@@ -89,7 +89,7 @@ impl<'a> Reader<'a> {
         Ok(Item::Other)
     }
 
-    /// Refuses a collection that is nested too deeply or has more items than there are bytes left.
+    /// Refuses a collection that is nested too deeply, or has more items than bytes are left.
     fn nested(&self, items: usize, levels: u8) -> Result<usize, Malformed> {
         if levels == 0 || items > self.rest.len() { Err(Malformed) } else { Ok(items) }
     }
@@ -112,7 +112,8 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Reads the argument that the low five bits announce; a longer form than needed is malformed.
+    /// Reads the number that follows the low five bits of the first byte. A longer encoding than necessary is
+    /// malformed.
     fn argument(&mut self, low_bits: u8) -> Result<u64, Malformed> {
         let (argument, least) = match low_bits {
             0..24 => (low_bits.into(), 0),

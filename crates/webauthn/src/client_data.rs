@@ -1,4 +1,5 @@
-//! The collected client data: the browser's account of a ceremony, in JSON (WebAuthn section 5.8.1).
+//! The collected client data: the data about a ceremony that the browser provides, in JSON (WebAuthn section
+//! 5.8.1).
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -8,7 +9,7 @@ use serde::de::IgnoredAny;
 use crate::expected::Expected;
 use crate::refusal::{Field, Refusal};
 
-/// The ceremony, as the member `type` names it.
+/// The kind of a ceremony, as the member `type` states it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ceremony {
     Registration,
@@ -24,7 +25,7 @@ impl Ceremony {
     }
 }
 
-/// The members that are checked. Others are allowed: browsers add keys to keep servers from comparing templates.
+/// The members that are checked. Others are allowed, because browsers add arbitrary keys.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ClientData {
@@ -35,10 +36,10 @@ struct ClientData {
     top_origin: Option<IgnoredAny>,
 }
 
-/// Checks the client data of a ceremony.
+/// Checks that the client data belong to the expected ceremony.
 pub(crate) fn check(json: &[u8], ceremony: Ceremony, expected: &Expected<'_>) -> Result<(), Refusal> {
     Field::ClientData.check(json)?;
-    // "UTF-8 decode" of the standard drops a byte order mark.
+    // The decoding of the standard ("UTF-8 decode") drops a byte order mark.
     let json = json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(json);
     let json = str::from_utf8(json).map_err(|_| Refusal::ClientData)?;
     let data: ClientData = serde_json::from_str(json).map_err(|_| Refusal::ClientData)?;

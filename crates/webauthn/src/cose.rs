@@ -9,14 +9,14 @@ use crate::cbor::{Item, Malformed, Reader};
 use crate::edwards;
 use crate::refusal::Refusal;
 
-/// Labels of COSE keys. Those below 0 mean something else for each type of key.
+/// Labels of the members of a COSE key. The meaning of labels below 0 depends on the type of the key.
 const KEY_TYPE: i64 = 1;
 const ALGORITHM: i64 = 3;
 const CURVE_OR_MODULUS: i64 = -1;
 const X_OR_EXPONENT: i64 = -2;
 const Y: i64 = -3;
 
-/// Most labels of a key of an offered algorithm: those of ES256.
+/// Maximum number of members of a key: an ES256 key has the most.
 const MOST_LABELS: usize = 5;
 
 /// 65537, the only accepted exponent of RSA.
@@ -34,10 +34,10 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    /// The offered algorithms in the order of preference, for `pubKeyCredParams`.
+    /// The accepted algorithms in order of preference, for `pubKeyCredParams`.
     pub const OFFERED: [Self; 3] = [Self::EdDsa, Self::Es256, Self::Rs256];
 
-    /// Returns the number of the algorithm in the registry of COSE.
+    /// Returns the number of the algorithm in the COSE registry.
     #[must_use]
     pub const fn identifier(self) -> i64 {
         match self {
@@ -48,7 +48,7 @@ impl Algorithm {
     }
 }
 
-/// Public key of a credential: valid for its algorithm, stored in the COSE form in which it came.
+/// Public key of a credential, valid for its algorithm. It is stored in the COSE form in which it was received.
 #[derive(Clone)]
 pub struct CoseKey {
     bytes: Box<[u8]>,
@@ -57,8 +57,8 @@ pub struct CoseKey {
 }
 
 impl CoseKey {
-    /// Reads a key. [`Refusal::Algorithm`] if its algorithm is not offered; [`Refusal::Key`] if the key is malformed, has
-    /// other members than its type demands, or is not a valid key of its algorithm.
+    /// Parses a key. Fails with [`Refusal::Algorithm`] if its algorithm is not accepted, and with [`Refusal::Key`] if
+    /// the key is malformed, does not have exactly the members of its type, or is not valid for its algorithm.
     pub fn parse(bytes: &[u8]) -> Result<Self, Refusal> {
         let labels = Labels::read(bytes).map_err(|Malformed| Refusal::Key)?;
         let algorithm = labels.algorithm()?;
@@ -70,19 +70,19 @@ impl CoseKey {
         Ok(Self { bytes: bytes.into(), algorithm, key: key.ok_or(Refusal::Key)? })
     }
 
-    /// Returns the stored form.
+    /// Returns the COSE form.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Returns the algorithm.
+    /// Returns the signature algorithm.
     #[must_use]
     pub const fn algorithm(&self) -> Algorithm {
         self.algorithm
     }
 
-    /// Verifies a signature of the message.
+    /// Verifies a signature over the message.
     pub(crate) fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), Refusal> {
         self.key.verify_sig(message, signature).map_err(|_| Refusal::Signature)
     }
@@ -102,7 +102,7 @@ impl fmt::Debug for CoseKey {
     }
 }
 
-/// The labels of a COSE key with their values, at most [`MOST_LABELS`], each once.
+/// Members of a COSE key by label, at most [`MOST_LABELS`], each label once.
 struct Labels<'a>(Vec<(i64, Item<'a>)>);
 
 impl<'a> Labels<'a> {
@@ -153,8 +153,8 @@ impl<'a> Labels<'a> {
         edwards::is_public_key(point).then(|| ParsedPublicKey::new(&ED25519, point).ok())?
     }
 
-    /// Returns the key if it is of type EC2 on P-256 with both coordinates (RFC 9053 section 7.1.1). aws-lc-rs refuses
-    /// points off the curve; the neutral element has no such encoding.
+    /// Returns the key if it is of type EC2 on P-256 with both coordinates (RFC 9053 section 7.1.1). The library
+    /// aws-lc-rs refuses points off the curve. The point at infinity cannot be encoded in this form.
     fn p256(&self) -> Option<ParsedPublicKey> {
         if self.0.len() != 5 || !self.is(KEY_TYPE, 2) || !self.is(CURVE_OR_MODULUS, 1) {
             return None;

@@ -1,14 +1,16 @@
-//! Test of an Ed25519 public key: a canonical point on the curve (RFC 8032 section 5.1.3) that is not of small order.
-//! aws-lc-rs does it only while it verifies a signature. Keys are public, so nothing here runs in constant time.
+//! Check of an Ed25519 public key: a canonical point on the curve (RFC 8032 section 5.1.3) that is not of small
+//! order. The library aws-lc-rs checks it only when it verifies a signature. Public keys are not secret, so the code
+//! need not run in constant time.
 
-/// Number modulo 2^255 - 19 in four limbs, the least first; below 2^256, not necessarily reduced.
+/// Number modulo 2^255 - 19, as four 64-bit limbs, the least significant first. It is below 2^256, and not
+/// necessarily reduced.
 #[derive(Clone, Copy)]
 struct Number([u64; 4]);
 
 /// 2^255 - 19.
 const MODULUS: [u64; 4] = [0xffff_ffff_ffff_ffed, u64::MAX, u64::MAX, 0x7fff_ffff_ffff_ffff];
 
-/// (2^255 - 20) / 2: the power that tells squares (Euler's criterion).
+/// (2^255 - 20) / 2, the exponent of Euler's criterion, which decides whether a number is a square.
 const EULER: [u64; 4] = [0xffff_ffff_ffff_fff6, u64::MAX, u64::MAX, 0x3fff_ffff_ffff_ffff];
 
 /// The constant d of the curve: -121665 / 121666.
@@ -20,12 +22,12 @@ const ONE: Number = Number([1, 0, 0, 0]);
 /// 2^255 - 20, that is -1.
 const MINUS_ONE: Number = Number([0xffff_ffff_ffff_ffec, u64::MAX, u64::MAX, 0x7fff_ffff_ffff_ffff]);
 
-/// The y of two of the four points of order 8. Their negatives are the y of the other two.
+/// The y coordinate of two of the four points of order 8. Its negative is that of the other two.
 const ORDER_EIGHT: Number =
     Number([0xb027_b2c2_8f95_e826, 0xf098_eff2_89f4_c345, 0x3933_c6d3_05ac_dfd5, 0x05fc_536d_8802_38b1]);
 
 impl Number {
-    /// Returns the sum or product whose eight limbs are given, folded by 2^256 = 38.
+    /// Reduces a sum or product of eight limbs to four. It uses that 2^256 equals 38 modulo 2^255 - 19.
     fn fold(wide: [u64; 8]) -> Self {
         let [low @ .., _, _, _, _] = wide;
         let mut limbs = low;
@@ -73,7 +75,7 @@ impl Number {
         })
     }
 
-    /// Returns the limbs of the number between 0 and 2^255 - 20.
+    /// Returns the limbs of the equal number between 0 and 2^255 - 20.
     fn reduced(self) -> [u64; 4] {
         let mut limbs = self.0;
         while !is_below(limbs, MODULUS) {
@@ -93,7 +95,7 @@ impl Number {
     }
 }
 
-/// Returns `sum + one * two + carry` as its lower and its upper half; it always fits.
+/// Returns the lower and the upper half of `sum + one * two + carry`, which always fits 128 bits.
 fn carrying(sum: u64, one: u64, two: u64, carry: u64) -> (u64, u64) {
     let whole = u128::from(one) * u128::from(two) + u128::from(sum) + u128::from(carry);
     #[expect(clippy::cast_possible_truncation, reason = "the lower half is meant")]
@@ -105,7 +107,7 @@ fn is_below(limbs: [u64; 4], bound: [u64; 4]) -> bool {
     limbs.iter().rev().lt(bound.iter().rev())
 }
 
-/// Returns whether the bytes are a public key of Ed25519 under which only its owner can sign.
+/// True if the bytes are an Ed25519 public key under which only the owner of the private key can sign.
 pub(crate) fn is_public_key(bytes: [u8; 32]) -> bool {
     let mut limbs = [0; 4];
     for (limb, chunk) in limbs.iter_mut().zip(bytes.as_chunks().0) {
@@ -117,7 +119,7 @@ pub(crate) fn is_public_key(bytes: [u8; 32]) -> bool {
     is_below(limbs, MODULUS) && is_on_curve(y) && !is_of_small_order(y)
 }
 
-/// Returns whether x^2 = (y^2 - 1) / (d y^2 + 1) has a solution other than 0.
+/// True if x^2 = (y^2 - 1) / (d y^2 + 1) has a solution other than 0.
 fn is_on_curve(y: Number) -> bool {
     let square = y.times(y);
     let numerator = square.plus(MINUS_ONE);
@@ -126,7 +128,7 @@ fn is_on_curve(y: Number) -> bool {
     numerator.times(denominator).power(EULER).is(ONE)
 }
 
-/// Returns whether eight times the point is the neutral element. The points with x = 0 are refused already.
+/// True if eight times the point is the neutral element. Points with x = 0 must be refused before.
 fn is_of_small_order(y: Number) -> bool {
     let negative = y.times(MINUS_ONE);
     y.is(Number([0; 4])) || y.is(ORDER_EIGHT) || negative.is(ORDER_EIGHT)

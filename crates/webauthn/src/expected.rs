@@ -1,34 +1,35 @@
-//! Facts that the service expects of a ceremony.
+//! Values that a ceremony must have to be accepted.
 
 use crate::refusal::Refusal;
 
-/// Facts that both ceremonies must match.
+/// Values that registrations and assertions must have.
 #[derive(Clone, Copy)]
 pub struct Expected<'a> {
-    /// The challenge of the options, at least 16 random bytes.
+    /// The challenge in the options: at least 16 random bytes.
     pub challenge: &'a [u8],
-    /// True for each origin at which a ceremony may run, byte for byte as browsers write it, for example
+    /// Returns true for an accepted origin. Origins are compared byte by byte as browsers write them, for example
     /// `https://example.org`.
     pub accepts_origin: &'a dyn Fn(&str) -> bool,
     /// The relying party id, for example `example.org`.
     pub rp_id: &'a str,
 }
 
-/// Facts that a registration must match.
+/// Values that a registration must have.
 #[derive(Clone, Copy)]
 pub struct ExpectedRegistration<'a> {
-    /// Challenge, origins and relying party.
+    /// Challenge, origins and relying party id.
     pub ceremony: Expected<'a>,
-    /// The kind of creation that the options asked for.
+    /// The kind of registration that the options requested.
     pub mode: RegistrationMode,
 }
 
 /// The kind of a registration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RegistrationMode {
-    /// The user was prompted: UP and UV are demanded.
+    /// The browser asks the user: UP (user present) and UV (user verified) are required.
     Prompted,
-    /// `mediation: "conditional"`: the browser creates the passkey without a prompt, so neither UP nor UV is demanded.
+    /// `mediation: "conditional"`: the browser creates the passkey without asking the user, so neither UP nor UV is
+    /// required.
     Conditional,
 }
 

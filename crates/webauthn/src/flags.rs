@@ -9,13 +9,12 @@ const BACKED_UP: u8 = 0x10;
 const HAS_CREDENTIAL: u8 = 0x40;
 const HAS_EXTENSIONS: u8 = 0x80;
 
-/// Flags of authenticator data. A credential is backed up only if it is eligible for it. The two reserved bits are
-/// ignored.
+/// Flags of authenticator data. The flag BS without BE is refused. The two reserved bits are ignored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Flags(u8);
 
 impl Flags {
-    /// Reads the byte; [`Refusal::BackupState`] if BS is set without BE.
+    /// Parses the byte; fails with [`Refusal::BackupState`] if BS (backed up) is set without BE (backup eligible).
     pub const fn parse(byte: u8) -> Result<Self, Refusal> {
         let flags = Self(byte);
         if flags.is_backed_up() && !flags.is_backup_eligible() {
@@ -28,7 +27,7 @@ impl Flags {
         self.0 & bit != 0
     }
 
-    /// UP: someone touched or otherwise confirmed.
+    /// UP: a user was present, for example touched the authenticator.
     #[must_use]
     pub const fn is_user_present(self) -> bool {
         self.has(USER_PRESENT)
@@ -62,7 +61,7 @@ impl Flags {
         self.has(HAS_EXTENSIONS)
     }
 
-    /// Demands both UP and UV.
+    /// Fails unless both UP and UV are set.
     pub(crate) const fn demand_verified_user(self) -> Result<(), Refusal> {
         if !self.is_user_present() {
             return Err(Refusal::UserNotPresent);

@@ -2,8 +2,8 @@
 //! proves possession of a stored one. Pure functions of bytes: no I/O, no clock, no randomness.
 //!
 //! Challenges, their lifetime and single use, the search for a stored credential and the names of passkeys are in the
-//! crate `service`; the JSON forms and base64url are in the crate `http`. Attestation statements are read past: they are
-//! neither demanded nor verified ([ADR 0028](../../../docs/adr/0028-passkeys-are-verified-by-our-own-crate.md)).
+//! crate `service`; the JSON forms and base64url are in the crate `http`. Attestation statements are skipped: they are
+//! neither required nor verified ([ADR 0028](../../../docs/adr/0028-passkeys-are-verified-by-our-own-crate.md)).
 
 #![warn(missing_docs)]
 

@@ -2,7 +2,7 @@
 
 use latchkey_domain::passkey::InvalidCredentialId;
 
-/// A field of a response whose length is bounded before it is parsed.
+/// A field of a response with a maximum length, which is checked before the field is parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Field {
     /// `clientDataJSON`, at most 4,096 bytes.
@@ -11,12 +11,12 @@ pub enum Field {
     AttestationObject,
     /// `authenticatorData` of an assertion, at most 1,024 bytes.
     AuthenticatorData,
-    /// `signature`, at most 512 bytes: a signature of RSA with 4,096 bits.
+    /// `signature`, at most 512 bytes, the length of an RSA signature with 4,096 bits.
     Signature,
 }
 
 impl Field {
-    /// Returns the greatest length in bytes.
+    /// Returns the maximum length in bytes.
     #[must_use]
     pub const fn limit(self) -> usize {
         match self {
@@ -27,7 +27,7 @@ impl Field {
         }
     }
 
-    /// Refuses bytes above the limit.
+    /// Fails if the bytes exceed the maximum length.
     pub(crate) const fn check(self, bytes: &[u8]) -> Result<(), Refusal> {
         if bytes.len() > self.limit() { Err(Refusal::TooLong(self)) } else { Ok(()) }
     }
@@ -76,7 +76,7 @@ pub enum Refusal {
     /// The credential id is empty or has more than 1,023 bytes.
     #[error("the credential id has a forbidden length")]
     CredentialId,
-    /// The credential id beside the response is not that of the attested or the stored credential.
+    /// The credential id in the response differs from that of the attested or stored credential.
     #[error("the credential id differs")]
     OtherCredential,
     /// The algorithm of the key is none of those offered.
@@ -94,10 +94,12 @@ pub enum Refusal {
     /// The signature does not verify.
     #[error("the signature is wrong")]
     Signature,
-    /// The flag BE (backup eligibility) is not that of the registration. Only after a good signature.
+    /// The flag BE (backup eligibility) differs from that of the registration. Reported only if the signature is
+    /// right.
     #[error("the backup eligibility changed")]
     BackupEligibility,
-    /// The signature counter did not grow: the credential may have been copied. Only after a good signature.
+    /// The signature counter did not increase: the credential may have been copied. Reported only if the signature is
+    /// right.
     #[error("the signature counter did not grow")]
     Counter,
 }

@@ -10,7 +10,8 @@ use crate::expected::ExpectedRegistration;
 use crate::flags::Flags;
 use crate::refusal::Refusal;
 
-/// Response of the browser to creation options, decoded from base64url.
+/// Response of the browser to creation options, decoded from base64url. The names of its fields in
+/// WebAuthn are in the comments.
 #[derive(Debug, Clone)]
 pub struct RegistrationResponse<'a> {
     /// `rawId`.
@@ -24,13 +25,13 @@ pub struct RegistrationResponse<'a> {
 /// A verified new credential.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewCredential {
-    /// The credential id; whether another account has it is for the store to judge.
+    /// The credential id. The store must check that no other account has it.
     pub id: CredentialId,
     /// The public key.
     pub key: CoseKey,
-    /// The authenticator's model, by its own account.
+    /// The model of the authenticator, which the authenticator states without proof.
     pub aaguid: Aaguid,
-    /// The flags of the registration; BE holds for good.
+    /// The flags of the registration. BE never changes afterwards.
     pub flags: Flags,
     /// The signature counter, 0 if the authenticator has none.
     pub counter: u32,

@@ -94,7 +94,7 @@ impl Exchange<'_> {
                 _ => &[],
             };
             let mailbox = match self.get_json(Stage::Emails, &url, headers, response.access_token()?).await {
-                // Without permission to read addresses the identity is known, but not its address.
+                // If the app lacks permission to read addresses, the identity has no address.
                 Err(ProviderError::Refused { .. }) => None,
                 listed => list.read(&listed?)?,
             };
@@ -142,8 +142,8 @@ impl Exchange<'_> {
         let verified = |keys: &ProviderKeys| jws.verify(keys.find(jws.key_id.as_deref(), jws.algorithm)?);
         let keys = cache.get(address, self.now, self.deadline, fetch).await?;
         let claims = match verified(&keys) {
-            // The key set may be outdated: keys rotate under new or the same ids. Tokens that would fail for
-            // other reasons cause no request.
+            // The cached keys may be outdated, because providers replace keys, even under the same id. Keys are
+            // fetched again only for a token that has no other fault.
             Err(fault @ (IdTokenFault::UnknownKey | IdTokenFault::Signature)) => {
                 let claims = jws.unverified_claims().ok_or(fault)?;
                 expected.validate(claims).map_err(|_| fault)?;

@@ -72,7 +72,7 @@ fn class_of(address: IpAddr) -> Class {
         IpAddr::V6(address) if NAT64.contains(&address) => {
             let [.., a, b, c, d] = address.octets();
             match class_of_v4(Ipv4Addr::new(a, b, c, d)) {
-                Class::Loopback => Class::Never, // the gateway's, not ours
+                Class::Loopback => Class::Never, // a loopback address behind NAT64 would be the gateway's
                 class => class,
             }
         }

@@ -1,4 +1,5 @@
-//! DNS resolver that returns only allowed addresses when a connection is made, against DNS rebinding.
+//! DNS resolver against DNS rebinding: it resolves a host when the connection is made, and returns only addresses that
+//! the network policy allows.
 
 use std::fmt;
 use std::future::Future;

@@ -27,7 +27,7 @@ impl Index {
     pub(super) fn flush(&self, _turn: MutexGuard<'_, ()>) {
         let then = self.snapshot.load_full();
         if then.memtable.is_empty() {
-            return; // another one was quicker
+            return; // another thread flushed first
         }
         let entries: Vec<&Entry> = then.memtable.iter().map(Arc::as_ref).collect();
         let segment = Segment::of(SegmentBuilder::of(entries));

@@ -72,7 +72,7 @@ impl From<SourceError> for CommandError {
 impl From<TargetError> for CommandError {
     fn from(error: TargetError) -> Self {
         match error {
-            // PostgreSQL refuses the null character, but it has to be removed from the source.
+            // PostgreSQL refuses the null character, but the operator has to remove it from the source.
             TargetError::NullCharacter { .. } => Self::Refused(format!("the source: {error}")),
             _ => Self::Refused(format!("the target: {}", chain_of(&error))),
         }

@@ -15,7 +15,8 @@ pub(super) fn inspect(settings: &Settings, bad: &Bad<'_>, findings: &mut Finding
     let address = settings.server.bind;
     let Err(error) = bind(address) else { return };
     match error.kind() {
-        // A warning, because `config check` also runs beside the service, above all before an upgrade.
+        // A warning, not a problem: `config check` is often run beside the running service, above all
+        // before an upgrade.
         ErrorKind::AddrInUse => findings.warnings.push(format!(
             "server.bind: {address} is in use, by the running service or by another program; a start fails while it is"
         )),

@@ -40,9 +40,9 @@ pub(super) async fn inspect(settings: &Settings, bad: &Bad<'_>, findings: &mut F
     }
 }
 
-/// Decides whether to open the SQLite file for further checks. A missing file that the start may create is not opened,
-/// only noted. A file that cannot be written is not opened, but reported as a problem. A missing file that the start
-/// must not create is opened, because the failed opening reports it.
+/// Decides whether the SQLite file is opened for further checks. It is opened if it exists and is writable. A file
+/// that is not writable is reported as a problem. A missing file that the start creates is only noted. A missing file
+/// that the start must not create is opened too, because the error of the opening reports it.
 fn is_there(path: &Path, may_be_made: bool, findings: &mut Findings) -> bool {
     match fs::exists(path) {
         Ok(true) => {}
@@ -51,7 +51,7 @@ fn is_there(path: &Path, may_be_made: bool, findings: &mut Findings) -> bool {
             findings.notes.push(format!("the start makes the database {}", path.display()));
             return false;
         }
-        Err(_) => return false, // its folder is reported
+        Err(_) => return false, // the check of its folder reports the error
     }
     if access(path, Access::READ_OK | Access::WRITE_OK).is_err() {
         let sentence =

@@ -17,7 +17,7 @@ pub(super) fn inspect(settings: &Settings, bad: &Bad<'_>, findings: &mut Finding
     let data = settings.data.dir.as_path();
     if let Err(reason) = check(data) {
         findings.refuse("data.dir", reason);
-        return; // the others are inside, or wait for it
+        return; // the other folders are inside it, or do not exist before it
     }
     if settings.mail.transport == MailTransport::File
         && let Err(reason) = check(&settings.mail.dir)

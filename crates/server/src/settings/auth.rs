@@ -45,7 +45,7 @@ impl AuthSettings {
     }
 }
 
-/// Shortest time for which a token may stay fresh: less leaves no time to use it.
+/// Shortest permitted `auth.reauthentication_window`. A shorter one would leave no time to use a fresh token.
 const SHORTEST_FRESHNESS: Duration = Duration::from_secs(30);
 
 /// Checks the settings that an admin may change: required verification needs a mail transport, required second factors
@@ -82,7 +82,7 @@ pub(super) fn check_editable(
 }
 
 /// Checks that pending accounts live longer than their codes and links, that signing keys are not rotated more often
-/// than access tokens expire, and that a token stays fresh long enough to be used.
+/// than access tokens expire, and that a fresh access token stays fresh long enough to be used.
 pub(super) fn check_lifetimes(lifetimes: &Lifetimes, problems: &mut Problems) {
     let (verify, access) = ("auth.verify_link_ttl", "auth.access_token_ttl");
     let (pending, mailbox) = (lifetimes.upkeep.pending, &lifetimes.mailbox);

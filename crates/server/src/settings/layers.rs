@@ -114,7 +114,7 @@ impl Layers<'_> {
         let (key, source, value) = if let Some(key) = key_of_variable(name) {
             (key, Source::Environment(name.to_owned()), value)
         } else if let Some(key) = key_of_file_variable(name) {
-            let is_unset = value.is_empty(); // as it stands in the templates of deployments
+            let is_unset = value.is_empty(); // deployment templates set unused variables to an empty text
             if is_unset || self.scope.leaves_out(key.name) {
                 return;
             }

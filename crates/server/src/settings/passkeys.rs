@@ -11,7 +11,8 @@ use url::{Host, Url};
 
 use super::{Settings, origin, suffixes};
 
-/// Number of names for which browsers read related origins at least (WebAuthn section 5.11.1); they stop there.
+/// Number of registrable names from which every browser accepts related origins (WebAuthn section 5.11.1). Browsers
+/// may ignore further names.
 const MOST_NAMES: usize = 5;
 
 settings! {
@@ -48,8 +49,8 @@ impl Settings {
     }
 }
 
-/// Returns warnings about passkeys: why they are off, the origins where few browsers use them, and origins of too many
-/// names.
+/// Returns warnings about passkeys: that they are off and why, origins where few browsers use them, and origins with
+/// too many names.
 pub(super) fn warnings(settings: &Settings) -> Vec<String> {
     if !settings.editable.passkeys_enabled {
         return Vec::new();
@@ -92,7 +93,7 @@ pub fn passkey_origin_warnings(id: &str, related: &[String]) -> Vec<String> {
     warnings
 }
 
-/// Returns the label of an origin that browsers count: the first of its registrable domain (`example` of
+/// Returns the label that browsers count for an origin: the first label of its registrable domain (`example` of
 /// `https://app.example.co.uk`).
 fn registrable_label(origin: &str) -> Option<String> {
     let url = Url::parse(origin).ok()?;

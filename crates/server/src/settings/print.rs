@@ -6,7 +6,7 @@ use latchkey_settings::{Entries, Kind, Source, Value, duration, holds_password, 
 
 use super::keys::{self, ITEMS, PROVIDERS};
 
-/// Printable form of a value in force, with its source.
+/// Printable form of a setting's value, with its source.
 #[derive(Debug)]
 pub(super) struct Shown {
     /// TOML text; `None` for an empty secret.

@@ -1,5 +1,5 @@
-//! Scope of a command: the part of the settings that it uses. The rest is not validated, and its secret files are not
-//! read, so a command on the database works where other secrets are inaccessible.
+//! Scope of a command: the part of the settings that it uses. Settings outside the scope are not validated, and their
+//! secret files are not read. A command on the database therefore runs where other secrets cannot be read.
 
 /// Part of the settings that a command uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,5 @@
-//! Names of environment variables: the key that a variable sets, and the probable meaning of a misspelt name.
+//! Names of environment variables: the setting that a variable stands for, and the setting that is probably meant by a
+//! misspelt name.
 
 use latchkey_domain::identity::ProviderKey;
 

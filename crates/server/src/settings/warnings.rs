@@ -47,7 +47,7 @@ pub(super) fn of(settings: &Settings) -> Vec<String> {
     warnings
 }
 
-/// Returns warnings about lifetimes that can never be reached, because a shorter one ends the session first.
+/// Returns warnings about lifetimes without effect, because a shorter one ends the session first.
 fn lifetimes_that_never_come(lifetimes: &sessions::Lifetimes) -> impl Iterator<Item = &'static str> {
     let facts = [
         (

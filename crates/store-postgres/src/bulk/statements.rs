@@ -18,11 +18,11 @@ pub(super) const CREATE_PLAN: &str = "
 pub(super) const ADD_TO_PLAN: &str =
     "INSERT INTO unfinished_copy (table_name, row_count, digest) VALUES ($1, $2, $3)";
 pub(super) const DROP_PLAN: &str = "DROP TABLE unfinished_copy";
-/// Empties the search feed. Copied rows fire its triggers, but no instance needs these changes.
+/// Empties the search feed. Triggers have filled it with the copied rows, but no instance needs these changes.
 pub(super) const EMPTY_FEED: &str = "TRUNCATE search_feed";
 pub(super) const SKIP_FEED: &str = "
     UPDATE search_feed_state SET purged = pg_current_xact_id()::text::bigint + 1 WHERE id = 1";
-/// Locks a row that every migration and copy locks, so that they run one after another.
+/// Locks a row that every migration and every copy locks. They therefore run one after another.
 pub(super) const TAKE_TURN: &str = "SELECT version FROM schema_migrations WHERE version = 0 FOR UPDATE";
 
 /// Returns the query for the name of a table that is not empty. Tables with rows from migrations are left out.

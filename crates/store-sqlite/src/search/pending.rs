@@ -1,5 +1,5 @@
-//! Profiles that are not yet in the trigram index. Every search checks each of them, so that results are always
-//! complete. Their number affects only the latency.
+//! Profiles that are not in the trigram index yet, called pending. Every search checks each of them, so that results
+//! are always complete. Their number affects only the time that a search takes.
 
 use latchkey_domain::ids::UserId;
 use rusqlite::{Connection, params};

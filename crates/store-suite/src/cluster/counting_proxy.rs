@@ -10,7 +10,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::time::{Instant, sleep_until};
 
-/// Idle time of the client after which a response is delivered.
+/// Time for which the client must be idle before a response is delivered.
 const WAY: Duration = Duration::from_millis(8);
 /// Name of the socket file.
 const SOCKET: &str = ".s.PGSQL.5432";

@@ -17,7 +17,7 @@ const SOCKET: &str = ".s.PGSQL.5432";
 pub struct HoldingProxy(Arc<Shared>);
 
 struct Shared {
-    /// Number of requests that still pass; the maximum if none are held back.
+    /// Number of requests that still pass; the maximum of the type if none are held back.
     passing: AtomicUsize,
     release: Notify,
     arrived: Semaphore,
@@ -99,8 +99,8 @@ async fn stand_between(mut client: UnixStream, mut server: UnixStream, shared: A
     }
 }
 
-/// Buffers the client's bytes until the release. The end of the request stream tells the server that the client has
-/// disconnected. The end of the response stream tells the proxy that the server has finished.
+/// Buffers the client's bytes until the release. The server sees the end of the request stream as a disconnected
+/// client; the proxy sees the end of the response stream as a server that has finished.
 async fn hold(mut kept: Vec<u8>, mut client: UnixStream, mut server: UnixStream, shared: &Shared) {
     shared.release.notified().await;
     let _ = client.read_to_end(&mut kept).await;

@@ -124,12 +124,12 @@ impl World {
     }
 }
 
-/// Code that is valid for ten minutes, requested by an unknown client.
+/// Code that is valid for ten minutes, requested by a client that the account does not know.
 pub(super) fn email_code(mac: CodeMac, now: Timestamp) -> NewEmailCode {
     email_code_in(lane(&key("nobody"), STRANGER), mac, now)
 }
 
-/// Code in a given lane (one client's share of an account's code attempts).
+/// Code that is valid for ten minutes, requested by this client.
 pub(super) fn email_code_in(lane: CodeLane, mac: CodeMac, now: Timestamp) -> NewEmailCode {
     let expires_at = now.plus(std::time::Duration::from_mins(10));
     NewEmailCode::Code(NewCode { mac, long_mac: long(mac), long_sealed: LONG.to_vec(), lane, expires_at })
@@ -176,7 +176,7 @@ impl World {
         token
     }
 
-    /// Attempt at a code by an unknown client, without rate limits.
+    /// Attempt at a code by a client that the account does not know, without rate limits.
     pub(super) fn attempt(&self, email: &EmailKey, code: CodeMac, now: Timestamp) -> CodeAttempt {
         let event = self.event(AuditKind::EmailVerified, now);
         let (lane, form, takes) = (lane(email, STRANGER), CodeForm::SixDigits, Vec::new());
@@ -187,7 +187,8 @@ impl World {
         self.verify_by_code(self.attempt(email, code, now), entry(self.session(now))).await.unwrap().unwrap()
     }
 
-    /// True if a verification code of ada verifies the account for a caller with this session.
+    /// True if a verification code of the user `ada` verifies the account for a caller with this
+    /// session.
     pub(super) async fn verifies_from(&self, caller: SessionId, code: CodeMac, now: Timestamp) -> bool {
         let attempt = CodeAttempt { caller: Some(caller), ..self.attempt(&key("ada"), code, now) };
         let outcome = self.verify_by_code(attempt, entry(self.session(now))).await.unwrap().unwrap();
@@ -266,7 +267,7 @@ impl World {
         }
     }
 
-    /// Request to sign in, after the password was found to be correct.
+    /// Request to sign in after the password has matched.
     pub(super) fn right(
         &self,
         user: UserId,

@@ -1,4 +1,5 @@
-//! Cases of challenges of a sign-in, and of what ends a challenge. Guess limits: `challenge_guards`.
+//! Cases of challenges of a sign-in, and of changes that end a challenge. Cases of guess limits are
+//! in `challenge_guards`.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::challenge::{ChallengeKind, ChallengePurpose};
@@ -230,7 +231,7 @@ pub(super) async fn an_identity_is_linked_by_the_answer(world: World) {
     assert_eq!(world.event_of(linked).await, None, "it was linked already");
 }
 
-/// Begins a sign-in to ada's account with this identity, which has her address.
+/// Begins a sign-in to the account of the user `ada`, with an identity that has her address.
 async fn challenged_with(world: &World, subject: &str) -> TokenHash {
     let mut sign_in = world.with_identity(google(subject, "ada"), at(1));
     sign_in.entry.challenge = world.new_challenge(at(1));

@@ -1,5 +1,6 @@
-//! Cases of code lanes. A lane is one client's share of an account's code attempts, so wrong attempts of strangers do
-//! not count against clients from which the account signs in.
+//! Cases of separate counters of wrong codes. Clients known to an account have one counter and all others another
+//! one; each of these groups is a lane. Wrong codes entered by strangers therefore do not lock out the clients from
+//! which the owner signs in.
 
 use latchkey_domain::codes::{CodeForm, CodeMac, Purpose};
 use latchkey_domain::email::EmailKey;
@@ -196,7 +197,7 @@ pub(super) async fn a_repeated_sign_up_gets_a_long_code(world: World) {
     assert!(matches!(outcome, VerifyOutcome::Entered(Entered::Session(_))), "{outcome:?}");
 }
 
-/// The effect of the lanes is visible only after an account was created for the address.
+/// Counters of an address without an account become visible when an account is created for it.
 pub(super) async fn an_unknown_address_has_lanes_too(world: World) {
     let ada = key("ada");
     let now = world.guess_for_a_day(&ada, STRANGER).await;

@@ -1,4 +1,5 @@
-//! Cases of accounts that their owners delete: the grace, the restoral, and the end. Races: `deletion_races`.
+//! Cases of accounts that their owners delete: grace period, restoral, and deletion for good. Cases with
+//! concurrent calls are in `deletion_races`.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::challenge::ChallengeKind;
@@ -22,11 +23,11 @@ use latchkey_store::{
     UpdateProfileOutcome, UpdateUser, UpdateUserOutcome, VerifyOutcome,
 };
 
-/// Grace of the deletions, in days.
+/// Grace period of the deletions, in days.
 const GRACE: i64 = 14;
 
 impl World {
-    /// Deletion of an account, in the grace of two weeks.
+    /// Deletion of an account, with a grace period of two weeks.
     pub(super) fn deletion(&self, of: Mover, now: Timestamp) -> DeleteAccount {
         let deletes_at = now.plus(days(GRACE.unsigned_abs()));
         DeleteAccount {
@@ -57,7 +58,7 @@ impl World {
         Restoral { event: self.event(AuditKind::DeletionCancelled, now), mail: Some(self.mail(now)) }
     }
 
-    /// Deletes the accounts for good whose grace has passed.
+    /// Deletes the accounts for good whose grace period is over.
     pub(super) async fn finish(&self, now: Timestamp) -> u64 {
         let due = self.list_due_deletions(now).await.unwrap();
         self.finish_deletions(self.finished(due, now), now).await.unwrap()

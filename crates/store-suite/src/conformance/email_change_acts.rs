@@ -21,7 +21,8 @@ pub(super) const NEW: u8 = 21;
 /// Code that is mailed to the current address.
 pub(super) const CURRENT: u8 = 22;
 
-/// An account with the password `secret`, its address and the session in which its owner changes it.
+/// An account with the password `secret`: its address, and the session in which its owner changes
+/// the address.
 #[derive(Clone, Copy)]
 pub(super) struct Mover {
     pub(super) user: UserId,

@@ -1,4 +1,4 @@
-//! Cases of the end of changes of an address, and of what stays of a completed one.
+//! Cases of the end of a change of address, and of the data that a completed change leaves.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::codes::Purpose;
@@ -72,7 +72,7 @@ pub(super) async fn a_cancelled_change_is_gone(world: World) {
 }
 
 pub(super) async fn a_known_client_is_known_under_the_new_address(world: World) {
-    let user = world.create_in(world.account("ada", at(0)), world.session(at(0))).await.id; // from HOME
+    let user = world.create_in(world.account("ada", at(0)), world.session(at(0))).await.id; // signed up from HOME
     let ada = Mover { user, session: world.open_session(user, at(0)).await.id, name: "ada" };
     let (id, _) = world.begun(ada, "eva", at(1)).await;
     let confirm = world.entering(ada, id, (Some(mac(NEW)), Some(mac(CURRENT))), HOME, at(2));

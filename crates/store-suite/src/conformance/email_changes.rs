@@ -187,7 +187,7 @@ pub(super) async fn a_malformed_code_is_refused_and_not_counted(world: World) {
 
 pub(super) async fn a_newer_change_replaces_the_older_with_its_codes(world: World) {
     let ada = world.mover("ada", at(0)).await;
-    let begin = world.email_change(ada, "eva", HOME, at(1)); // in the lane of known clients
+    let begin = world.email_change(ada, "eva", HOME, at(1)); // requested by a known client
     let older = begin.id;
     world.begin_email_change(begin).await.unwrap().unwrap();
     let mut begin = world.email_change(ada, "countess", STRANGER, at(2));

@@ -20,8 +20,8 @@ fn challenge(number: u8) -> TokenHash {
 }
 
 impl World {
-    /// Mails the code `mac(1)` and a link for the challenge 1 to an address, at the request of this host. Returns the
-    /// link's token.
+    /// Mails the code `mac(1)` and a link to an address, at the request of this host. The PKCE challenge of the link
+    /// is number 1. Returns the link's token.
     async fn send_sign_in_link(&self, name: &str, host: u8, now: Timestamp) -> TokenHash {
         let hash = self.token();
         let link = NewSignInLink {

@@ -150,7 +150,7 @@ pub(super) async fn an_unverified_address_or_an_unproven_password_enrolls_nothin
 
     let pending = world.pending("eve", at(0)).await;
     let link = world.send_link(&key("eve"), Purpose::VerifyEmail, at(1)).await;
-    world.open_link(link, at(2)).await; // from outside: the password stays unproven
+    world.open_link(link, at(2)).await; // in a browser that did not sign up: the password stays unproven
     let session = world.open_session(pending.id, at(3)).await;
     let begin = world.totp(Enroller::Session(pending.id, session.id), at(3));
     assert_eq!(world.begin_totp(begin).await.unwrap(), BegunTotp::Unverified);
@@ -169,7 +169,8 @@ pub(super) async fn an_address_unverified_meanwhile_turns_nothing_on(world: Worl
     assert!(!world.user(user.id).await.has_two_step());
 }
 
-/// Begins a sign-in with an identity of ada where two-step sign-in is required.
+/// Begins a sign-in with an identity of the user `ada`, while the operator requires two-step
+/// sign-in.
 async fn required(world: &World) -> (Enroller, ChallengeTerms) {
     let mut sign_in = world.with_identity(google("1", "ada"), at(1));
     sign_in.entry.challenge = world.new_challenge(at(1));

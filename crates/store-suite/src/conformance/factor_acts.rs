@@ -27,10 +27,10 @@ use latchkey_store::{
 
 /// Recovery codes of an account with two-step sign-in.
 pub(super) const RECOVERY_CODES: u32 = 10;
-/// Step of the code that confirms the first factor.
+/// Time step of the TOTP code that confirms the first factor.
 pub(super) const FIRST_STEP: i64 = 100;
 
-/// Terms of a challenge with five attempts, where a sign-in needs a verified address.
+/// Terms of a challenge with five attempts, while a sign-in needs a verified address.
 pub(super) fn terms(now: Timestamp) -> ChallengeTerms {
     ChallengeTerms { attempts: 5, rules: rules(SecondFactorPolicy::Optional), must_verify: true, now }
 }
@@ -89,7 +89,7 @@ impl World {
         NewSession { methods, level: Level::Two, ..session }
     }
 
-    /// Confirmation of a pending factor; without a step, the code is wrong.
+    /// Confirmation of a pending factor. `None` as time step stands for a wrong code.
     pub(super) fn confirmation(
         &self,
         enroller: Enroller,
@@ -195,7 +195,7 @@ impl World {
         }
     }
 
-    /// Signs in with the password `secret` to an account that is challenged.
+    /// Signs in with the password `secret` to an account with two-step sign-in. Returns the challenge.
     pub(super) async fn challenged(&self, user: UserId, now: Timestamp) -> TokenHash {
         let mut sign_in = self.right(user, "secret", None, now);
         sign_in.entry.challenge = self.new_challenge(now);
@@ -205,7 +205,8 @@ impl World {
         hash
     }
 
-    /// Begins a step-up in a session, and returns the challenge with its kinds.
+    /// Begins a reauthentication in a session, and returns the challenge with the kinds of answers that it
+    /// accepts.
     pub(super) async fn step_up(
         &self,
         session_id: SessionId,
@@ -231,7 +232,7 @@ impl World {
         self.find_challenge(challenge, terms(now)).await.unwrap().map(|found| *found)
     }
 
-    /// Completion of a sign-in by a session of level two.
+    /// Completion of a sign-in, with a session of level two.
     pub(super) fn completed(&self, now: Timestamp) -> CompletedSignIn {
         CompletedSignIn {
             session: self.session_of_two(now),
@@ -242,7 +243,8 @@ impl World {
         }
     }
 
-    /// Answer to the challenge of a sign-in, without guess limits, of an account with all its recovery codes.
+    /// Answer to the challenge of a sign-in, without guess limits, while the account has all its recovery
+    /// codes.
     pub(super) fn answer(
         &self,
         challenge: TokenHash,

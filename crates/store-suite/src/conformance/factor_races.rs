@@ -1,4 +1,4 @@
-//! Cases of races on second factors and challenges: of concurrent calls one succeeds.
+//! Cases of concurrent calls on second factors and challenges: one of them succeeds.
 
 use latchkey_domain::audit::AuditKind;
 

@@ -18,7 +18,7 @@ use latchkey_store::{
 
 use Purpose::{ResetPassword, VerifyEmail};
 
-/// Stranger who signed up with ada's address while verification was off, and linked an identity.
+/// Stranger who signed up with the address of the user `ada` while verification was off, and linked an identity.
 struct Squatter {
     user: User,
     session: NewSession,

@@ -54,7 +54,7 @@ pub(super) struct World {
     serial: Arc<AtomicU64>,
 }
 
-/// Makes the store's methods callable on the fixture.
+/// Allows to call the store's methods on the fixture.
 impl Deref for World {
     type Target = dyn Store;
 
@@ -98,7 +98,7 @@ pub(super) fn long(six_digits: CodeMac) -> CodeMac {
     CodeMac::from_bytes(six_digits.as_bytes().map(|byte| !byte))
 }
 
-/// Lane of the client at 192.0.2.`host`: its share of the code attempts for an address.
+/// Client at 192.0.2.`host`, as data for the counters of wrong codes at this address.
 pub(super) fn lane(email: &EmailKey, host: u8) -> CodeLane {
     CodeLane { client: known_client(email, client(host).address), budget: BUDGET }
 }
@@ -108,7 +108,7 @@ pub(super) fn client(host: u8) -> Client {
     Client::new(ClientAddress::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, host))), Some("Browser/1.0"))
 }
 
-/// Taking from a token bucket with the capacity `burst`, which refills in a minute.
+/// Request for one token of a bucket that holds `burst` tokens and refills in a minute.
 pub(super) fn take(limit: &'static str, burst: u32) -> Take {
     let rate = Rate { burst, window: Duration::from_mins(1) };
     Take { key: LimitKey::new(limit, &["subject"]), rate, limit }
@@ -149,7 +149,8 @@ impl World {
         Self { store, serial: Arc::new(AtomicU64::new(1)) }
     }
 
-    /// Makes a new id of any type: `world.id(now, NoteId::new)`. Ids of the same millisecond are ascending.
+    /// Makes a new id of any type: `world.id(now, NoteId::new)`. Ids made for the same millisecond are
+    /// ascending.
     pub(super) fn id<T>(&self, now: Timestamp, new: fn(Timestamp, [u8; 10]) -> T) -> T {
         let mut random = [0; 10];
         random[2..].copy_from_slice(&self.serial().to_be_bytes());

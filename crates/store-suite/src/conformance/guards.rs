@@ -52,7 +52,7 @@ async fn limited(world: &World, name: &str, guard: &SignInGuard, now: Timestamp)
     world.begin_sign_in(&key(name), &[], Some(guard), now).await.unwrap().err()
 }
 
-/// Fails a hundred times from twelve clients, none of which reaches its own limit.
+/// Enters a hundred wrong passwords from twelve clients, none of which reaches its own limit.
 async fn storm(world: &World, account: &str, now: Timestamp) {
     for client in 0..12 {
         let guard = guard(account, &format!("storm {client}"));

@@ -1,5 +1,6 @@
-//! Cases of stored rows that the contract does not show: deleted secrets, and decoys that look like real rows. An
-//! engine implements [`InspectRows`] and runs all cases by [`hidden_tests!`](crate::hidden_tests).
+//! Cases of stored rows that the contract does not show: deleted secrets, and rows that are written only so that
+//! responses take equally long. An engine implements [`InspectRows`] and runs all cases by
+//! [`hidden_tests!`](crate::hidden_tests).
 #![allow(clippy::missing_panics_doc, reason = "the name of a fact says it; it panics where it is not so")]
 
 use std::time::Duration;
@@ -212,7 +213,7 @@ pub async fn only_the_audit_trail_of_a_deleted_user_stays(fixture: &impl Inspect
     assert_eq!(number(fixture, "SELECT count(*) FROM audit_events").await, 2);
 }
 
-/// A used flow stores only the fact that it was used.
+/// A used flow has no secrets any more; its row states only that it was used.
 pub async fn a_used_state_keeps_nothing_sealed(fixture: &impl InspectRows) {
     begin(fixture).await;
     let flow = NewFlow {

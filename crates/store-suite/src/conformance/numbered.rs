@@ -106,7 +106,7 @@ pub fn client() -> Client {
     Client::new(ClientAddress::new(IpAddr::V4(Ipv4Addr::LOCALHOST)), None)
 }
 
-/// Code that an unknown client requested and enters.
+/// Code number `number`, requested and entered by a client that the account does not know.
 #[must_use]
 pub fn code(number: u8) -> NewEmailCode {
     NewEmailCode::Code(NewCode {
@@ -118,7 +118,7 @@ pub fn code(number: u8) -> NewEmailCode {
     })
 }
 
-/// Lane that all unknown clients share.
+/// Clients that no account knows, as data for the counters of wrong codes.
 pub const LANE: CodeLane = CodeLane {
     client: LimitKey::from_bytes([0; 16]),
     budget: CodeBudget { per_code: 5, per_hour: 10, per_day: 30 },
@@ -131,8 +131,8 @@ fn random_of(id: SessionId) -> [u8; 10] {
     random
 }
 
-/// Sign-in that opens this session, or writes a challenge whose id is the hash of the session's id. Second factors are
-/// optional.
+/// Sign-in that opens this session or writes a challenge. The challenge's id is the hash of the session's id. Second
+/// factors are optional.
 #[must_use]
 pub fn entry(session: NewSession) -> Entry {
     let challenge = NewChallenge {

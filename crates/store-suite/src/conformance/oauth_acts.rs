@@ -36,7 +36,7 @@ pub(super) fn provider(key: &str) -> ProviderKey {
     ProviderKey::parse(key).unwrap()
 }
 
-/// Google `subject` with the verified address `name`@example.org.
+/// Identity at Google with this subject and the verified address `name`@example.org.
 pub(super) fn google(subject: &str, name: &str) -> VerifiedIdentity {
     identity("google", subject, Some(name), true)
 }
@@ -65,7 +65,7 @@ pub(super) fn of_unknown_issuer(identity: VerifiedIdentity) -> VerifiedIdentity 
     VerifiedIdentity { issuer: Issuer::unknown(), ..identity }
 }
 
-/// User and session that link an identity.
+/// User and session that requested to link an identity.
 pub(super) fn linker(user_id: UserId, session: &NewSession) -> Linker {
     Linker { user_id, session_id: session.id }
 }

@@ -1,4 +1,4 @@
-//! Cases of races between sign-ins with identities: of twenty concurrent calls one succeeds.
+//! Cases of concurrent sign-ins with identities: one of twenty calls succeeds.
 
 use super::fixtures::{RACERS, World, at};
 use super::oauth_acts::{google, identity};
@@ -139,7 +139,7 @@ pub(super) async fn of_twenty_concurrent_unlinks_one_way_to_sign_in_stays(world:
 }
 
 pub(super) async fn a_way_to_sign_in_stays_while_the_password_is_removed(world: World) {
-    // An unverified account with a password and an identity: the owner takes the account over, while the identity is
+    // An unverified account has a password and an identity. Its owner takes the account over while the identity is
     // being unlinked.
     let user = world.unverified("ada", at(0)).await;
     let session = world.open_session(user.id, at(0)).await;

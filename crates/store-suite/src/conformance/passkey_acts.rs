@@ -29,12 +29,12 @@ pub(super) fn rp_id() -> RpId {
     RpId::new("example.org")
 }
 
-/// Offer of sign-in by password and passkey.
+/// Methods of sign-in that the service offers: password and passkey.
 pub(super) fn offer() -> SignInOffer {
     SignInOffer { rp_id: Some(rp_id()), ..SignInOffer::default() }
 }
 
-/// Facts of an assertion with this counter by a passkey that is synced.
+/// State after an assertion with this counter, by a passkey that is synced.
 pub(super) const fn state(counter: u32) -> PasskeyState {
     PasskeyState { counter, is_backed_up: true }
 }
@@ -205,7 +205,7 @@ impl World {
         self.remove_passkey(remove, offer()).await.unwrap()
     }
 
-    /// Stores new request options for a challenge.
+    /// Stores request options for a challenge, in place of earlier ones.
     pub(super) async fn ask_for_passkey(
         &self,
         challenge: TokenHash,

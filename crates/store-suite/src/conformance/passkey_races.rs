@@ -1,4 +1,4 @@
-//! Cases of races on passkeys: of concurrent calls one succeeds.
+//! Cases of concurrent calls on passkeys: one of them succeeds.
 
 use latchkey_domain::passkey::{CredentialId, MAX_PASSKEYS};
 

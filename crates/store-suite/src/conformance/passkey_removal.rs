@@ -1,4 +1,4 @@
-//! Cases of the removal of passkeys, and of what an account must keep.
+//! Cases of the removal of passkeys, and of its refusal for the last factor or way to sign in.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::ids::{PasskeyId, UserId};

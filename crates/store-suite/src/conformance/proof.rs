@@ -1,4 +1,5 @@
-//! Cases of the first verification of a mailbox: it removes everything that a stranger may have stored in the account.
+//! Cases of the first verification of an address: it removes everything that a stranger may have stored in the
+//! account.
 
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::ids::UserId;

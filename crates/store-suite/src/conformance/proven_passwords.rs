@@ -1,4 +1,4 @@
-//! Cases of proven passwords, which are known to come from the mailbox's owner.
+//! Cases of passwords that are known to come from the mailbox's owner, called proven.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::codes::Purpose;
@@ -17,13 +17,13 @@ use latchkey_store::{
 
 use Purpose::{ResetPassword, VerifyEmail};
 
-/// Signs ada up in a browser, while verification is required.
+/// Signs up with the address of the user `ada` in a browser, while verification is required.
 async fn sign_up(world: &World, browser: Option<TokenHash>, now: Timestamp) -> SignUpOutcome {
     let sign_up = PendingSignUp { browser, ..world.sign_up("ada", password("secret"), mac(1), now) };
     world.sign_up_pending(sign_up).await.unwrap()
 }
 
-/// Verifies ada's address by a link that is opened in a browser.
+/// Verifies that address by a link that is opened in a browser.
 async fn verify(world: &World, sign_up: Option<TokenHash>, now: Timestamp) -> User {
     let link = world.send_link(&key("ada"), VerifyEmail, now).await;
     let browser = Browser { refresh: None, sign_up };
@@ -34,8 +34,8 @@ async fn verify(world: &World, sign_up: Option<TokenHash>, now: Timestamp) -> Us
     user
 }
 
-/// True if the password is proven. Then the owner's identity is linked to the account; otherwise it takes the account
-/// over.
+/// True if the password is proven: an identity of the address's owner is then linked to the account. Otherwise the
+/// identity takes the account over.
 async fn is_proven(world: &World, now: Timestamp) -> bool {
     let user = world.enter(google("1", "ada"), now).await;
     match user.providers()[..] {

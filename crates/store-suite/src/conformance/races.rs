@@ -1,4 +1,4 @@
-//! Cases of races: of twenty concurrent calls one succeeds.
+//! Cases of concurrent calls: one of twenty succeeds.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -78,7 +78,7 @@ pub(super) async fn of_twenty_pending_sign_ups_one_makes_the_account(world: Worl
     let mut good = 0;
     let patient = CodeBudget { per_code: 100, per_hour: 100, per_day: 100 };
     for code in 0..RACERS {
-        // One code is valid. Its verification must not be limited by the attempts that were counted.
+        // One code is valid. Attempts counted so far must not prevent its verification.
         let fresh = latchkey_store::CodeAttempt {
             lane: CodeLane { budget: patient, ..lane(&key("ada"), STRANGER) },
             ..world.attempt(&key("ada"), mac(u8::try_from(code).unwrap()), at(1))

@@ -9,7 +9,7 @@ use latchkey_domain::tokens::TokenHash;
 use super::fixtures::{DAY, GRACE, World, at, client, days};
 use latchkey_store::{EndedSession, LiveSession, RefreshOutcome, RefreshSession};
 
-/// Request to refresh. The sealed successor is the successor's hash, so that cases can read it.
+/// Request to refresh. It has the successor's hash in place of the sealed successor, so that cases can read it.
 pub(super) fn refresh(
     world: &World,
     session: &NewSession,
@@ -217,7 +217,7 @@ pub(super) async fn a_successor_replaced_unused_ends_the_session(world: World) {
 pub(super) async fn a_sealed_successor_deleted_early_is_replaced(world: World) {
     let session = signed_in(&world).await;
     rotate(&world, &session, session.refresh, at(10)).await;
-    world.purge(at(41)).await.unwrap(); // by a clock that is ahead
+    world.purge(at(41)).await.unwrap(); // as if by an instance whose clock is ahead
 
     let (_, successor) = rotate(&world, &session, session.refresh, at(20)).await;
 

@@ -1,5 +1,5 @@
-//! Model-based test of refresh rotation: random walks with browser tabs, lost responses, duplicate requests and a
-//! thief, under a clock that jumps. The model implements only the words of the policy, and the store must agree with it
+//! Model-based test of refresh rotation: random sequences of browser tabs, lost responses, duplicate requests and a
+//! thief, under a clock that jumps. The model implements only the text of the policy, and the store must agree with it
 //! at every step.
 
 use latchkey_domain::audit::AuditKind;
@@ -59,7 +59,7 @@ impl Model {
         let newest = self.lineage.len() - 1;
         let is_in_grace = self.lineage[index].replaced_at.is_some_and(|at| now - at <= GRACE_MS);
         if index == newest || (self.predecessor == Some(index) && !is_in_grace) {
-            // The policy says: "rotated at every use"; "later a new successor with a grace of its own".
+            // The policy states: "rotated at every use"; "later a new successor with a grace of its own".
             self.lineage[index].replaced_at = Some(now);
             self.lineage.push(Issued { token: offered, replaced_at: None });
             self.predecessor = Some(index);
@@ -123,7 +123,7 @@ impl Walk {
             8..10 => self.present(world, random.below(HOLDERS - 1), true).await,
             10 => self.holders[HOLDERS - 1] = self.holders[random.below(HOLDERS - 1)],
             11 => self.present(world, HOLDERS - 1, false).await,
-            12..15 => self.holders[random.below(HOLDERS - 1)] = self.model.lineage.len() - 1, // the shared cookie
+            12..15 => self.holders[random.below(HOLDERS - 1)] = self.model.lineage.len() - 1, // all tabs share the newest cookie
             15 if random.below(12) == 0 => self.sign_out(world).await,
             _ => self.wait(random),
         }

@@ -1,5 +1,5 @@
-//! Test of the search against a reference: random profiles and queries in many scripts are compared with a full scan by
-//! [`latchkey_domain::search::matches`], while profiles are edited, deleted, banned and created.
+//! Test of the search against a reference: profiles and queries in many scripts are random. Each result is compared
+//! with a full scan by [`latchkey_domain::search::matches`], while profiles are edited, deleted, banned and created.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::page::Page;
@@ -15,7 +15,8 @@ const PROFILES: usize = 120;
 const ROUNDS: usize = 4;
 const QUERIES: usize = 120;
 
-/// Word fragments. They are few, so that they often match, and of every kind that is difficult for folding or an index.
+/// Word fragments. They are few, so that they often match, and cover each kind that is difficult for folding or for an
+/// index.
 const PIECES: &[&str] = &[
     "a",
     "A",

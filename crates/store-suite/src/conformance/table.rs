@@ -10,7 +10,7 @@ use latchkey_store::Store;
 
 use super::cases;
 
-/// Future that runs a case.
+/// Future of a running case.
 type Running = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Case: a fact of the contract that every engine must satisfy.

@@ -1,7 +1,7 @@
-//! Writer of the CBOR that authenticators send (RFC 8949). It shares no code with the service, and writes whatever it is
-//! told to.
+//! Encoder of CBOR as authenticators send it (RFC 8949). It shares no code with the service, and can also encode
+//! invalid data.
 
-/// First bytes of a data item: its major type, with its value or length in the shortest form.
+/// Encodes the head of a data item: its major type, and its value or length in the shortest form.
 pub fn head(major: u8, value: u64) -> Vec<u8> {
     let kind = |low: u8| (major << 5) + low;
     match value {
@@ -28,13 +28,13 @@ pub fn text(value: &str) -> Vec<u8> {
     [head(3, value.len() as u64), value.into()].concat()
 }
 
-/// Map whose keys and values are CBOR already.
+/// Encodes a map whose keys and values are encoded already.
 pub fn map(pairs: &[(Vec<u8>, Vec<u8>)]) -> Vec<u8> {
     let pairs_in_one = pairs.iter().flat_map(|(key, value)| [key.clone(), value.clone()].concat());
     head(5, pairs.len() as u64).into_iter().chain(pairs_in_one).collect()
 }
 
-/// COSE key of these labels, whose values are CBOR already.
+/// Encodes a COSE key: a map from these labels to values that are encoded already.
 pub fn cose(labels: &[(i64, Vec<u8>)]) -> Vec<u8> {
     map(&labels.iter().map(|(label, value)| (integer(*label), value.clone())).collect::<Vec<_>>())
 }

@@ -1,4 +1,4 @@
-//! Device with a passkey provider: makes passkeys, and signs in with them.
+//! A user's device (browser and authenticator) that creates passkeys and signs in with them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -26,23 +26,24 @@ pub mod flags {
     pub const ED: u8 = 0x80;
 }
 
-/// Browser and authenticator of a user. By default a phone that syncs its passkeys and has no signature counter.
+/// Browser and authenticator of a user: by default, a phone that syncs its passkeys and has no signature
+/// counter.
 #[derive(Debug, Clone)]
 pub struct Device {
     pub algorithm: PasskeyAlgorithm,
-    /// Origin of the page.
+    /// Origin of the page that the browser shows.
     pub origin: String,
-    /// UP, UV, BE and BS of everything that it signs.
+    /// Flags UP, UV, BE and BS of all assertions and registrations.
     pub flags: u8,
-    /// Counter of the first signature; 0 if it has none.
+    /// Signature counter of new passkeys; 0 if the device has none.
     pub counter: u32,
     pub aaguid: [u8; 16],
     pub transports: Vec<&'static str>,
-    /// Length of new credential ids.
+    /// Length of new credential ids in bytes.
     pub id_length: usize,
 }
 
-/// Passkey on a device.
+/// A passkey on a device.
 #[derive(Clone)]
 pub struct Passkey {
     /// Credential id.
@@ -50,15 +51,15 @@ pub struct Passkey {
     pub rp_id: String,
     pub user_handle: Vec<u8>,
     pub origin: String,
-    /// UP, UV, BE and BS of what it signs.
+    /// Flags UP, UV, BE and BS of its assertions.
     pub flags: u8,
-    /// Counter of the last signature; 0 if there is no counter.
+    /// Signature counter of the last assertion; 0 if there is no counter.
     pub counter: u32,
     pub(super) pair: Pair,
 }
 
 impl Device {
-    /// Phone that syncs its passkeys, at a page of this service.
+    /// Creates a phone that syncs its passkeys and shows a page of this origin.
     pub fn at(origin: &str) -> Self {
         Self {
             algorithm: PasskeyAlgorithm::Es256,
@@ -71,19 +72,20 @@ impl Device {
         }
     }
 
-    /// Key on the USB port, whose passkeys stay in it and count their signatures.
+    /// Creates a USB security key for pages of this origin. Its passkeys cannot be synced and have a signature
+    /// counter.
     pub fn security_key_at(origin: &str) -> Self {
         let (flags, transports) = (flags::UP | flags::UV, vec!["usb"]);
         Self { flags, counter: 1, transports, ..Self::at(origin) }
     }
 
-    /// Device like this one with another algorithm.
+    /// Returns the same device with another signature algorithm.
     #[must_use]
     pub fn with(self, algorithm: PasskeyAlgorithm) -> Self {
         Self { algorithm, ..self }
     }
 
-    /// Makes a passkey by creation options; an honest response, whose fields a test may change.
+    /// Creates a passkey by creation options. The response is valid until a test changes its fields.
     #[track_caller]
     pub fn create(&self, options: &Value) -> Creation {
         let passkey = Passkey {
@@ -100,12 +102,13 @@ impl Device {
 }
 
 impl Passkey {
-    /// Credential id in base64url.
+    /// Returns the credential id in base64url.
     pub fn id(&self) -> String {
         encoded(&self.credential_id)
     }
 
-    /// Signs by request options; an honest response, whose fields a test may change. A counter goes up.
+    /// Signs an assertion by request options. The response is valid until a test changes its fields. A signature
+    /// counter increases.
     #[track_caller]
     pub fn sign(&mut self, options: &Value) -> Assertion {
         if self.counter > 0 {
@@ -115,7 +118,7 @@ impl Passkey {
     }
 }
 
-/// Bytes in base64url.
+/// Encodes bytes in base64url.
 pub fn encoded(bytes: &[u8]) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
@@ -130,7 +133,7 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_else(|| panic!("no text in the options: {value}")).to_owned()
 }
 
-/// Bytes that no other credential id of this process has.
+/// Returns the bytes of a credential id that is unique in this process.
 fn new_credential_id(length: usize) -> Vec<u8> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);

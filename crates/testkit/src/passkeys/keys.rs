@@ -1,4 +1,4 @@
-//! Key pairs of passkeys, and public keys that no service should accept.
+//! Key pairs of passkeys, and public keys that a service must not accept.
 
 use std::sync::{Arc, OnceLock};
 
@@ -13,18 +13,18 @@ use super::cbor::{bytes, cose, integer};
 /// Signature algorithm of a passkey.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PasskeyAlgorithm {
-    /// COSE -8.
+    /// `EdDSA` with Ed25519, COSE algorithm -8.
     EdDsa,
-    /// COSE -7.
+    /// ECDSA on P-256 with SHA-256, COSE algorithm -7.
     Es256,
-    /// COSE -257, 2,048 bits.
+    /// RSA with PKCS#1 padding, SHA-256 and 2,048 bits, COSE algorithm -257.
     Rs256,
 }
 
 impl PasskeyAlgorithm {
     pub const ALL: [Self; 3] = [Self::EdDsa, Self::Es256, Self::Rs256];
 
-    /// Number in the registry of COSE.
+    /// Returns the number of the algorithm in the COSE registry.
     pub const fn identifier(self) -> i64 {
         match self {
             Self::EdDsa => -8,
@@ -39,7 +39,7 @@ impl PasskeyAlgorithm {
 pub(super) enum Pair {
     EdDsa(Arc<Ed25519KeyPair>),
     Es256(Arc<EcdsaKeyPair>),
-    /// All of a test run are the same, because making one is slow.
+    /// One key pair for the whole test run, because generating one is slow.
     Rs256(&'static RsaKeyPair),
 }
 
@@ -57,7 +57,7 @@ impl Pair {
         }
     }
 
-    /// Public key in COSE form.
+    /// Encodes the public key in COSE form.
     pub(super) fn cose(&self) -> Vec<u8> {
         match self {
             Self::EdDsa(pair) => ed25519_key(pair.public_key().as_ref()),
@@ -66,8 +66,8 @@ impl Pair {
                 p256_key(x, y)
             }
             Self::Rs256(pair) => {
-                // The modulus, out of DER: two heads of four bytes and a sign before it, the exponent in five bytes
-                // after it.
+                // Takes modulus and exponent from the DER form. Two heads of four bytes and a sign byte precede the
+                // modulus; the exponent follows in five bytes.
                 let der = pair.public_key().as_ref();
                 rsa_key(&der[9..der.len() - 5], &[1, 0, 1])
             }
@@ -88,22 +88,22 @@ impl Pair {
     }
 }
 
-/// COSE form of a point on Ed25519, or of any bytes in its place.
+/// Encodes a point on Ed25519, or any bytes in its place, as COSE key.
 pub fn ed25519_key(point: &[u8]) -> Vec<u8> {
     cose(&[(1, integer(1)), (3, integer(-8)), (-1, integer(6)), (-2, bytes(point))])
 }
 
-/// COSE form of a point on P-256, or of any bytes in its place.
+/// Encodes a point on P-256, or any bytes in its place, as COSE key.
 pub fn p256_key(x: &[u8], y: &[u8]) -> Vec<u8> {
     cose(&[(1, integer(2)), (3, integer(-7)), (-1, integer(1)), (-2, bytes(x)), (-3, bytes(y))])
 }
 
-/// COSE form of an RSA key, or of any bytes in place of its numbers.
+/// Encodes an RSA key, or any bytes in place of its numbers, as COSE key.
 pub fn rsa_key(modulus: &[u8], exponent: &[u8]) -> Vec<u8> {
     cose(&[(1, integer(3)), (3, integer(-257)), (-1, bytes(modulus)), (-2, bytes(exponent))])
 }
 
-/// Odd number of this many bits, in place of a modulus.
+/// Returns an odd number of this many bits, which serves as an invalid modulus.
 pub fn modulus_of(bits: usize) -> Vec<u8> {
     let mut number = vec![0xa5; bits.div_ceil(8)];
     number[0] = 1 << ((bits - 1) % 8);

@@ -1,5 +1,5 @@
-//! Responses of a browser to options, in the form of `toJSON()`. They are honest until a test changes a field; what is
-//! signed is signed as changed.
+//! Responses of a browser to WebAuthn options, in the form of `toJSON()`. They are valid until a test changes a field.
+//! The signature covers the data as changed.
 
 use std::ops::{Deref, DerefMut};
 
@@ -9,18 +9,18 @@ use serde_json::{Value, json};
 use super::cbor::{bytes, map, text};
 use super::device::{Device, Passkey, encoded, flags};
 
-/// What browser and authenticator state in either response.
+/// Data that a response to either kind of options contains: client data and authenticator data.
 #[derive(Clone)]
 pub struct Statement {
-    /// Members of the client data.
+    /// Client data as JSON object.
     pub client: Value,
-    /// Client data as it is sent, instead of the members in `client`.
+    /// Bytes to send as client data in place of `client`.
     pub client_bytes: Option<Vec<u8>>,
-    /// Relying party id that is hashed.
+    /// Relying party id whose hash is in the authenticator data.
     pub rp_id: String,
     pub flags: u8,
     pub counter: u32,
-    /// Bytes at the end of the authenticator data, such as extension outputs.
+    /// Bytes appended to the authenticator data, such as extension outputs.
     pub appendix: Vec<u8>,
 }
 
@@ -35,9 +35,9 @@ pub struct Creation {
     pub attested_id: Vec<u8>,
     /// Public key in COSE form.
     pub key: Vec<u8>,
-    /// Format and statement of the attestation, the statement in CBOR.
+    /// Attestation: its format, and its statement in CBOR.
     pub attestation: (&'static str, Vec<u8>),
-    /// Attestation object as it is sent, instead of the fields above.
+    /// Bytes to send as attestation object in place of the fields above.
     pub object: Option<Vec<u8>>,
     pub transports: Vec<&'static str>,
 }
@@ -45,16 +45,16 @@ pub struct Creation {
 /// Response to request options.
 #[derive(Clone)]
 pub struct Assertion {
-    /// The passkey that signs.
+    /// The passkey that signs the assertion.
     pub passkey: Passkey,
     pub statement: Statement,
     pub user_handle: Option<Vec<u8>>,
-    /// Signature as it is sent, instead of a good one.
+    /// Bytes to send as signature in place of a valid one.
     pub signature: Option<Vec<u8>>,
 }
 
 impl Statement {
-    /// Honest statement with further flags.
+    /// Builds valid data with these flags besides those of the passkey.
     fn new(kind: &str, challenge: &str, passkey: &Passkey, flags: u8) -> Self {
         let Passkey { origin, rp_id, counter, .. } = passkey;
         Self {
@@ -67,7 +67,7 @@ impl Statement {
         }
     }
 
-    /// First 37 bytes of authenticator data: hash of the relying party id, flags, counter.
+    /// Returns the first 37 bytes of the authenticator data: hash of the relying party id, flags, counter.
     fn head(&self) -> Vec<u8> {
         let hash = digest(&SHA256, self.rp_id.as_bytes());
         [hash.as_ref(), &[self.flags], &self.counter.to_be_bytes()].concat()
@@ -120,7 +120,7 @@ impl Creation {
         }
     }
 
-    /// Authenticator data.
+    /// Encodes the authenticator data.
     pub fn authenticator_data(&self) -> Vec<u8> {
         let data = self.statement.head();
         if self.flags & flags::AT == 0 {
@@ -130,7 +130,7 @@ impl Creation {
         [&data[..], &self.aaguid, &length, &self.attested_id, &self.key, &self.appendix].concat()
     }
 
-    /// Attestation object.
+    /// Encodes the attestation object.
     pub fn attestation_object(&self) -> Vec<u8> {
         let (format, statement) = &self.attestation;
         self.object.clone().unwrap_or_else(|| {
@@ -142,7 +142,7 @@ impl Creation {
         })
     }
 
-    /// `RegistrationResponseJSON`.
+    /// Returns the response as `RegistrationResponseJSON` of WebAuthn.
     pub fn to_json(&self) -> Value {
         let client_data = self.statement.client_data();
         json!({
@@ -173,12 +173,12 @@ impl Assertion {
         }
     }
 
-    /// Authenticator data.
+    /// Encodes the authenticator data.
     pub fn authenticator_data(&self) -> Vec<u8> {
         [self.statement.head(), self.appendix.clone()].concat()
     }
 
-    /// `AuthenticationResponseJSON`.
+    /// Returns the response as `AuthenticationResponseJSON` of WebAuthn.
     pub fn to_json(&self) -> Value {
         let client_data = self.statement.client_data();
         let data = self.authenticator_data();

@@ -25,7 +25,7 @@ const ACCESS_TOKEN: &str = "access-token-of-the-provider";
 /// Size of a body in bytes that is above any reasonable limit.
 const TOO_MUCH: usize = 2 * 1024 * 1024;
 
-/// Path of Microsoft's metadata at the fake provider.
+/// Path of Microsoft's metadata. At the fake provider, each host of a built-in provider is a folder.
 const MICROSOFT: &str = "/login.microsoftonline.com/{tenant}/v2.0/.well-known/openid-configuration";
 
 type SharedState = Arc<Mutex<ProviderState>>;
@@ -73,7 +73,7 @@ async fn token(Shared(state): Shared<SharedState>, headers: HeaderMap, body: Byt
         return refusal(StatusCode::UNAUTHORIZED, "invalid_client");
     }
     let challenge = challenge_of(said("code_verifier"));
-    let consent = state.consents.remove(said("code")); // a code is good once
+    let consent = state.consents.remove(said("code")); // a code can be exchanged once
     let Some(consent) = consent.filter(|consent| {
         said("grant_type") == "authorization_code"
             && consent.redirect_uri == said("redirect_uri")
@@ -101,8 +101,8 @@ async fn userinfo(Shared(state): Shared<SharedState>, headers: HeaderMap) -> Res
     answer(state, Endpoint::UserInfo, &document)
 }
 
-/// True if the request authenticates the client, by `client_secret_basic` (both parts form-encoded first, RFC 6749
-/// section 2.3.1) or `client_secret_post`.
+/// True if the request authenticates the client, by `client_secret_basic` or `client_secret_post`. With the
+/// former, both parts are form-encoded before Base64 (RFC 6749 section 2.3.1).
 fn is_the_client(headers: &HeaderMap, id: &str, secret: &str) -> bool {
     let basic = STANDARD.encode(format!("{PROVIDER_CLIENT_ID}:{PROVIDER_CLIENT_SECRET}"));
     let header = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
@@ -131,7 +131,7 @@ fn answer(state: &mut ProviderState, endpoint: Endpoint, document: &Value) -> Re
     }
 }
 
-/// Endless body of white space, which JSON allows before a value.
+/// Returns a body that never ends. It is white space, which JSON allows before a value.
 fn forever(pause: Duration, size: usize) -> Body {
     Body::from_stream(stream::unfold((), move |()| async move {
         tokio::time::sleep(pause).await;

@@ -28,7 +28,7 @@ impl SigningKey {
 
     /// Public key as a JWK.
     pub(super) fn jwk(&self) -> Value {
-        let point = self.pair.public_key().as_ref(); // 4, x, y
+        let point = self.pair.public_key().as_ref(); // the byte 4, then x, then y
         json!({
             "kty": "EC", "crv": "P-256", "use": "sig", "alg": "ES256", "kid": self.id,
             "x": URL_SAFE_NO_PAD.encode(&point[1..33]),
@@ -36,7 +36,8 @@ impl SigningKey {
         })
     }
 
-    /// Public key as PEM. A verifier that takes the algorithm from the token would use it as an HMAC secret.
+    /// Returns the public key as PEM, to sign with it as an HMAC secret. A faulty verifier, which takes the
+    /// algorithm from the token, would accept such a signature.
     fn pem(&self) -> String {
         let der: PublicKeyX509Der<'_> = self.pair.public_key().as_der().expect("a public key");
         format!("-----BEGIN PUBLIC KEY-----\n{}\n-----END PUBLIC KEY-----\n", STANDARD.encode(der.as_ref()))

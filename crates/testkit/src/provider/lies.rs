@@ -58,7 +58,7 @@ pub enum Manner {
 /// Signature of the id tokens that the provider issues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Signature {
-    /// ES256 with the published key, as it should be.
+    /// ES256 with the published key: a valid signature.
     #[default]
     Honest,
     /// ES256 with another key under the published key id.
@@ -104,7 +104,7 @@ impl Lies {
         self.manners.get(&endpoint).cloned()
     }
 
-    /// Document with the changes that a test configured.
+    /// Returns the document with the changes that the test configured.
     pub(super) fn told(&self, document: Document, mut value: Value) -> Value {
         for patch in self.patches.get(&document).into_iter().flatten() {
             merge(&mut value, patch);
