@@ -1,5 +1,6 @@
-//! Writes every page in every state as static HTML: `preview OUT [LANGUAGE] [PERSON] [ROOT]`. PERSON is `plain`, `long`,
-//! `right-to-left` or a hostile text; ROOT is the address of the folder of files.
+//! Writes every page in every state as static HTML: `preview OUT [LANGUAGE] [PERSON] [ROOT]`. PERSON selects the sample
+//! texts: `plain`, `long`, `right-to-left`, or any other text, which replaces all of them. ROOT is the URL of the
+//! folder with the files that pages load.
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -12,7 +12,7 @@ pub const PAGES_CSS: &str = include_str!("../assets/pages.css");
 pub const PAGES_JS: &str = include_str!("../assets/pages.js");
 const FAVICON: &[u8] = include_bytes!("../assets/favicon.svg");
 
-/// Policy of a picture in SVG that is opened as a page of its own.
+/// Content Security Policy of an SVG picture, for a browser that opens it as a page of its own.
 const PICTURE_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
 /// A file, served under `/assets/{digest}/{name}`.
@@ -21,11 +21,11 @@ pub struct Asset {
     pub name: &'static str,
     pub content_type: &'static str,
     pub bytes: Cow<'static, [u8]>,
-    /// Value of the header `Content-Security-Policy`, if it has one.
+    /// Value of the header `Content-Security-Policy`; `None` sends no such header.
     pub policy: Option<&'static str>,
 }
 
-/// All files of a service.
+/// All files that the pages of a service load.
 #[derive(Debug)]
 pub struct Assets {
     digest: String,
@@ -54,7 +54,7 @@ impl Assets {
         Self { digest: digest(&files), files }
     }
 
-    /// Returns the digest of all files, which stands in their addresses: the first 16 hexadecimal digits of a SHA-256.
+    /// Returns the digest of all files, which is a part of their URLs: the first 16 hexadecimal digits of a SHA-256.
     #[must_use]
     pub fn digest(&self) -> &str {
         &self.digest

@@ -20,7 +20,7 @@ pub(crate) fn compile(
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_formatter(format);
     environment.set_fuel(Some(FUEL));
-    // Nothing turns a text into HTML but the functions of this crate.
+    // Only functions of this crate may produce unescaped HTML.
     environment.remove_filter("safe");
     environment.set_syntax(syntax().map_err(|error| broken(&error, "", full_reason))?);
     for (name, source) in sources {

@@ -1,14 +1,15 @@
-//! Escaping of text for HTML, with visible signs for characters that would hide or reorder other text.
+//! Escaping of text for HTML. Characters that would hide or reorder other text are replaced by visible signs.
 
 use std::fmt::{self, Write};
 
-/// Writes text as an HTML text node or inside a quoted attribute value. Control characters and bidirectional overrides
-/// and isolates become visible signs; line breaks and tabs stay.
+/// Writes text as an HTML text node or inside a quoted attribute value. Control characters, bidirectional overrides
+/// and isolates are replaced by visible signs; line breaks and tabs stay.
 pub(crate) fn write_text(output: &mut dyn Write, text: &str) -> fmt::Result {
     write_with(output, text, sign)
 }
 
-/// Writes the value of a form field, which its owner edits: escaped, but without signs, which would be saved with it.
+/// Writes the value of a form field, escaped. Invisible characters are not replaced, because the replacements would be
+/// saved with the form.
 pub(crate) fn write_typed(output: &mut dyn Write, text: &str) -> fmt::Result {
     write_with(output, text, |character| (character == '\0').then_some(Sign::Picture('\u{fffd}')))
 }

@@ -1,4 +1,4 @@
-//! Reading of the operator's files, with a limit of size.
+//! Reading of the operator's files, up to a maximum size.
 
 use std::io;
 use std::path::Path;
@@ -15,7 +15,7 @@ pub(crate) fn read(path: &Path, longest: u64) -> io::Result<Vec<u8>> {
     std::fs::read(path)
 }
 
-/// Reads a text in UTF-8.
+/// Reads a UTF-8 text of at most `longest` bytes.
 pub(crate) fn read_text(path: &Path, longest: u64) -> io::Result<String> {
     String::from_utf8(read(path, longest)?).map_err(|_| io::Error::other("is not UTF-8"))
 }

@@ -1,10 +1,11 @@
-//! What surrounds a page: the service, the reader, and what the last request did.
+//! The data that every page shows besides its own: those of the service and the reader, and the outcome of the last
+//! request.
 
 use serde::Serialize;
 
 use crate::message::{Notice, Problem, When};
 
-/// The service, the same on every page.
+/// Data of the service, the same on every page.
 #[derive(Debug, Clone, Serialize)]
 pub struct Site {
     /// Name of the service (`server.service_name`).
@@ -20,49 +21,51 @@ pub struct Links {
     pub support: Option<Address>,
 }
 
-/// The surroundings of one page.
+/// Data of one page that its layout shows.
 #[derive(Debug, Clone, Serialize)]
 pub struct Frame {
-    /// Path and query of this page without `locale`; the links to other languages extend it.
+    /// Path and query of this page without `locale`. Links to other languages add it.
     pub here: String,
-    /// The time of the response, from which distances are counted.
+    /// The time of the response. Durations such as "3 hours ago" are relative to it.
     pub now: When,
-    /// Email address of the page session, shown at the head of the account's pages.
+    /// Email address of the signed-in user, shown at the top of the account's pages.
     pub account: Option<String>,
     pub notice: Option<Notice>,
     /// Refusals of the last request, in the order of the fields.
     pub problems: Vec<Problem>,
-    /// The end of the session or flow, if the page says it a minute ahead.
+    /// The end of the session or of the running sign-in, if the page must announce it. The announcement appears a
+    /// minute before.
     pub ending: Option<Ending>,
 }
 
 impl Frame {
-    /// Creates the frame of a page that nothing happened to.
+    /// Creates the data of a page without notice and refusals.
     #[must_use]
     pub fn new(here: impl Into<String>, now: When) -> Self {
         Self { here: here.into(), now, account: None, notice: None, problems: Vec::new(), ending: None }
     }
 }
 
-/// The end of a session or flow.
+/// The end of a session or of a running sign-in.
 #[derive(Debug, Clone, Serialize)]
 pub struct Ending {
     /// Seconds until the end.
     pub seconds: u64,
-    /// Address that extends it.
+    /// URL that postpones the end.
     pub stay: String,
 }
 
-/// An address outside the pages: of an app, or of the operator. Its scheme runs no script.
+/// A URL outside of the pages, of an app or of the operator. Its scheme cannot run a script.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Address(String);
 
-/// Schemes that browsers run, or that lead into a local file.
+/// Schemes that browsers execute, or that lead to a local file.
 const REFUSED: [&str; 6] = ["javascript", "data", "vbscript", "file", "blob", "about"];
 
 impl Address {
-    /// Parses an absolute URL; `None` for one without scheme, with a scheme of [`REFUSED`], or with spaces or controls.
+    /// Parses an absolute URL. Returns `None` without a scheme, with a scheme of [`REFUSED`], or with spaces or control
+    /// characters.
     #[must_use]
     pub fn parse(url: &str) -> Option<Self> {
         let (scheme, rest) = url.split_once(':')?;
@@ -74,10 +77,10 @@ impl Address {
     }
 }
 
-/// A form that acts: its address, and the token that shows that it comes from our own page.
+/// A form that changes something: its URL, and the token that shows that it comes from a page of this service.
 #[derive(Debug, Clone, Serialize)]
 pub struct Form {
-    /// Path and query of the `POST`.
+    /// Path and query to which the form is posted.
     pub action: String,
     pub token: String,
 }

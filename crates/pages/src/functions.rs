@@ -1,4 +1,4 @@
-//! Functions and filters of templates. Most are bound to one language. What they return as HTML is escaped here.
+//! Functions and filters for templates. Most exist once per language. HTML that they return is escaped here.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -73,12 +73,12 @@ pub(crate) fn add_words(environment: &mut Environment<'static>, shared: &Arc<Sha
     environment.add_function("device", move |device: Value| with(&|words| device_name(words, &device)));
 }
 
-/// Form of a filled text.
+/// Output format of a text whose placeholders are filled.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// Plain text, escaped when it is printed; for attributes and titles too.
+    /// Plain text, for attributes and titles too. It is escaped when it is printed.
     Text,
-    /// HTML, with values isolated from the direction of the text around them.
+    /// HTML. The values are isolated, so that their writing direction does not affect the text around them.
     Html,
 }
 

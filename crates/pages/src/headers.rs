@@ -1,11 +1,11 @@
 //! Headers of every page.
 
-/// The Content Security Policy of pages: everything comes from the own origin, and nothing is inline.
+/// Content Security Policy of pages: all files come from the same origin, and nothing is inline.
 pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; \
      connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; \
      require-trusted-types-for 'script'; trusted-types 'none'";
 
-/// Names and values. `Strict-Transport-Security` is added on https.
+/// Names and values of the headers. With https, `Strict-Transport-Security` is added.
 pub const HEADERS: [(&str, &str); 9] = [
     ("content-security-policy", POLICY),
     ("referrer-policy", "same-origin"),

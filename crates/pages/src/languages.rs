@@ -1,4 +1,4 @@
-//! Languages of the pages: built-in and the operator's, and the choice among them.
+//! Languages of the pages, built-in and of the operator, and the selection of one for a request.
 
 mod catalogue;
 mod moments;
@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 pub use catalogue::{Catalogue, Fault};
 pub(crate) use catalogue::{Piece, pieces};
 
-/// Built-in languages with their files. The first is complete by definition; the others are compared with it.
+/// Built-in languages with their files. The first one defines which texts there are; the others are compared with it.
 const BUILT_IN: [(&str, &str); 8] = [
     ("en", include_str!("../locales/en.toml")),
     ("de", include_str!("../locales/de.toml")),
@@ -161,7 +161,7 @@ impl Language {
     }
 }
 
-/// Returns the tags of an `Accept-Language` header (RFC 9110 section 12.5.4), the most wanted first. `*` and tags with
+/// Returns the tags of an `Accept-Language` header (RFC 9110 section 12.5.4), most preferred first. `*` and tags with
 /// weight 0 are left out.
 #[must_use]
 pub fn accepted(header: &str) -> Vec<&str> {
@@ -170,7 +170,7 @@ pub fn accepted(header: &str) -> Vec<&str> {
     tags.into_iter().map(|(_, tag)| tag).collect()
 }
 
-/// Returns weight in thousandths, and tag.
+/// Returns the weight in thousandths, and the tag.
 fn weighted(part: &str) -> Option<(u16, &str)> {
     let mut parts = part.split(';').map(str::trim);
     let tag = parts.next().filter(|tag| is_tag(tag))?;
@@ -196,7 +196,7 @@ fn is_tag(text: &str) -> bool {
     text.len() <= 35 && text.split('-').all(is_part)
 }
 
-/// Returns the English texts, which every other language is compared with.
+/// Returns the English texts, with which every other language is compared.
 fn english() -> &'static Catalogue {
     static ENGLISH: OnceLock<Catalogue> = OnceLock::new();
     ENGLISH.get_or_init(|| Catalogue::parse(BUILT_IN[0].0, BUILT_IN[0].1).unwrap_or_default())

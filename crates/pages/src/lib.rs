@@ -1,7 +1,10 @@
-//! Hosted pages: what a browser sees, and nothing that decides. Views are rendered as HTML by templates, with style sheet,
-//! script, theme and languages.
+//! Hosted pages for sign-in and the own account. Templates render *views*, the values of one page, as HTML, with style
+//! sheet, script, theme and languages.
 //!
-//! Use cases, routes, cookies, flows and sessions belong to other crates, which fill the views.
+//! This crate decides nothing: use cases, routes, cookies and sessions belong to other crates, which fill the views.
+//! Three terms recur here. A *page session* is the browser's session at the pages, as opposed to sessions of apps. A
+//! *flow* is a sign-in that an app started by sending the browser to the pages; it ends with the return to the app. The
+//! URL of that return has a *ticket*, in which the target and its code are encrypted for this browser.
 
 mod assets;
 mod environment;

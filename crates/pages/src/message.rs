@@ -1,4 +1,5 @@
-//! Messages to people: refusals and notices, each with a key in the files of languages and its values.
+//! Messages to people: refusals and notices, each with its key in the files of languages and the
+//! values of its placeholders.
 
 use std::time::Duration;
 
@@ -6,15 +7,15 @@ use latchkey_domain::time::Timestamp;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-/// A point in time in a view. Templates print it by the functions `moment` and `ago`.
+/// A point in time in a view. Templates print it with the functions `moment` and `ago`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct When(pub Timestamp);
 
-/// A duration in a message, printed in words; the script of the pages counts it down.
+/// A duration in a message, printed in words. The script of the pages counts it down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wait(pub Duration);
 
-/// Key of the milliseconds of a [`When`] and of the seconds of a [`Wait`], as templates see them.
+/// Keys under which templates see the milliseconds of a [`When`] and the seconds of a [`Wait`].
 pub(crate) const AT: &str = "at";
 pub(crate) const SECONDS: &str = "seconds";
 
@@ -37,7 +38,7 @@ fn single<S: Serializer>(serializer: S, key: &str, number: i64) -> Result<S::Ok,
     map.end()
 }
 
-/// A refusal, at a field of the form or at the form as a whole.
+/// A refusal of a request, because of a field of the form or of the form as a whole.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Problem {
     /// Name of the field; `None` for the form as a whole.
@@ -57,11 +58,11 @@ impl Problem {
     }
 }
 
-/// What is wrong, in the words of the table `fault` of a language.
+/// Reason of a refusal. Its text is in the table `fault` of each language.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "key", rename_all = "snake_case")]
 pub enum Fault {
-    // Of a field.
+    // Reasons that concern a field.
     Required,
     InvalidEmail,
     InvalidCharacters,
@@ -83,7 +84,7 @@ pub enum Fault {
     WrongPassword,
     InvalidCode,
     InvalidSecondFactor,
-    // Of a form.
+    // Reasons that concern the form as a whole.
     InvalidCredentials,
     EmailNotVerified,
     Banned,
@@ -102,7 +103,8 @@ pub enum Fault {
     SignInAgain,
 }
 
-/// What was done, in the words of the table `notice` of a language. Shown on the page that follows.
+/// Report of a completed action. Its text is in the table `notice` of each language, and is shown on
+/// the next page.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "key", rename_all = "snake_case")]
 pub enum Notice {

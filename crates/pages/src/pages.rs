@@ -20,7 +20,7 @@ use crate::{states, tokens};
 pub struct Pages {
     shared: Arc<Shared>,
     base: Environment<'static>,
-    /// Environments with the functions of a language, in the order of the languages.
+    /// Template environments with the functions of a language, one per language, in their order.
     bound: Vec<OnceLock<Environment<'static>>>,
 }
 
@@ -30,8 +30,8 @@ impl Pages {
         Self::build(site, theme, languages, None, "/assets")
     }
 
-    /// Compiles the templates, replaced by the files of `folder` (`pages.templates_dir`), and renders every page in every
-    /// state once, so that a broken template is found at the start.
+    /// Compiles the embedded templates, some replaced by the files of `folder` (`pages.templates_dir`). Renders every
+    /// page in every state once, so that a broken template is found at the start.
     pub fn with_templates(
         site: Site,
         theme: &Theme,
@@ -80,14 +80,14 @@ impl Pages {
         frame: &Frame,
         view: &dyn View,
     ) -> Result<String, TemplateError> {
-        // The detail of an error may quote values of the page: only its kind is reported.
+        // The detail of an error may quote values of the page, so only its kind is reported.
         self.render_values(language, view.template(), value(frame), view.value(), |error| {
             error.kind().to_string()
         })
     }
 
-    /// Renders every state in the first language, as [`render`](Self::render), with full reasons; then checks that every
-    /// form that acts has its token.
+    /// Renders every state in the first language like [`render`](Self::render), but errors have full reasons. Then
+    /// checks that every form that changes something has its token.
     fn try_all(&self) -> Result<(), TemplateError> {
         let language = &self.shared.languages.all()[0];
         for state in states::all(&states::Person::plain()) {

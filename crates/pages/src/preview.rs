@@ -1,4 +1,4 @@
-//! The preview: every page in every state as static HTML.
+//! The preview: every page in every state, written as static HTML.
 
 use std::fmt::Write;
 use std::fs;
@@ -26,7 +26,7 @@ pub enum PreviewError {
     },
 }
 
-/// What a preview shows.
+/// Settings of a preview.
 pub struct Preview<'a> {
     pub site: Site,
     pub theme: &'a Theme,
@@ -36,7 +36,7 @@ pub struct Preview<'a> {
     /// Folder of the operator's templates.
     pub templates: Option<&'a Path>,
     pub person: &'a Person,
-    /// What stands before the digest in the addresses of files: `assets` for a folder that is opened without a server.
+    /// Start of the URLs of files, before the digest: `assets` for a folder that is opened without a server.
     pub root: &'a str,
 }
 

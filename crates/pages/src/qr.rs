@@ -1,4 +1,4 @@
-//! QR codes as SVG with attributes alone.
+//! QR codes as SVG. The SVG has presentation attributes only, because pages allow no inline style.
 
 use std::fmt::Write;
 
@@ -7,10 +7,11 @@ use qrcodegen::{QrCode, QrCodeEcc};
 
 use crate::escape;
 
-/// Modules of light border (ISO/IEC 18004).
+/// Width of the light border, in modules (ISO/IEC 18004).
 const BORDER: i32 = 4;
 
-/// Returns the QR code of a text, dark on light in any colour scheme. `label` describes the picture.
+/// Returns the QR code of a text, dark on light in every colour scheme. `label` describes the
+/// picture for screen readers.
 pub(crate) fn svg(text: &str, label: &str) -> Result<String, Error> {
     let code = QrCode::encode_text(text, QrCodeEcc::Low)
         .map_err(|_| Error::new(ErrorKind::InvalidOperation, "the text is too long for a QR code"))?;
@@ -27,7 +28,7 @@ pub(crate) fn svg(text: &str, label: &str) -> Result<String, Error> {
     Ok(svg)
 }
 
-/// Writes the dark runs of a row as lines of width 1.
+/// Writes the dark modules of a row as horizontal lines of width 1.
 fn write_row(path: &mut String, code: &QrCode, y: i32) {
     let mut x = 0;
     let mut end_of_last = None;

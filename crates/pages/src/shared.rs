@@ -1,4 +1,5 @@
-//! What all environments of templates share: files, languages, and the name of the service.
+//! Data that the template environments of all languages share: files, languages, and the name of the
+//! service.
 
 use crate::assets::Assets;
 use crate::frame::Site;
@@ -9,12 +10,12 @@ pub(crate) struct Shared {
     pub(crate) site: Site,
     pub(crate) assets: Assets,
     pub(crate) languages: Languages,
-    /// What stands before the digest in the address of a file: `/assets`, or a relative path in a preview.
+    /// Start of the URLs of files, before the digest: `/assets`, or a relative path in a preview.
     pub(crate) root: String,
 }
 
 impl Shared {
-    /// Returns the address of a file.
+    /// Returns the URL of a file.
     pub(crate) fn address(&self, name: &str) -> String {
         format!("{}/{}/{name}", self.root, self.assets.digest())
     }

@@ -1,4 +1,5 @@
-//! Every page in every state with sample values: for the preview, the check of the operator's templates, and tests.
+//! Every page in every state, with sample values: for the preview, for the check of the operator's templates, and
+//! for tests.
 
 mod account;
 mod credentials;
@@ -18,12 +19,12 @@ use crate::message::{Fault, Notice, Problem, Wait, When};
 use crate::view::View;
 use crate::views::{App, CodeForm, PasskeyForm, PasswordRules, ProviderLink, SendAgain};
 
-/// The time of all states: 4 May 2026, 10:02 UTC.
+/// The current time in all states: 4 May 2026, 10:02 UTC.
 const NOW: Timestamp = Timestamp::from_millis(1_777_888_920_000);
 
 /// A page in a state.
 pub struct State {
-    /// Name of page and state, such as `sign_in.wrong`.
+    /// Name of the page and of its state, such as `sign_in.wrong`.
     pub name: &'static str,
     pub frame: Frame,
     pub view: Box<dyn View>,
@@ -55,7 +56,7 @@ impl State {
         self
     }
 
-    /// Makes it a page of a signed-in account.
+    /// Turns the state into one of a signed-in account.
     fn of(mut self, person: &Person) -> Self {
         "/auth/account".clone_into(&mut self.frame.here);
         self.frame.account = Some(person.email.clone());
@@ -63,7 +64,7 @@ impl State {
     }
 }
 
-/// Returns all pages in all states, with the texts of a person.
+/// Returns all pages in all states, with the sample texts of a person.
 #[must_use]
 pub fn all(person: &Person) -> Vec<State> {
     let groups = [
@@ -87,12 +88,12 @@ fn seconds(seconds: u64) -> Wait {
     Wait(Duration::from_secs(seconds))
 }
 
-/// Returns a time some hours before now.
+/// Returns a time some hours before [`NOW`].
 fn ago(hours: u64) -> When {
     When(NOW.minus(Duration::from_hours(hours)))
 }
 
-/// Returns a time some hours after now.
+/// Returns a time some hours after [`NOW`].
 fn later(hours: u64) -> When {
     When(NOW.plus(Duration::from_hours(hours)))
 }

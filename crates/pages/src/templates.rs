@@ -74,7 +74,7 @@ pub(crate) fn sources(folder: Option<&Path>) -> Result<BTreeMap<&'static str, St
     Ok(sources)
 }
 
-/// Returns the whole reason of an error, for templates of the start, which show sample values.
+/// Returns the full reason of an error. Used at the start only, when templates show sample values.
 pub(crate) fn full_reason(error: &minijinja::Error) -> String {
     match error.detail() {
         Some(detail) => format!("{}: {detail}", error.kind()),

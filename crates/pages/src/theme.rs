@@ -1,5 +1,5 @@
-//! The operator's theme: colours, logo, font and layout. It becomes one style sheet, `theme.css`, of CSS custom properties,
-//! the style sheet of the pages, and the operator's rules. Nothing of it is written into HTML.
+//! The operator's theme: colours, logo, font and layout. It becomes one style sheet, `theme.css`: CSS custom
+//! properties, the style sheet of the pages, and the operator's rules. No part of it is written into HTML.
 
 mod colour;
 mod palette;
@@ -10,11 +10,11 @@ pub(crate) use sheet::style_sheet;
 
 use palette::{BORDER, Palette, Seed, TEXT};
 
-/// Largest logo or icon, in bytes.
+/// Maximum size of a logo or icon, in bytes.
 const LARGEST_PICTURE: usize = 64 * 1024;
-/// Largest font, in bytes.
+/// Maximum size of a font, in bytes.
 const LARGEST_FONT: usize = 200 * 1024;
-/// Largest style sheet of the operator, in bytes.
+/// Maximum size of the operator's style sheet, in bytes.
 const LARGEST_CSS: usize = 64 * 1024;
 
 /// A theme. [`Theme::default`] is the one of a service without settings for it.
@@ -22,26 +22,27 @@ const LARGEST_CSS: usize = 64 * 1024;
 pub struct Theme {
     /// Colour of buttons and links.
     pub accent: Colour,
-    /// The same in the dark scheme; by default a lighter `accent`.
+    /// Colour of buttons and links in the dark scheme; by default a lighter `accent`.
     pub accent_dark: Option<Colour>,
-    /// Background of the page, in the scheme that it suits: a light one in the light scheme, a dark one in the dark scheme.
+    /// Background of the page in one of the schemes: a light colour is used in the light scheme, a dark one in the dark
+    /// scheme.
     pub background: Option<Colour>,
     pub logo: Option<Picture>,
     pub logo_dark: Option<Picture>,
     pub favicon: Option<Picture>,
     pub radius: Radius,
     pub font: Font,
-    /// A font in WOFF2 for all text, in front of `font`.
+    /// Font in WOFF2 for all text. It takes precedence over `font`.
     pub font_file: Option<Woff2>,
-    /// The operator's rules, after ours.
+    /// The operator's CSS rules, which follow those of the pages.
     pub css: Option<Css>,
     pub colour_scheme: ColourScheme,
     pub layout: Layout,
-    /// False hides the name of the service beside the logo. It stays readable for screen readers.
+    /// Whether the name of the service is visible beside the logo. A hidden name is still read by screen readers.
     pub shows_name: bool,
 }
 
-/// A picture, SVG or PNG by its first bytes.
+/// A picture. Its first bytes tell whether it is SVG or PNG.
 #[derive(Debug, Clone)]
 pub struct Picture {
     pub(crate) kind: PictureKind,
@@ -54,11 +55,11 @@ pub(crate) enum PictureKind {
     Png,
 }
 
-/// A font in WOFF2.
+/// A font file in WOFF2 format.
 #[derive(Debug, Clone)]
 pub struct Woff2(pub(crate) Vec<u8>);
 
-/// Rules of the operator.
+/// CSS rules of the operator.
 #[derive(Debug, Clone)]
 pub struct Css(pub(crate) String);
 
@@ -88,7 +89,7 @@ pub enum Font {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColourScheme {
-    /// As the browser prefers.
+    /// The scheme that the browser prefers.
     Auto,
     Light,
     Dark,
@@ -98,19 +99,19 @@ pub enum ColourScheme {
 pub enum Layout {
     /// A card on the background.
     Card,
-    /// No card: the content stands on the background.
+    /// No card: the content is directly on the background.
     Full,
 }
 
-/// A colour of the theme that the pages replace where it would be unreadable.
+/// A colour of the theme that is replaced where it would be unreadable.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Adjustment {
     /// Setting of the colour, such as `accent_dark`.
     pub setting: &'static str,
     pub colour: Colour,
-    /// What the colour is used for: `text` or `borders`.
+    /// Use of the colour: `text` or `borders`.
     pub purpose: &'static str,
-    /// Contrast ratio of the colour as set.
+    /// Contrast ratio of the colour as the operator set it.
     pub ratio: f64,
     pub replacement: Colour,
 }
@@ -136,7 +137,7 @@ impl Default for Theme {
 }
 
 impl Radius {
-    /// Creates a radius of at most 24 pixels; a larger one is `None`.
+    /// Creates a radius; `None` if it is larger than 24 pixels.
     #[must_use]
     pub const fn new(pixels: u8) -> Option<Self> {
         if pixels <= 24 { Some(Self(pixels)) } else { None }
@@ -176,7 +177,7 @@ fn check_size(bytes: &[u8], largest: usize) -> Result<(), InvalidFile> {
 }
 
 impl Theme {
-    /// Returns the colours that the pages replace where they would be unreadable, for `config check`.
+    /// Returns the colours that are replaced where they would be unreadable, for `config check`.
     #[must_use]
     pub fn adjustments(&self) -> Vec<Adjustment> {
         let mut schemes = Vec::new();
@@ -188,7 +189,7 @@ impl Theme {
         }
         let mut adjustments = Vec::new();
         for (setting, colour, palette) in schemes {
-            // A derived colour is readable by its making.
+            // A derived colour is always readable.
             let Some(colour) = colour else { continue };
             for (purpose, name, wanted) in [("text", "accent-text", TEXT), ("borders", "accent-line", BORDER)]
             {

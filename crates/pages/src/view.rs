@@ -4,15 +4,15 @@ use minijinja::Value;
 use minijinja::value::Serde;
 use serde::Serialize;
 
-/// The values of one page.
+/// A view: the values of one page.
 pub trait View {
     /// Name of the template.
     fn template(&self) -> &'static str;
-    /// The values, as the variable `view` of the template.
+    /// The values, which the template sees as the variable `view`.
     fn value(&self) -> Value;
 }
 
-/// Implements [`View`] for types with the names of their templates.
+/// Implements [`View`] for types, each with the name of its template.
 macro_rules! views {
     ($($view:ident $template:literal)+) => {
         $(impl $crate::view::View for $view {

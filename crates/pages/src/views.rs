@@ -1,4 +1,5 @@
-//! Views: one type per page, with the values that its template shows.
+//! Views: one type per page, with the values that its template shows. A field of type
+//! [`Form`](crate::Form) is a form on the page; its comment states the effect of the form.
 
 mod account;
 mod credentials;

@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::plural;
 
-/// Keys of the head of a file, above the tables of texts.
+/// Number of names of months in a file.
 const MONTHS: usize = 12;
 
 /// The texts of a language.
@@ -26,11 +26,12 @@ pub struct Catalogue {
 #[derive(Debug, Clone)]
 pub(crate) enum Text {
     Plain(String),
-    /// A text per plural category (CLDR); the placeholder `{count}` selects it.
+    /// Text per plural category (CLDR). The value of the placeholder `{count}` selects the
+    /// category.
     Plural(BTreeMap<String, String>),
 }
 
-/// What is wrong with the file of a language.
+/// Fault of the file of a language.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
     #[error("is not valid TOML: {0}")]
@@ -59,7 +60,7 @@ impl fmt::Display for Placeholders {
 }
 
 impl Text {
-    /// Returns the form for a number; a plain text for any.
+    /// Returns the text for this number. A text without plural forms is the same for every number.
     pub(crate) fn form(&self, tag: &str, count: Option<u64>) -> &str {
         match self {
             Self::Plain(text) => text,
@@ -70,7 +71,7 @@ impl Text {
         }
     }
 
-    /// Returns all forms, to be changed.
+    /// Returns all forms for modification.
     pub(super) fn forms_mut(&mut self) -> Vec<&mut String> {
         match self {
             Self::Plain(text) => vec![text],
@@ -120,7 +121,7 @@ pub(crate) fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
 }
 
 impl Catalogue {
-    /// Parses a file. It may lack texts: [`checked`] compares it with the English one.
+    /// Parses a file. Texts may be missing: [`checked`] compares the file with the English one.
     pub fn parse(tag: &str, source: &str) -> Result<Self, Vec<Fault>> {
         let file = source.parse::<toml::Table>().map_err(|error| vec![syntax(source, &error)])?;
         let mut catalogue = Self { tag: tag.to_owned(), ..Self::default() };
@@ -218,7 +219,8 @@ pub(super) fn checked(tag: &str, source: &str, english: &Catalogue) -> Result<Ca
     if faults.is_empty() { Ok(catalogue) } else { Err(faults) }
 }
 
-/// Returns what a language has less, more or other than English.
+/// Returns the differences of a language from English: missing texts, unknown texts, other
+/// placeholders.
 pub(super) fn differences(catalogue: &Catalogue, english: &Catalogue) -> Vec<Fault> {
     let mut keys: Vec<&str> = english.keys().chain(catalogue.keys()).collect();
     keys.sort_unstable();

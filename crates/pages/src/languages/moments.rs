@@ -26,7 +26,7 @@ impl Catalogue {
         grouped
     }
 
-    /// Returns a duration in its largest fitting unit, rounded up: `90 seconds`, `5 minutes`.
+    /// Returns a duration in the largest unit that fits, rounded up: `90 seconds`, `5 minutes`.
     pub(crate) fn duration(&self, seconds: u64) -> String {
         let (unit, count) = match seconds {
             0..100 => ("time.seconds", seconds),
@@ -37,7 +37,7 @@ impl Catalogue {
         self.counted(unit, count)
     }
 
-    /// Returns the distance between two times: `3 hours ago`, `in 2 days`.
+    /// Returns the duration between two times: `3 hours ago`, `in 2 days`.
     pub(crate) fn distance(&self, at: Timestamp, now: Timestamp) -> String {
         let (seconds, is_past) = if at <= now { (now.since(at), true) } else { (at.since(now), false) };
         let seconds = seconds.as_secs();

@@ -1,9 +1,11 @@
-//! Plural categories of whole numbers (CLDR), for the built-in languages and some that operators may add.
+//! Plural categories of whole numbers (CLDR), for the built-in languages and for some that operators may
+//! add.
 
-/// Categories that the file of a language can have forms for.
+/// Plural categories for which the file of a language can have texts.
 pub(super) const CATEGORIES: [&str; 6] = ["zero", "one", "two", "few", "many", "other"];
 
-/// Returns the category of a number in a language. Languages that are not listed distinguish 1 from others.
+/// Returns the plural category of a number in a language. A language that is not listed distinguishes 1
+/// from other numbers.
 pub(super) fn category(tag: &str, count: u64) -> &'static str {
     let language = tag.split('-').next().unwrap_or_default();
     let (tens, ones) = (count % 100, count % 10);

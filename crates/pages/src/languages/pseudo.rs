@@ -1,12 +1,12 @@
-//! The pseudo-language: English with accents, about a third longer, from right to left. A text in plain letters on such a
-//! page does not come from the files of languages.
+//! The pseudo-language for tests: English with accents, about a third longer, and written from right to left. A text
+//! without accents on such a page is missing in the files of languages.
 
 use super::PSEUDO;
 use super::catalogue::{Catalogue, Piece, Text, pieces};
 
 pub(super) const NAME: &str = "⟦Þšéûðö⟧";
 
-/// Returns the pseudo-language of the English texts.
+/// Makes the pseudo-language from the English texts.
 pub(super) fn of(english: &Catalogue) -> Catalogue {
     let lengthened = |(key, text): (&String, &Text)| {
         let mut text = text.clone();

@@ -1,4 +1,4 @@
-//! States of the account's overview, profile, activity and data.
+//! Sample states of the pages of the own account: overview, profile, activity, data.
 
 use latchkey_domain::audit::AuditKind;
 
@@ -9,7 +9,8 @@ use crate::views::{
     ProfileSummary, Session,
 };
 
-/// Kinds of events that no account has: they concern the service, or are not shown to the owner.
+/// Kinds of events that the activity page never shows: they concern the whole service, or are
+/// hidden from the owner.
 const NOT_SHOWN: [AuditKind; 5] = [
     AuditKind::SignUpRepeated,
     AuditKind::SettingsChanged,

@@ -1,4 +1,5 @@
-//! States of the ways into an account.
+//! Sample states of the pages about ways to sign in: address, password, passkeys, two-step sign-in,
+//! sessions, providers.
 
 use super::account::sessions;
 use super::factors::setup;

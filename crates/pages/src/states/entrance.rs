@@ -1,4 +1,4 @@
-//! States of sign-in, sign-up, return to the app, sign-out, errors and the start page.
+//! Sample states of sign-in, sign-up, return to the app, sign-out, errors and the start page.
 
 use super::{Person, State, app, form, passkey, providers, rules, seconds};
 use crate::frame::Address;

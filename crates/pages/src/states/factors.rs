@@ -1,4 +1,4 @@
-//! States of second factors.
+//! Sample states of the pages of second factors.
 
 use latchkey_domain::challenge::ChallengePurpose;
 

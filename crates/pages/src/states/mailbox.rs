@@ -1,4 +1,4 @@
-//! States of codes and links by mail.
+//! Sample states of the pages of mailed codes and links.
 
 use super::{Person, State, code, form, providers, rules, seconds, send_again};
 use crate::message::{Fault, Notice};

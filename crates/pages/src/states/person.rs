@@ -1,16 +1,16 @@
-//! People whose texts the states show.
+//! People with sample texts, for the states of pages.
 
-/// Texts that people, providers and apps write.
+/// Sample texts of the kinds that users, providers and apps write.
 #[derive(Debug, Clone)]
 pub struct Person {
     pub name: String,
     pub username: String,
     pub email: String,
-    /// The address as shown where only its owner may know it.
+    /// Email address in its masked form (`a•••@example.org`), for pages that others may see.
     pub masked: String,
     pub bio: String,
     pub avatar_url: String,
-    /// Name of a session, a passkey, an authenticator app.
+    /// Name of a session, of a passkey or of an authenticator app.
     pub thing: String,
     pub browser: String,
     pub system: String,
@@ -38,7 +38,7 @@ impl Person {
         }
     }
 
-    /// Returns a person with texts as long as they may be, without a place to break.
+    /// Returns a person whose texts have the maximum length and no place for a line break.
     #[must_use]
     pub fn long() -> Self {
         Self {
@@ -79,7 +79,7 @@ impl Person {
         }
     }
 
-    /// Returns a person all of whose texts are the same: an attempt at an attack.
+    /// Returns a person all of whose texts are this one, such as an attempt at an attack.
     #[must_use]
     pub fn hostile(text: &str) -> Self {
         let text = text.to_owned();

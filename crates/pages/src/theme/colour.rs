@@ -8,7 +8,7 @@ pub struct Colour {
     channels: [u8; 3],
 }
 
-/// The text is no colour of the form `#rgb` or `#rrggbb`.
+/// Error: the text does not have the form `#rgb` or `#rrggbb`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("a colour is written as # and three or six hexadecimal digits, such as #2f5bd0")]
 pub struct InvalidColour;
@@ -58,7 +58,7 @@ impl Colour {
         (one.max(two) + 0.05) / (one.min(two) + 0.05)
     }
 
-    /// Returns black or white, whichever has more contrast to this colour: 4.5 to 1 or better.
+    /// Returns black or white, whichever has more contrast to this colour. The contrast is at least 4.5 to 1.
     #[must_use]
     pub fn opposite(self) -> Self {
         if self.contrast(Self::WHITE) >= self.contrast(Self::BLACK) { Self::WHITE } else { Self::BLACK }
@@ -76,8 +76,8 @@ impl Colour {
         Self { channels }
     }
 
-    /// Returns this colour or, if it has too little contrast to one of the grounds, the nearest mixture with black or white
-    /// that has enough to all.
+    /// Returns this colour if it has enough contrast to all of these backgrounds. Otherwise returns the nearest mixture
+    /// with black or white that has.
     #[must_use]
     pub fn readable_on(self, grounds: &[Self], ratio: f64) -> Self {
         let lowest = |colour: Self| grounds.iter().map(|g| colour.contrast(*g)).fold(f64::INFINITY, f64::min);

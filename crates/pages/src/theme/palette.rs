@@ -1,13 +1,13 @@
-//! The colours of one colour scheme, each with enough contrast to every ground on which it stands (WCAG 2.2, 1.4.3 and
-//! 1.4.11).
+//! The colours of one colour scheme. Each has enough contrast to every background on which it is used (WCAG 2.2, 1.4.3
+//! and 1.4.11).
 
 use std::fmt::Write;
 
 use super::colour::Colour;
 
-/// Contrast of text.
+/// Minimum contrast ratio of text.
 pub(super) const TEXT: f64 = 4.5;
-/// Contrast of borders of controls and of the focus ring.
+/// Minimum contrast ratio of borders of controls and of the focus ring.
 pub(super) const BORDER: f64 = 3.0;
 
 /// Colours from which a palette is derived.
@@ -44,13 +44,13 @@ impl Seed {
     }
 }
 
-/// Returns a ground with a tint of a colour; without it if text on it would lose too much contrast.
+/// Returns a background with a tint of a colour. The tint is omitted if text on it would lose too much contrast.
 fn tinted(ground: Colour, colour: Colour, percent: u16) -> Colour {
     let tinted = ground.mixed(colour, percent);
     if ground.opposite().contrast(tinted) < TEXT { ground } else { tinted }
 }
 
-/// Colours of a scheme, by the names of their CSS custom properties.
+/// Colours of one scheme, by the names of their CSS custom properties.
 pub(super) struct Palette {
     colours: Vec<(&'static str, Colour)>,
 }
@@ -61,7 +61,7 @@ impl Palette {
         let on_accent = accent.opposite();
         let (danger_ground, good_ground, accent_ground) =
             (tinted(surface, seed.danger, 9), tinted(surface, seed.good, 10), tinted(surface, accent, 8));
-        // Text of every colour may stand on the page, on a card, and on a tinted notice in the card.
+        // Text of every colour may be on the page, on a card, or on a tinted notice in the card.
         let grounds = [background, surface, danger_ground, good_ground, accent_ground];
         let text = seed.text.readable_on(&grounds, 7.0);
         let colours = vec![
@@ -85,12 +85,12 @@ impl Palette {
         Self { colours }
     }
 
-    /// Returns a colour by name. Black if there is none of the name.
+    /// Returns a colour by its name; black for an unknown name.
     pub(super) fn get(&self, name: &str) -> Colour {
         self.colours.iter().find(|(known, _)| *known == name).map_or(Colour::BLACK, |(_, colour)| *colour)
     }
 
-    /// Writes the custom properties.
+    /// Writes the colours as CSS custom properties.
     pub(super) fn write(&self, css: &mut String) {
         for (name, colour) in &self.colours {
             // Writing to a string cannot fail.

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::{ColourScheme, Font, Layout, PictureKind, Theme};
 
-/// Returns `theme.css`: custom properties, the style sheet of the pages, the operator's rules. Addresses in it are relative
-/// to its own.
+/// Returns `theme.css`: custom properties, the style sheet of the pages, the operator's rules. URLs in it are relative
+/// to its own URL.
 pub(crate) fn style_sheet(theme: &Theme, pages: &str) -> String {
     let mut css = String::from("/* Generated from the settings of pages.theme. */\n");
     write_schemes(theme, &mut css);
@@ -47,7 +47,7 @@ fn block(css: &mut String, scheme: &str, write: impl Fn(&mut String)) {
     css.push_str("}\n");
 }
 
-/// Writes what does not depend on the colour scheme.
+/// Writes the properties that do not depend on the colour scheme.
 fn write_shape(theme: &Theme, css: &mut String) {
     let fonts = match theme.font {
         Font::System => "system-ui,sans-serif",
@@ -65,7 +65,7 @@ fn write_shape(theme: &Theme, css: &mut String) {
         css.push_str("--logo-display:block;");
     }
     css.push_str("}\n");
-    // A dark logo alone is the logo of both schemes; the rule of the dark scheme is repeated after this one.
+    // If there is only a dark logo, both schemes use it. The rule of the dark scheme is repeated after this one.
     let logo = theme.logo.as_ref().map(|picture| ("logo", picture.kind));
     let logo = logo.or_else(|| theme.logo_dark.as_ref().map(|picture| ("logo-dark", picture.kind)));
     if let Some((name, kind)) = logo {

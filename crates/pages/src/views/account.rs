@@ -13,7 +13,7 @@ use crate::view::views;
 pub struct Account {
     pub email: String,
     pub is_verified: bool,
-    /// Address that verifies, while the address is not.
+    /// URL at which the address can be verified; `None` if it is verified.
     pub verify: Option<String>,
     pub profile: Option<ProfileSummary>,
     pub has_password: bool,
@@ -25,25 +25,25 @@ pub struct Account {
     pub providers: Option<Vec<String>>,
     /// Some sessions, the current one first.
     pub sessions: Vec<Session>,
-    /// Number of all sessions.
+    /// Number of all sessions of the account.
     pub session_count: u64,
-    /// Ends one session.
+    /// Form that ends one session.
     pub end: Form,
     pub deletion: Option<Deletion>,
 }
 
-/// The public name of an account.
+/// The name under which others see the account.
 #[derive(Debug, Clone, Serialize)]
 pub struct ProfileSummary {
     pub name: String,
     pub username: Option<String>,
 }
 
-/// A deletion that was asked for.
+/// A scheduled deletion of the account.
 #[derive(Debug, Clone, Serialize)]
 pub struct Deletion {
     pub at: When,
-    /// Keeps the account.
+    /// Form that cancels the deletion.
     pub keep: Form,
 }
 
@@ -51,7 +51,7 @@ pub struct Deletion {
 #[derive(Debug, Clone, Serialize)]
 pub struct Profile {
     pub form: Form,
-    /// Version that the form changes (`ETag`); empty for a new profile.
+    /// Version of the profile that the form changes (`ETag`); empty for a new profile.
     pub version: String,
     pub fields: ProfileFields,
     pub longest_bio: u64,
@@ -66,20 +66,21 @@ pub struct ProfileFields {
     pub avatar_url: String,
 }
 
-/// The profile was changed elsewhere in the meantime: the stored version stands beside the typed one.
+/// Conflict with a change made elsewhere in the meantime. The page shows the stored values beside the
+/// entered ones.
 #[derive(Debug, Clone, Serialize)]
 pub struct Conflict {
     pub stored: ProfileFields,
-    /// Address of the form with the stored version.
+    /// URL of the form with the stored values.
     pub discard: String,
 }
 
 /// Security events of the account.
 #[derive(Debug, Clone, Serialize)]
 pub struct Activity {
-    /// Newest first.
+    /// Security events, newest first.
     pub events: Vec<Event>,
-    /// Address of earlier events.
+    /// URL of earlier events; `None` if there are none.
     pub older: Option<String>,
 }
 
@@ -89,19 +90,19 @@ pub struct Event {
     #[serde(serialize_with = "word")]
     pub kind: AuditKind,
     pub at: When,
-    /// `None` for an act of the operator.
+    /// Device of the client that caused the event; `None` if the operator did.
     pub device: Option<Device>,
-    /// True if this session did it.
+    /// True if the event happened in the session that shows the page.
     pub is_current: bool,
 }
 
-/// Export and deletion.
+/// Export of the data, and deletion of the account.
 #[derive(Debug, Clone, Serialize)]
 pub struct AccountData {
     pub export: Form,
-    /// Deletes the account; `None` in the grace period.
+    /// Form that deletes the account; `None` if its deletion is scheduled.
     pub delete: Option<Form>,
-    /// Days in which the account can be restored; 0 if it is deleted at once.
+    /// Number of days for which a deleted account can be restored; 0 if it is deleted at once.
     pub grace_days: u64,
     pub deletion: Option<Deletion>,
 }

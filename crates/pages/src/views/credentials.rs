@@ -1,4 +1,5 @@
-//! Views of the ways into the own account: address, password, passkeys, two-step sign-in, sessions, providers.
+//! Views of the ways to sign in to the own account: address, password, passkeys, two-step sign-in, sessions,
+//! providers.
 
 use serde::Serialize;
 
@@ -12,13 +13,13 @@ use crate::view::views;
 pub struct ChangeEmail {
     pub email: String,
     pub is_verified: bool,
-    /// Takes the new address.
+    /// Form that requests a change to the entered address.
     pub form: Form,
     pub new_email: String,
     pub pending: Option<PendingEmail>,
 }
 
-/// A change of address that waits for its codes. The forms' fields are `new_code` and `current_code`.
+/// A change of address that waits for its codes. Their fields are `new_code` and `current_code`.
 #[derive(Debug, Clone, Serialize)]
 pub struct PendingEmail {
     pub new_email: String,
@@ -29,7 +30,7 @@ pub struct PendingEmail {
     pub cancel: Form,
 }
 
-/// Change of the password, or the first one.
+/// Change of the password, or a first password for an account without one.
 #[derive(Debug, Clone, Serialize)]
 pub struct ChangePassword {
     pub form: Form,
@@ -41,14 +42,14 @@ pub struct ChangePassword {
 /// Passkeys of the account.
 #[derive(Debug, Clone, Serialize)]
 pub struct Passkeys {
-    /// Adds one; `None` where no more can be added.
+    /// Form that adds a passkey; `None` if no more can be added.
     pub add: Option<PasskeyForm>,
     pub list: Vec<Passkey>,
     pub rename: Form,
     pub remove: Form,
-    /// Id of the passkey whose name is edited.
+    /// Id of the passkey whose name is being edited.
     pub edited: Option<String>,
-    /// `{rpId, userId, allAcceptedCredentialIds}` as JSON, for the browser's own list.
+    /// JSON `{rpId, userId, allAcceptedCredentialIds}`, with which the browser updates its passkey manager.
     pub accepted: Option<String>,
 }
 
@@ -58,7 +59,7 @@ pub struct Passkey {
     pub name: String,
     pub created: When,
     pub last_used: Option<When>,
-    /// False for one that was made for another host.
+    /// False for a passkey that was registered for another domain.
     pub is_usable: bool,
 }
 
@@ -72,9 +73,9 @@ pub struct TwoStep {
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum TwoStepState {
     Off {
-        /// Begins the set-up of an app.
+        /// Form that begins the set-up of an authenticator app.
         totp: Form,
-        /// Turns it on with the passkeys that the account has.
+        /// Form that turns two-step sign-in on with the passkeys of the account; `None` if it has none.
         turn_on: Option<Form>,
     },
     Setup {
@@ -83,11 +84,11 @@ pub enum TwoStepState {
     On {
         totp: Vec<Totp>,
         remove: Form,
-        /// Begins the set-up of a further app.
+        /// Form that begins the set-up of a further authenticator app; `None` if no more can be added.
         add: Option<Form>,
         codes_left: u64,
         renew: Form,
-        /// Turns it off; `None` if the operator requires it.
+        /// Form that turns two-step sign-in off; `None` if the operator requires it.
         off: Option<Form>,
     },
 }
@@ -104,12 +105,12 @@ pub struct Totp {
 /// Sessions of the account.
 #[derive(Debug, Clone, Serialize)]
 pub struct Sessions {
-    /// The current one first.
+    /// Sessions, the current one first.
     pub list: Vec<Session>,
     pub end: Form,
-    /// Ends all but the current one; `None` if there is no other.
+    /// Form that ends all sessions but the current one; `None` if there is no other.
     pub end_others: Option<Form>,
-    /// Address of the rest of the list.
+    /// URL of the rest of the list; `None` if the list is complete.
     pub more: Option<String>,
 }
 
@@ -125,7 +126,7 @@ pub struct Providers {
 pub struct LinkedProvider {
     pub key: String,
     pub name: String,
-    /// Address that the provider gave, if any.
+    /// Email address that the provider stated, if any.
     pub email: Option<String>,
 }
 

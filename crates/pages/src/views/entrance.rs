@@ -1,4 +1,4 @@
-//! Views of sign-in, sign-up, the return to the app, and sign-out.
+//! Views of sign-in, sign-up, return to the app, and sign-out.
 
 use serde::Serialize;
 
@@ -6,10 +6,10 @@ use super::parts::{App, PasskeyForm, PasswordRules, ProviderLink};
 use crate::frame::{Address, Form};
 use crate::view::views;
 
-/// Sign-in: providers, password, passkey. Or one press, if this browser has a page session.
+/// Sign-in by provider, password or passkey. With a page session in this browser, a single button continues with it.
 #[derive(Debug, Clone, Serialize)]
 pub struct SignIn {
-    /// Takes email address and password; `None` if providers are the only way in.
+    /// Form for email address and password; `None` if users can sign in through providers only.
     pub form: Option<Form>,
     pub email: String,
     /// True if "Keep me signed in here" is ticked.
@@ -17,11 +17,12 @@ pub struct SignIn {
     pub providers: Vec<ProviderLink>,
     pub passkey: Option<PasskeyForm>,
     pub forgot: String,
-    /// Address of sign-in by mailed code, if it is on.
+    /// URL of sign-in by mailed code; `None` if that is off.
     pub mail_code: Option<String>,
-    /// Address of sign-up, unless it is disabled.
+    /// URL of sign-up; `None` if that is disabled.
     pub sign_up: Option<String>,
-    /// Address that verifies, shown beside the refusal of an account that has to be verified first.
+    /// URL at which the address can be verified. It is shown with the refusal of an account that must be verified
+    /// first.
     pub verify: Option<String>,
     pub resume: Option<Resume>,
     pub app: Option<App>,
@@ -32,18 +33,18 @@ pub struct SignIn {
 pub struct Resume {
     pub form: Form,
     pub email: String,
-    /// Address of the whole sign-in, for another account.
+    /// URL of the full sign-in, for another account.
     pub other: String,
 }
 
 /// Sign-up.
 #[derive(Debug, Clone, Serialize)]
 pub struct SignUp {
-    /// Takes name, email address and password; `None` if sign-up is disabled.
+    /// Form for name, email address and password; `None` if sign-up is disabled.
     pub form: Option<Form>,
     pub name: String,
     pub email: String,
-    /// True if the address stands: it was invited.
+    /// True if the email address cannot be edited, because the invitation determines it.
     pub is_email_fixed: bool,
     pub rules: PasswordRules,
     pub providers: Vec<ProviderLink>,
@@ -51,7 +52,7 @@ pub struct SignUp {
     pub app: Option<App>,
 }
 
-/// The end of a flow: the way back to the app.
+/// The end of a flow: the return to the app.
 #[derive(Debug, Clone, Serialize)]
 pub struct Continue {
     pub step: ContinueStep,
@@ -60,20 +61,20 @@ pub struct Continue {
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ContinueStep {
-    /// Shown for the first time: the script goes on by itself.
+    /// The page is shown for the first time. The script continues to the target by itself.
     Go { target: Address, host: String },
-    /// Shown before: the target has no code any more.
+    /// The page was shown before. The target contains no code any more.
     Shown { target: Address, host: String },
-    /// The ticket is of another browser.
+    /// The ticket belongs to another browser.
     Foreign,
 }
 
-/// The return from an identity provider that signed no one in.
+/// The return from an identity provider without a sign-in.
 #[derive(Debug, Clone, Serialize)]
 pub struct ProviderReturn {
     pub provider: String,
     pub outcome: ProviderOutcome,
-    /// Address that tries the provider again.
+    /// URL of a new attempt with the provider.
     pub retry: Option<String>,
     pub sign_in: String,
 }
@@ -81,22 +82,23 @@ pub struct ProviderReturn {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProviderOutcome {
-    /// The person said no, or the provider did.
+    /// The user or the provider denied the sign-in.
     Denied,
-    /// The provider does not vouch for the address, or it may not be linked: who has an account signs in and links it.
+    /// The provider does not assert that the address is verified, or the identity may not be linked by it. A user with
+    /// an account can sign in and link the identity.
     Unverified,
-    /// The provider gave no usable response.
+    /// The provider sent no usable response.
     Down,
-    /// The return is late, used, or of another browser.
+    /// The return came too late, came twice, or came in another browser.
     Expired,
 }
 
 /// Sign-out, and the page after it.
 #[derive(Debug, Clone, Serialize)]
 pub struct SignOut {
-    /// Ends the page session; `None` if there is none any more.
+    /// Form that ends the page session; `None` if there is none any more.
     pub form: Option<Form>,
-    /// Ends it with all sessions of apps that were opened from it.
+    /// Form that also ends the sessions of all apps that were opened with the page session.
     pub everywhere: Option<Form>,
     pub email: String,
     pub sign_in: String,

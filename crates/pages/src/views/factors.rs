@@ -8,15 +8,15 @@ use crate::frame::Form;
 use crate::message::When;
 use crate::view::views;
 
-/// A challenge, by one kind of answer.
+/// A challenge, with one of the kinds of answers that it accepts.
 #[derive(Debug, Clone, Serialize)]
 pub struct Challenge {
     #[serde(serialize_with = "word")]
     pub purpose: ChallengePurpose,
     pub step: ChallengeStep,
-    /// The other kinds of answers.
+    /// The other kinds of answers that the challenge accepts.
     pub others: Vec<Another>,
-    /// Address that gives up.
+    /// URL that cancels the challenge.
     pub cancel: String,
 }
 
@@ -39,12 +39,12 @@ pub enum ChallengeStep {
     EmailCode {
         code: CodeForm,
     },
-    /// The account is in deletion: signing in restores it.
+    /// The account is in deletion, and signing in restores it.
     Restore {
         form: Form,
         deletes: When,
     },
-    /// The challenge is used, expired or out of attempts.
+    /// The challenge was used, has expired or has too many wrong answers.
     Over {
         start: String,
     },
@@ -67,7 +67,7 @@ pub struct Enroll {
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum EnrollStep {
-    /// `totp` is the address of the set-up of an app.
+    /// A choice of the kind of factor. `totp` is the URL of the set-up of an authenticator app.
     Choose {
         passkey: Option<PasskeyForm>,
         totp: String,
@@ -85,7 +85,7 @@ pub struct RecoveryCodes {
     pub next: String,
 }
 
-/// The page after a sign-in by recovery code.
+/// The page after a sign-in with a recovery code, which states the number of unused codes.
 #[derive(Debug, Clone, Serialize)]
 pub struct CodesLeft {
     pub left: u64,

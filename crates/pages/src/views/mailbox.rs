@@ -1,4 +1,4 @@
-//! Views of codes and links by mail: verification, reset, sign-in by mail, invitation.
+//! Views of mailed codes and links: verification, password reset, sign-in by mail, invitation.
 
 use serde::Serialize;
 
@@ -6,11 +6,11 @@ use super::parts::{App, CodeForm, PasswordRules, ProviderLink, SendAgain};
 use crate::frame::Form;
 use crate::view::views;
 
-/// Verification of the address of a sign-up.
+/// Verification of the email address of a sign-up.
 #[derive(Debug, Clone, Serialize)]
 pub struct Verify {
     pub by: VerifyBy,
-    /// Address of the sign-up form, for another email address.
+    /// URL of the sign-up form, to enter another email address.
     pub change: String,
 }
 
@@ -21,16 +21,16 @@ pub enum VerifyBy {
     Link { email: String, send: SendAgain },
 }
 
-/// The end of a verify link.
+/// The page after a verification link was opened.
 #[derive(Debug, Clone, Serialize)]
 pub struct Verified {
     pub is_verified: bool,
-    /// Where to go on: the app, or sign-in.
+    /// URL at which the user continues: that of the app, or of the sign-in.
     pub next: String,
     pub app: Option<App>,
 }
 
-/// A forgotten password: asks for the address.
+/// Request for a password reset, which asks for the address.
 #[derive(Debug, Clone, Serialize)]
 pub struct Forgot {
     pub form: Form,
@@ -38,7 +38,7 @@ pub struct Forgot {
     pub sign_in: String,
 }
 
-/// Password reset, after the mail was asked for.
+/// Password reset, after its mail was requested.
 #[derive(Debug, Clone, Serialize)]
 pub struct Reset {
     pub step: ResetStep,
@@ -54,7 +54,7 @@ pub enum ResetStep {
         email: String,
         send: SendAgain,
     },
-    /// `account` is the masked address: `a•••@example.org`.
+    /// Form for the new password. `account` is the masked address: `a•••@example.org`.
     Password {
         form: Form,
         account: String,
@@ -86,19 +86,20 @@ pub enum MailCodeStep {
         code: CodeForm,
         change: String,
     },
-    /// The mailed link, opened in the browser that began: one press.
+    /// The mailed link was opened in the browser that requested it. One button completes the
+    /// sign-in.
     Link {
         form: Form,
         email: String,
     },
-    /// The mailed link, opened elsewhere.
+    /// The mailed link was opened in another browser.
     Elsewhere,
     Dead {
         again: String,
     },
 }
 
-/// An invitation, opened by its link.
+/// An invitation, opened by its mailed link.
 #[derive(Debug, Clone, Serialize)]
 pub struct Invitation {
     pub step: InvitationStep,
@@ -109,11 +110,12 @@ pub struct Invitation {
 pub enum InvitationStep {
     Open {
         form: Form,
-        /// Accepts without a password, to add a passkey next; `None` if passkeys are off.
+        /// Form that accepts the invitation without a password, to add a passkey next; `None` if
+        /// passkeys are off.
         without_password: Option<Form>,
         email: String,
         name: String,
-        /// The person who invites, if the invitation names one.
+        /// Name of the person who sent the invitation, if it states one.
         inviter: Option<String>,
         rules: PasswordRules,
         providers: Vec<ProviderLink>,
@@ -123,7 +125,7 @@ pub enum InvitationStep {
         sign_in: String,
     },
     Revoked,
-    /// An account has the address.
+    /// An account with the address exists already.
     Exists {
         email: String,
         sign_in: String,

@@ -10,11 +10,11 @@ use crate::view::views;
 pub struct ErrorPage {
     pub cause: ErrorCause,
     pub request_id: String,
-    /// Where to go on; `None` where only the app knows.
+    /// URL at which the user can continue; `None` if only the app knows it.
     pub next: Option<String>,
 }
 
-/// Cause of an error page, in the words of the table `error` of a language.
+/// Cause of an error page. Its text is in the table `error` of each language.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "key", rename_all = "snake_case")]
 pub enum ErrorCause {
@@ -24,12 +24,12 @@ pub enum ErrorCause {
     BadRequest,
     /// The redirect target or challenge of an app is refused.
     BadTarget,
-    /// The flow or ticket is expired, or of another browser.
+    /// The flow or ticket has expired, or belongs to another browser.
     BadFlow,
-    /// The form token does not match this browser: usually a sign-in in another tab.
+    /// The token of the form does not match this browser, usually because of a sign-in in another tab.
     StaleForm,
     Forbidden,
-    /// The `Host` is not that of the service.
+    /// The header `Host` does not name the service.
     WrongHost,
     Throttled {
         wait: Wait,
@@ -43,9 +43,10 @@ pub enum ErrorCause {
 /// The page at `/` in development.
 #[derive(Debug, Clone, Serialize)]
 pub struct Start {
-    /// Names of the table `start` of a language, with their addresses: `pages`, `account`, `console`, `inbox`, `api`.
+    /// Links as key and URL: `pages`, `account`, `console`, `inbox`, `api`. Their texts are in the table `start` of
+    /// each language.
     pub links: Vec<(&'static str, String)>,
-    /// The first sign-up as a command.
+    /// Shell command that makes the first sign-up.
     pub command: String,
 }
 

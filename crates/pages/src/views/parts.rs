@@ -6,46 +6,46 @@ use serde::Serialize;
 use crate::frame::Form;
 use crate::message::{Wait, When};
 
-/// The app that a flow returns to.
+/// The app to which a flow returns.
 #[derive(Debug, Clone, Serialize)]
 pub struct App {
     /// Host of the redirect target, or its scheme if it has no host.
     pub host: String,
-    /// Address that gives the flow up and leads back to the app; `None` where nothing is left to give up.
+    /// URL that cancels the flow and returns to the app; `None` if there is nothing left to cancel.
     pub leave: Option<String>,
 }
 
-/// The way to an identity provider.
+/// Link that begins a sign-in at an identity provider.
 #[derive(Debug, Clone, Serialize)]
 pub struct ProviderLink {
     pub name: String,
     pub href: String,
 }
 
-/// A form that only a script fills: a WebAuthn ceremony.
+/// Form for a WebAuthn ceremony, which only a script can fill.
 #[derive(Debug, Clone, Serialize)]
 pub struct PasskeyForm {
     pub form: Form,
-    /// Id of the ceremony, field `ceremony_id`; empty where the flow has it.
+    /// Id of the ceremony, for the field `ceremony_id`; empty if the flow stores it.
     pub ceremony: String,
     /// Options as JSON: `PublicKeyCredentialCreationOptionsJSON` or `PublicKeyCredentialRequestOptionsJSON`.
     pub options: String,
-    /// Address of fresh `{ceremonyId, options}`, for a page that stays open longer than a ceremony lives.
+    /// URL of new `{ceremonyId, options}`, for a page that stays open longer than a ceremony is valid.
     pub renew: Option<String>,
 }
 
-/// A form with a field for a mailed code.
+/// Form with a field for a mailed code.
 #[derive(Debug, Clone, Serialize)]
 pub struct CodeForm {
     pub form: Form,
-    /// Address that the code was sent to.
+    /// Email address to which the code was sent.
     pub email: String,
-    /// True where a code may have letters: the keyboard of a phone then has them too.
+    /// True if a code may contain letters, so that phones show a keyboard with letters.
     pub has_letters: bool,
     pub send: SendAgain,
 }
 
-/// The form that sends a code or link again.
+/// Form that sends a code or link again.
 #[derive(Debug, Clone, Serialize)]
 pub struct SendAgain {
     pub form: Form,
@@ -53,7 +53,7 @@ pub struct SendAgain {
     pub wait: Option<Wait>,
 }
 
-/// Rules for a new password, as text before it is typed.
+/// Rules for a new password, shown before one is entered.
 #[derive(Debug, Clone, Serialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a rule of its own")]
 pub struct PasswordRules {
@@ -76,7 +76,7 @@ impl From<&PasswordPolicy> for PasswordRules {
     }
 }
 
-/// A device, in the words of the reader's language.
+/// A device, described in the reader's language.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Device {
     pub browser: Option<String>,
@@ -97,21 +97,21 @@ pub struct Session {
     pub name: Option<String>,
     pub device: Device,
     pub last_seen: When,
-    /// True for the session that shows this page.
+    /// True for the session in which this page is shown.
     pub is_current: bool,
-    /// True for a session of these pages, false for one of an app.
+    /// True for a page session, false for a session of an app.
     pub is_pages: bool,
 }
 
 /// The set-up of an authenticator app.
 #[derive(Debug, Clone, Serialize)]
 pub struct TotpSetup {
-    /// Takes the first code of the app.
+    /// Form for the first code of the app.
     pub form: Form,
     /// The `otpauth` URI, shown as a QR code.
     pub uri: String,
-    /// The secret in groups, to be typed.
+    /// The secret in groups of characters, to be typed by hand.
     pub secret: String,
-    /// Where one goes without it.
+    /// URL to which the user returns without the set-up.
     pub back: String,
 }
