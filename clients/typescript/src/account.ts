@@ -1,14 +1,12 @@
-// Challenges, two-step sign-in, and the other operations on the own account; profiles too. Loaded on first use: a visitor who
+// Challenges, two-step sign-in, sessions and passwords; with them self-service.ts and profiles. Loaded on first use: a visitor who
 // only signs in does not need them. Parts of the core are passed in, not imported: bundlers would put shared modules into a
 // third file.
+import { type AccountParts, at, plain, post, replaceToken, send } from "./account-calls.js";
 import type { Auth, ChallengeAnswer } from "./contract.js";
-import type { claimsOf } from "./claims.js";
-import type { Result, unexpected } from "./errors.js";
-import type { OAuth } from "./oauth.js";
-import type { Settings } from "./options.js";
-import type { hold } from "./session-store.js";
+import type { Result } from "./errors.js";
+import { createSelfService, type SelfServiceCalls } from "./self-service.js";
 import type { Sessions } from "./sessions.js";
-import type { Request, Transport } from "./transport.js";
+import type { Request } from "./transport.js";
 import type {
   Account,
   BegunTotp,
@@ -24,19 +22,6 @@ import type {
 import type { SessionAnswer, WireProfile } from "./wire.js";
 
 export { createProfiles } from "./profiles.js";
-
-/** Parts of a client, and functions of the core, that the operations use. */
-export interface AccountParts {
-  settings: Settings;
-  transport: Transport;
-  sessions: Sessions;
-  oauth: OAuth;
-  /** `onReauthenticationRequired` of the app. */
-  ask?: ((challenge: Challenge<Reauthenticated>) => Promise<unknown>) | undefined;
-  claimsOf: typeof claimsOf;
-  hold: typeof hold;
-  unexpected: typeof unexpected;
-}
 
 /** Operations loaded on first use, under their names in `auth`; those of `auth.totp` carry its name. */
 export interface AccountOperations
@@ -57,10 +42,10 @@ export interface AccountOperations
     | "getProfile"
     | "setProfile"
     | "resendVerificationEmail"
-    | "signInWithOtp"
     | "sendResetPasswordEmail"
     | "exchangeResetPasswordToken"
     | "resetPassword"
+    | SelfServiceCalls
   > {
   beginTotp: Auth["totp"]["begin"];
   confirmTotp: Auth["totp"]["confirm"];
@@ -75,28 +60,13 @@ export const createAccount = (parts: AccountParts): AccountOperations => ({
   ...ofChallenges(parts),
   ...ofProfile(parts),
   ...ofMails(parts),
+  ...createSelfService(parts),
 });
 
 type Operations<Names extends keyof AccountOperations> = Pick<AccountOperations, Names>;
 
 const FACTORS = "/api/auth/factors";
 const TOTP = `${FACTORS}/totp`;
-
-/** Path with an id as its last segment. */
-const at = (path: string, id: string): string => `/api/auth/${path}/${encodeURIComponent(id)}`;
-
-/** Sends a call of the user. */
-async function send<T>({ sessions }: AccountParts, method: Request["method"], path: string, more?: Partial<Request>): Promise<Result<T>> {
-  return plain(await sessions.send<T>({ method, path, ...more }));
-}
-
-/** Sends a call without a session. */
-async function post<T>({ transport }: AccountParts, path: string, body: object): Promise<Result<T>> {
-  return plain(await transport.send<T>({ method: "POST", path, body }));
-}
-
-/** Result without the response headers. */
-const plain = <T>({ data, error }: Result<T>): Result<T> => (error ? { data: null, error } : { data: data as T, error: null });
 
 function ofAccount(
   parts: AccountParts,
@@ -113,7 +83,7 @@ function ofAccount(
     },
     changePassword: ({ currentPassword, newPassword }) =>
       send(parts, "POST", "/api/auth/password", { body: { currentPassword, newPassword } }),
-    listSessions: () => send(parts, "GET", "/api/auth/sessions"),
+    listSessions: () => send(parts, "GET", "/api/auth/sessions", { query: { details: "true" } }),
     async endSession(id) {
       const result = await send<EndedSessions>(parts, "DELETE", at("sessions", id));
       const { current } = store;
@@ -191,12 +161,11 @@ function ofProfile(parts: AccountParts): Operations<"getProfile" | "setProfile">
 function ofMails(
   parts: AccountParts,
 ): Operations<
-  "resendVerificationEmail" | "signInWithOtp" | "sendResetPasswordEmail" | "exchangeResetPasswordToken" | "resetPassword"
+  "resendVerificationEmail" | "sendResetPasswordEmail" | "exchangeResetPasswordToken" | "resetPassword"
 > {
   const mail = <T>(path: string, body: object): Promise<Result<T>> => post(parts, `/api/auth/email/${path}`, body);
   return {
     resendVerificationEmail: ({ email, redirectTo, options }) => mail("send-verification", { email, redirectTo, options }),
-    signInWithOtp: ({ email, redirectTo }) => mail("send-otp", { email, redirectTo }),
     sendResetPasswordEmail: ({ email, redirectTo }) => mail("send-reset-password", { email, redirectTo }),
     exchangeResetPasswordToken: ({ email, code }) => mail("exchange-reset-password-token", { email, code }),
     async resetPassword({ newPassword, otp }) {
@@ -223,7 +192,7 @@ async function reauthenticate({ sessions }: AccountParts): ReturnType<Auth["reau
  * same session with a fresh access token.
  */
 async function enter<T>(parts: AccountParts, request: Request): Promise<Result<T>> {
-  const { settings, sessions, transport, oauth, claimsOf, hold, unexpected } = parts;
+  const { settings, sessions, transport, oauth, hold, unexpected } = parts;
   const { store } = sessions;
   // Before the lock, which a refresh takes itself.
   const { data: session } = await sessions.fresh();
@@ -239,13 +208,8 @@ async function enter<T>(parts: AccountParts, request: Request): Promise<Result<T
     if (data.accessToken) {
       oauth.forgetResult();
       const isNew = data.csrfToken || data.refreshToken;
-      const { current } = store;
       if (isNew) store.take("SIGNED_IN", hold(data));
-      // Not if another user signed in meanwhile.
-      else if (current && claimsOf(current.accessToken).sid === claimsOf(data.accessToken).sid) {
-        const { refreshToken, csrfToken } = current;
-        store.take("REAUTHENTICATED", { ...hold(data), ...(refreshToken && { refreshToken }), ...(csrfToken && { csrfToken }) });
-      }
+      else replaceToken(parts, "REAUTHENTICATED", data);
     }
     return { data: data as T, error: null };
   });

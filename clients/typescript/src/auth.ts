@@ -1,16 +1,19 @@
 // `client.auth`: the account operations of spec 4.2 as requests. Documented in contract.ts; sessions are in sessions.ts,
-// the OAuth flow in oauth-flow.ts, the own account and its factors in account.ts, passkeys in passkeys.ts. Closures instead of
-// methods: they need no `this`.
+// the OAuth flow in oauth-flow.ts, sign-in by mail in mail-sign-in.ts, the own account and its factors in account.ts, passkeys
+// in passkeys.ts. Closures instead of methods: they need no `this`.
 import type { Auth } from "./contract.js";
-import type { AccountOperations, AccountParts } from "./account.js";
+import type { AccountOperations } from "./account.js";
+import type { AccountParts } from "./account-calls.js";
 import { base64url, bytesOf, claimsOf, partOf } from "./claims.js";
 import { failure, LatchkeyError, type Result, success, unexpected } from "./errors.js";
 import { late } from "./late.js";
+import type { MailCalls } from "./mail-sign-in.js";
 import type { OAuth } from "./oauth.js";
 import type { Settings } from "./options.js";
 import type { PasskeyCalls, PasskeyOperations, PasskeyParts } from "./passkeys.js";
 import { type HeldSession, hold } from "./session-store.js";
 import type { Sessions } from "./sessions.js";
+import type { Storage } from "./storage.js";
 import type { Transport } from "./transport.js";
 import type { Challenge, PublicConfig, Reauthenticated, Refreshed, Session, User } from "./types.js";
 
@@ -20,6 +23,8 @@ interface Parts {
   transport: Transport;
   sessions: Sessions;
   oauth: OAuth;
+  /** Storage of PKCE verifiers, if not the browser's. */
+  storage: Storage | undefined;
   ask?: ((challenge: Challenge<Reauthenticated>) => Promise<unknown>) | undefined;
 }
 
@@ -48,8 +53,6 @@ function signingIn({
   | "signUp"
   | "signInWithPassword"
   | "signInWithIdToken"
-  | "verifyEmail"
-  | "verifyOtp"
   | "signInWithOAuth"
   | "exchangeOAuthCode"
   | "linkIdentity"
@@ -67,8 +70,6 @@ function signingIn({
       open("users", { email, password, name, redirectTo, options }),
     signInWithPassword: ({ email, password }) => open("sessions", { email, password }),
     signInWithIdToken: ({ provider, token, nonce, name }) => open("id-token", { provider, token, nonce, name }),
-    verifyEmail: ({ email, otp }) => open("email/verify", { email, otp }),
-    verifyOtp: ({ email, otp, name }) => open("sessions", { method: "otp", email, otp, name }),
     signInWithOAuth: (input, more?: object) =>
       oauth.use((flow) => flow.begin(typeof input === "string" ? { ...more, provider: input } : input)),
     exchangeOAuthCode: (code, codeVerifier) =>
@@ -123,10 +124,13 @@ function ofSession({
 const OF_ACCOUNT =
   "listIdentities unlinkIdentity changePassword listSessions endSession endOtherSessions getAccount setTwoStep " +
   "replaceRecoveryCodes answerChallenge sendChallengeCode reauthenticate beginTotp confirmTotp renameTotp removeTotp " +
-  "getProfile setProfile resendVerificationEmail signInWithOtp sendResetPasswordEmail exchangeResetPasswordToken resetPassword";
+  "getProfile setProfile resendVerificationEmail sendResetPasswordEmail exchangeResetPasswordToken resetPassword updateAccount " +
+  "setPassword changeEmail confirmEmailChange cancelEmailChange deleteAccount exportAccount listEvents renameSession";
 
-/** Operations of account.ts and passkeys.ts. */
-function onDemand(core: Parts): Omit<AccountOperations, `${string}Totp`> & Operations<PasskeyCalls | "totp" | "passkeys"> {
+/** Operations of account.ts, mail-sign-in.ts and passkeys.ts. */
+function onDemand(
+  core: Parts,
+): Omit<AccountOperations, `${string}Totp`> & Operations<PasskeyCalls | MailCalls | "totp" | "passkeys"> {
   const parts: AccountParts = { ...core, claimsOf, hold, unexpected };
   if (core.ask) core.sessions.stepUp = () => import("./account.js").then((account) => account.stepUp(parts), () => false);
   const { beginTotp, confirmTotp, renameTotp, removeTotp, ...operations } = late<AccountOperations>(OF_ACCOUNT, async () =>
@@ -146,6 +150,9 @@ function onDemand(core: Parts): Omit<AccountOperations, `${string}Totp`> & Opera
   return {
     ...operations,
     ...signIns,
+    ...late<Operations<MailCalls>>("signInWithOtp verifyOtp verifyEmail", async () =>
+      (await import("./oauth-flow.js")).createMailSignIn({ ...core, base64url, LatchkeyError }),
+    ),
     totp: { begin: beginTotp, confirm: confirmTotp, rename: renameTotp, remove: removeTotp },
     passkeys: { register, list, rename, remove, isSupported: () => typeof PublicKeyCredential === "function" },
   };

@@ -13,16 +13,17 @@ import { createTransport } from "./transport.js";
 export const createClient = <Types extends AppTypes = AppTypes>(options: ClientOptions): LatchkeyClient<Types> =>
   assemble(options).client as LatchkeyClient<Types>;
 
-/** Client with the parts that `@latchkey/client/ssr` needs; `storage` holds the PKCE verifier of an OAuth sign-in. */
+/** Client with the parts that `@latchkey/client/ssr` needs; `storage` holds the PKCE verifiers. */
 export function assemble(options: ClientOptions, storage?: Storage): { client: LatchkeyClient; sessions: Sessions } {
   const settings = settle(options);
   const transport = createTransport(settings);
   const sessions = new Sessions(settings, transport, options);
   const oauth = createOAuth(settings, transport, sessions, storage);
   sessions.refreshesOnce = storage !== undefined;
-  sessions.beginning = oauth.readAddress().catch(() => undefined);
+  const auth = createAuth({ settings, transport, sessions, oauth, storage, ask: options.onReauthenticationRequired });
+  sessions.beginning = oauth.readAddress(auth.verifyOtp).catch(() => undefined);
   const client: LatchkeyClient = {
-    auth: createAuth({ settings, transport, sessions, oauth, ask: options.onReauthenticationRequired }),
+    auth,
     profiles: late<Profiles>("me update search get", async () =>
       (await import("./account.js")).createProfiles({ transport, sessions, unexpected }),
     ),

@@ -9,9 +9,13 @@ import type { SignOutInput } from "./sessions.js";
 import type { SignedOut } from "./sign-out.js";
 import type {
   Account,
+  AccountExport,
+  AccountInDeletion,
+  BegunEmailChange,
   BegunTotp,
   Challenge,
   ChallengeKind,
+  ConfirmedEmailChange,
   ConfirmedTotp,
   EndedSessions,
   Entrance,
@@ -20,6 +24,7 @@ import type {
   MailSent,
   Message,
   Metadata,
+  OwnEvents,
   OwnPasskeys,
   OwnSession,
   Passkey,
@@ -109,6 +114,11 @@ export interface IdTokenInput {
   name?: string;
 }
 
+/** Input of `verifyOtp`: the code of a mail with its address, or the token of its link. */
+export type OtpInput =
+  | { email: string; otp: string; token?: undefined; name?: string }
+  | { token: string; email?: undefined; otp?: undefined; name?: string };
+
 /** Listener of `onAuthStateChange`; `challenge` with `CHALLENGED`. */
 export type AuthListener<M = Metadata> = (
   event: AuthEvent,
@@ -120,7 +130,10 @@ export type AuthListener<M = Metadata> = (
 /** Input of `answerChallenge`. */
 export interface ChallengeAnswer<Outcome = unknown> {
   challenge: Challenge<Outcome>;
-  /** One of `challenge.kinds`; for `passkey` call `answerChallengeWithPasskey` instead. */
+  /**
+   * One of `challenge.kinds`; for `passkey` call `answerChallengeWithPasskey` instead. `restore` ends the deletion of the
+   * account and signs in.
+   */
   kind: ChallengeKind;
   /** Six digits of an app or a mail, or a recovery code. */
   code?: string;
@@ -218,10 +231,17 @@ export interface Auth<M = Metadata> {
   resendVerificationEmail(input: SendMailInput): Promise<Result<MailSent>>;
   /** Verifies an address by code, or (older variant) by the token of a link, and signs in. */
   verifyEmail(input: { email?: string; otp: string }): Promise<Result<Entrance<M>>>;
-  /** Mails a sign-in code for `verifyOtp`, also to an address without an account. The result is the same for every address. */
+  /**
+   * Mails a sign-in code for `verifyOtp`, also to an address without an account. The result is the same for every address. If
+   * the service sends links (`emailSignIn`), the mail also has one to `redirectTo`, which signs in this browser alone: the
+   * client keeps the verifier (PKCE).
+   */
   signInWithOtp(input: Omit<SendMailInput, "options">): Promise<Result<MailSent>>;
-  /** Signs in with a mailed code. An address without an account gets one, with `name`. */
-  verifyOtp(input: { email: string; otp: string; name?: string }): Promise<Result<Entrance<M>>>;
+  /**
+   * Signs in with a mailed code, or with the token of a sign-in link, in the browser that asked for it. Pages do the latter
+   * automatically. An address without an account gets one, with `name`.
+   */
+  verifyOtp(input: OtpInput): Promise<Result<Entrance<M>>>;
   /** Sends a password reset code or link. The result is the same for every address. */
   sendResetPasswordEmail(input: Omit<SendMailInput, "options">): Promise<Result<MailSent>>;
   /** Exchanges a reset code for a reset token, if passwords are reset by code. */
@@ -233,14 +253,38 @@ export interface Auth<M = Metadata> {
   resetPassword(input: { newPassword: string; otp: string }): Promise<Result<Message>>;
   /** Sets a new password for the signed-in user. The other sessions end. */
   changePassword(input: { currentPassword: string; newPassword: string }): Promise<Result<Message>>;
+  /** Sets the first password of an account without one. The other sessions end. */
+  setPassword(input: { newPassword: string }): Promise<Result<Message>>;
   /** Lists the sessions of the signed-in user. */
   listSessions(): Promise<Result<{ sessions: OwnSession[] }>>;
+  /** Names a session of the signed-in user; null removes the name. */
+  renameSession(id: string, name: string | null): Promise<Result<{ session: OwnSession }>>;
   /** Ends a session of the signed-in user; ending the current one is a sign-out. */
   endSession(id: string): Promise<Result<EndedSessions>>;
   /** Ends all sessions of the signed-in user except this one. */
   endOtherSessions(): Promise<Result<EndedSessions>>;
   /** Returns the own account: factors, and whether the current token is fresh. */
   getAccount(): Promise<Result<Account<M>>>;
+  /** Changes the language of the account's mails, a language tag (BCP 47). */
+  updateAccount(input: { locale: string }): Promise<Result<Account<M>>>;
+  /**
+   * Begins a change of the address: mails a code to the new one, and to the current one if `needs` has it. Another change
+   * that was begun ends. Keep `changeId`: the account does not show it.
+   */
+  changeEmail(input: { newEmail: string }): Promise<Result<BegunEmailChange>>;
+  /**
+   * Confirms the change with the codes, together or one after the other. After the last one the user has the new address,
+   * and the other sessions end.
+   */
+  confirmEmailChange(input: { changeId: string; newCode?: string; currentCode?: string }): Promise<Result<ConfirmedEmailChange<M>>>;
+  /** Ends a change of the address that was begun. */
+  cancelEmailChange(): Promise<Result<Message>>;
+  /** Deletes the account and signs out. Until `deletesAt` a sign-in can restore it, by the answer to kind `restore`. */
+  deleteAccount(): Promise<Result<AccountInDeletion>>;
+  /** Returns what the service stores about the user, for a file. */
+  exportAccount(): Promise<Result<AccountExport<M>>>;
+  /** Lists sign-ins and changes of the account, newest first; `before` is the `nextBefore` of the page before. */
+  listEvents(input?: { before?: string; limit?: number }): Promise<Result<OwnEvents>>;
   /** Authenticator apps. */
   readonly totp: Totp<M>;
   /** Passkeys. */
@@ -267,7 +311,8 @@ export interface Auth<M = Metadata> {
   getPublicConfig(): Promise<Result<PublicConfig>>;
   /**
    * Result of the emailed link or provider redirect that led to this page (spec 4.3), or null. It is returned until a
-   * password is set or a user signs in. A code is exchanged in the background: an error is known with `INITIAL_SESSION`.
+   * password is set or a user signs in. A code and the token of a sign-in link are exchanged in the background: an error, or
+   * `needsCode`, is known with `INITIAL_SESSION`.
    */
   getRedirectResult(): RedirectResult | null;
   /**

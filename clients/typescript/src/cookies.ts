@@ -28,18 +28,20 @@ export interface CookieSettings {
 
 /** Cookie lifetime in seconds: the default maximum life of a session. The service enforces the actual end. */
 const SESSION_LIFE = 90 * 24 * 3600;
-/** Lifetime in seconds of the verifier of a provider sign-in. */
-const VERIFIER_LIFE = 600;
+/** Lifetimes in seconds of the verifiers: of a provider sign-in, and of a sign-in link, which lives 15 minutes by default. */
+const VERIFIER_LIFE = { verifier: 600, link: 3600 };
+
+/** PKCE verifier of a sign-in in progress: with a provider, or by mailed link. */
+export type VerifierName = keyof typeof VERIFIER_LIFE;
 
 /** Session tokens in the cookies of one request. */
 export interface SessionCookies {
   readonly access: string | undefined;
   readonly refresh: string | undefined;
-  /** PKCE verifier of an OAuth sign-in in progress. */
-  readonly verifier: string | undefined;
+  verifier(name: VerifierName): string | undefined;
   /** Writes the tokens of a session; without tokens it removes the cookies. */
   write(session: { accessToken?: string; refreshToken?: string } | null): void;
-  writeVerifier(verifier?: string): void;
+  writeVerifier(name: VerifierName, verifier?: string): void;
 }
 
 /** Opens the session cookies. */
@@ -57,14 +59,12 @@ export function sessionCookies(cookies: Cookies, { cookieName = "latchkey", cook
     get refresh() {
       return cookies.get(nameOf("refresh"));
     },
-    get verifier() {
-      return cookies.get(nameOf("verifier"));
-    },
+    verifier: (name) => cookies.get(nameOf(name)),
     write(session) {
       write("access", session?.accessToken, SESSION_LIFE);
       write("refresh", session?.refreshToken, SESSION_LIFE);
     },
-    writeVerifier: (verifier) => write("verifier", verifier, VERIFIER_LIFE),
+    writeVerifier: (name, verifier) => write(name, verifier, VERIFIER_LIFE[name]),
   };
 }
 

@@ -59,6 +59,64 @@ export type components = {
              */
             locale: string | null;
         };
+        /** @description What the service stores about the user. No hash, secret, code or token is in it. */
+        AccountExport: {
+            /**
+             * Format: date-time
+             * @description When the data was read, in UTC.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            exportedAt: string;
+            account: components["schemas"]["Account"];
+            profile?: components["schemas"]["ProfileFaces"] | null;
+            identities: components["schemas"]["Identity"][];
+            /** @description The passkeys, without their keys. */
+            passkeys: components["schemas"]["PasskeyFacts"][];
+            sessions: components["schemas"]["OwnSession"][];
+            /** @description The security events of the last 90 days, newest first. */
+            events: components["schemas"]["OwnEvent"][];
+            /** @description The address of the account, and those before it that are still reserved for it. */
+            emails: components["schemas"]["ExportedEmail"][];
+        };
+        /** @description The response to the deletion of one's account. */
+        AccountInDeletion: {
+            /**
+             * Format: date-time
+             * @description When the account is deleted for good, in UTC.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            deletesAt: string;
+        };
+        /** @description A change of address that was begun. It is the same for free and taken addresses. */
+        BegunEmailChange: {
+            /**
+             * @description It was done.
+             * @enum {boolean}
+             */
+            success: true;
+            /** @description A sentence for people. */
+            message: string;
+            /**
+             * Format: uuid
+             * @description The id of the change. The codes of its mails are good with it alone.
+             * @example 0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b
+             */
+            changeId: string;
+            /**
+             * Format: date-time
+             * @description When the change and its codes expire, in UTC.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            expiresAt: string;
+            /**
+             * @description The addresses that are still to be proven by the codes mailed to them.
+             * @example [
+             *       "new",
+             *       "current"
+             *     ]
+             */
+            needs: ("new" | "current")[];
+        };
         /** @description Creation options, with the id to send with the response. */
         BegunPasskey: {
             /**
@@ -163,6 +221,17 @@ export type components = {
              */
             expiresAt: string;
         };
+        /** @description The addresses that are still to be proven. */
+        EmailChangeNeeds: {
+            /**
+             * @description The addresses that are still to be proven by the codes mailed to them.
+             * @example [
+             *       "new",
+             *       "current"
+             *     ]
+             */
+            needs: ("new" | "current")[];
+        };
         /** @description The response after sessions were ended, with their number. */
         EndedSessions: {
             /**
@@ -197,6 +266,23 @@ export type components = {
             challenge?: components["schemas"]["Challenge"];
             /** @description The id of this request, as in `X-Request-Id`: the service's log knows more under it. */
             requestId?: string;
+        };
+        /** @description An address of the account. */
+        ExportedEmail: {
+            /**
+             * Format: idn-email
+             * @description The address as its owner typed it.
+             * @example ada@example.org
+             */
+            email: string;
+            /** @description True for the address that the account has now. */
+            current: boolean;
+            /**
+             * Format: date-time
+             * @description Until when the former address is reserved for the account, in UTC; `null` for the address of now.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            reservedUntil: string | null;
         };
         /** @description A profile with the user's id and all custom fields at the top level; never `metadata`. */
         FlatProfile: {
@@ -278,6 +364,30 @@ export type components = {
         } & {
             [key: string]: unknown;
         };
+        /** @description An identity: the user's account at an identity provider. */
+        Identity: {
+            /**
+             * @description The key of an identity provider.
+             * @example google
+             */
+            provider: string;
+            /**
+             * @description Who it is at the provider.
+             * @example 110248495921238986420
+             */
+            subject: string;
+            /**
+             * @description The address that the provider gave last.
+             * @example ada@example.org
+             */
+            email: string | null;
+            /**
+             * Format: date-time
+             * @description When it was linked, in UTC.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            createdAt: string;
+        };
         /** @description The keys that verify access tokens: the current one, and earlier ones while tokens live. */
         JwkSet: {
             keys: {
@@ -309,6 +419,59 @@ export type components = {
         Message: {
             /** @description A sentence for people. */
             message: string;
+        };
+        /** @description A security event of one's own account. */
+        OwnEvent: {
+            /**
+             * Format: uuid
+             * @description The id of the event; later events have greater ids.
+             * @example 0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When it happened, in UTC.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            at: string;
+            /**
+             * @description What happened.
+             * @enum {string}
+             */
+            kind: "sign_up" | "sign_up_repeated" | "sign_in" | "sign_in_failed" | "sign_out" | "refresh_reuse" | "email_verified" | "reset_code_exchanged" | "password_reset" | "password_changed" | "password_set" | "email_change_started" | "email_change_cancelled" | "email_changed" | "identity_linked" | "identity_unlinked" | "user_banned" | "user_unbanned" | "user_created" | "user_updated" | "user_deleted" | "profile_deleted" | "sessions_ended" | "settings_changed" | "key_rotated" | "admin_refused" | "sign_in_challenged" | "second_factor_failed" | "reauthenticated" | "passkey_added" | "passkey_renamed" | "passkey_removed" | "passkey_refused" | "totp_added" | "totp_removed" | "two_step_on" | "two_step_off" | "recovery_codes_made" | "recovery_code_used" | "factors_reset" | "deletion_scheduled" | "deletion_cancelled" | "account_exported" | "undone" | "request_limited";
+            /**
+             * @description IP address of the client whose request caused it; `null` if an admin or the service did.
+             * @example 192.0.2.7
+             */
+            ip: string | null;
+            /**
+             * @description Device of the client whose request caused it; `null` if an admin or the service did.
+             * @example Firefox on Linux
+             */
+            device: string | null;
+            /** @description True if it happened in the session of this request. */
+            current: boolean;
+            /**
+             * @description What else is worth knowing, such as the methods of a sign-in. `by` is `admin` or `system` if not the user did it.
+             * @example {
+             *       "amr": [
+             *         "pwd"
+             *       ]
+             *     }
+             */
+            details: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description A page of the security events of one's own account, newest first. */
+        OwnEvents: {
+            events: components["schemas"]["OwnEvent"][];
+            /**
+             * Format: uuid
+             * @description Pass it as `before` for the next page; `null` on the last one.
+             * @example 0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b
+             */
+            nextBefore: string | null;
         };
         /** @description The passkeys of the account. */
         OwnPasskeys: components["schemas"]["AcceptedPasskeys"] & {
@@ -372,10 +535,6 @@ export type components = {
              * @example 2026-03-01T12:00:00.000Z
              */
             authTime?: string;
-        };
-        /** @description The open sessions of the user. */
-        OwnSessions: {
-            sessions: components["schemas"]["OwnSession"][];
         };
         /** @description A passkey of the account. */
         Passkey: components["schemas"]["PasskeyFacts"] & {
@@ -510,6 +669,11 @@ export type components = {
             name: string;
             /** @description The name of the profile, or the email address. */
             displayName: string;
+        };
+        /** @description The profile in both forms. */
+        ProfileFaces: {
+            record: components["schemas"]["ProfileRecord"];
+            flat: components["schemas"]["FlatProfile"];
         };
         /** @description A profile, as shown to its owner. */
         ProfileRecord: {

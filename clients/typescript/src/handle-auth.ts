@@ -26,19 +26,20 @@ const OPENING = [
 
 /** Other calls that are forwarded; `*` is one id or key. */
 const PASSED = [
-  ...["sessions", "sessions/current", "account", "public-config", "identities", "passkeys", "profiles/*", "oauth/*", "oauth/custom/*"].map(
+  ...["sessions", "sessions/current", "account", "account/export", "events", "public-config", "identities", "passkeys", "profiles/*", "oauth/*", "oauth/custom/*"].map(
     (path) => `GET auth/${path}`,
   ),
   ...["me", "search", "*"].map((path) => `GET profiles/${path}`),
   ...[
-    ...["password", "identities/*/link", "reauthenticate", "factors/totp", "factors/recovery-codes"],
+    ...["password", "email/change", "email/change/confirm", "identities/*/link", "reauthenticate", "factors/totp", "factors/recovery-codes"],
     ...["challenges/send-code", "challenges/passkey-options", "passkeys/registration-options", "passkeys/authentication-options"],
   ].map((path) => `POST auth/${path}`),
-  ...["send-verification", "send-reset-password", "exchange-reset-password-token", "reset-password"].map(
+  ...["send-otp", "send-verification", "send-reset-password", "exchange-reset-password-token", "reset-password"].map(
     (path) => `POST auth/email/${path}`,
   ),
-  ...["PATCH auth/profiles/current", "PATCH profiles/me", "PATCH auth/factors/totp/*", "PATCH auth/passkeys/*"],
-  ...["sessions", "sessions/*", "identities/*", "factors/totp/*", "passkeys/*"].map((path) => `DELETE auth/${path}`),
+  ...["account", "sessions/*", "profiles/current", "factors/totp/*", "passkeys/*"].map((path) => `PATCH auth/${path}`),
+  "PATCH profiles/me",
+  ...["sessions", "sessions/*", "email/change", "identities/*", "factors/totp/*", "passkeys/*"].map((path) => `DELETE auth/${path}`),
 ];
 const ALLOWED = new RegExp(`^(?:${PASSED.map((call) => call.replaceAll("*", "[\\w-]+")).join("|")})$`);
 
@@ -116,6 +117,7 @@ function routeOf(call: string): Route | undefined {
   if (call === "GET auth/csrf") return csrf;
   if (call === "POST auth/refresh") return refresh;
   if (call === "POST auth/logout") return logout;
+  if (call === "DELETE auth/account") return remove;
   if (OPENING.includes(call)) return open;
   return ALLOWED.test(call) ? pass : undefined;
 }
@@ -150,6 +152,14 @@ const logout: Route = async ({ request, query, cookies, send, answer }) => {
   // The browser is signed out even if the service is unreachable.
   if (isByCookie) cookies.write(null);
   const response = await send(query, { ...(refreshToken && { refreshToken }) });
+  return answer(response.status, await response.text(), response.headers);
+};
+
+/** Deletes the account, and with it the session. */
+const remove: Route = async ({ query, cookies, send, answer }) => {
+  query.set("client_type", "server");
+  const response = await send(query);
+  if (response.ok) cookies.write(null);
   return answer(response.status, await response.text(), response.headers);
 };
 

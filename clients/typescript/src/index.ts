@@ -10,6 +10,7 @@ export type {
   IdTokenInput,
   LatchkeyClient,
   OlderRedirect,
+  OtpInput,
   OwnProfile,
   Passkeys,
   PasskeySignInInput,

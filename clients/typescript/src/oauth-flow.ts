@@ -1,6 +1,6 @@
 // Sign-in with an identity provider: authorization code flow with PKCE. Loaded when a sign-in begins or a code arrives, so
-// that apps without providers do not include it. Parts of the core are passed in, not imported: bundlers would put shared
-// modules into a third file.
+// that apps without providers do not include it. Sign-in by mail is in the same chunk, because both make verifiers. Parts of
+// the core are passed in, not imported: bundlers would put shared modules into a third file.
 import type { base64url } from "./claims.js";
 import type { LatchkeyError, Result, unexpected } from "./errors.js";
 import type { OAuthInput, OAuthStart } from "./oauth.js";
@@ -8,6 +8,9 @@ import type { Sessions } from "./sessions.js";
 import type { Storage } from "./storage.js";
 import type { Transport } from "./transport.js";
 import type { Entrance } from "./types.js";
+import { challengeOf, newVerifier } from "./verifier.js";
+
+export { createMailSignIn } from "./mail-sign-in.js";
 
 /** Response with the provider's authorization URL. */
 interface AuthUrl {
@@ -60,9 +63,8 @@ async function leave(
   };
   if (leaves && !storage.isDurable) return fail(new LatchkeyError(...STORAGE_BLOCKED));
   if (!globalThis.crypto?.getRandomValues) return fail(new LatchkeyError(...RANDOM_UNAVAILABLE));
-  // RFC 7636: 256 random bits, 43 characters.
-  const codeVerifier = base64url(crypto.getRandomValues(new Uint8Array(32)));
-  const { data, error } = await ask(base64url(await digestOf(codeVerifier)));
+  const codeVerifier = newVerifier(base64url);
+  const { data, error } = await ask(await challengeOf(codeVerifier, base64url));
   if (error) return fail(error);
   if (!data.authUrl) return fail(unexpected(200));
   const note = isWebPage ? `${codeVerifier} ${Date.now()}` : codeVerifier;
@@ -73,14 +75,6 @@ async function leave(
     (popup ?? globalThis).location.assign(data.authUrl);
   }
   return { data: { url: data.authUrl, provider, codeVerifier }, error: null };
-}
-
-/** SHA-256 of a verifier. Without WebCrypto (React Native, pages over http) sha256.ts is loaded. */
-async function digestOf(verifier: string): Promise<Uint8Array> {
-  const bytes = Uint8Array.from(verifier, (character) => character.charCodeAt(0));
-  const { subtle } = crypto;
-  if (subtle) return new Uint8Array(await subtle.digest("SHA-256", bytes));
-  return (await import("./sha256.js")).sha256(bytes);
 }
 
 /** Stores the verifier in a popup that is still empty, and so of this origin. */

@@ -1,5 +1,7 @@
-// Redirect results in the page URL, and access to the OAuth flow, which is in oauth-flow.ts and loaded on demand.
+// Redirect results in the page URL, and access to the OAuth flow, which is in oauth-flow.ts and loaded on demand. Sign-in links
+// are in mail-sign-in.ts.
 import { base64url } from "./claims.js";
+import type { Auth } from "./contract.js";
 import { failure, LatchkeyError, type Result, unexpected, unreachable } from "./errors.js";
 import type { Flow } from "./oauth-flow.js";
 import { isPage, type Settings } from "./options.js";
@@ -40,8 +42,8 @@ const VISIT = 600_000;
 export interface OAuth {
   /** Loads the flow on first use and runs the work. */
   use<T>(work: (flow: Flow, verifier: string | undefined) => Promise<Result<T>>): Promise<Result<T>>;
-  /** Reads the page URL at the start, removes the service's parameters, and exchanges a code. */
-  readAddress(): Promise<void>;
+  /** Reads the page URL at the start, removes the service's parameters, and exchanges a code or the token of a sign-in link. */
+  readAddress(enter: Auth["verifyOtp"]): Promise<void>;
   /** Redirect result from the URL, at the start or now. */
   takeResult(): RedirectResult | null;
   /** Clears the redirect result after use. */
@@ -89,14 +91,18 @@ export function createOAuth(settings: Settings, transport: Transport, sessions: 
   return {
     use,
 
-    async readAddress() {
+    async readAddress(enter) {
       if (!isWebPage || !settings.detectRedirect) return;
       const code = parameterOf(location.href, `${prefix}_code`);
       result = readResult();
-      if (!code) return;
-      cleanAddress(prefix);
-      const { error } = await use((flow, verifier) => flow.exchange(code, verifier));
-      if (error) result = { status: "error", type: "oauth", error: error.message };
+      const token = result?.type === "sign_in" && result.token;
+      if (!code && !token) return;
+      if (token) result = null;
+      else cleanAddress(prefix);
+      const { error } = await (token ? enter({ token }) : use((flow, verifier) => flow.exchange(code as string, verifier)));
+      if (!error) return;
+      const type = token ? "sign_in" : "oauth";
+      result = error.error === "INVALID_CODE" ? { status: "ready", type, needsCode: true } : { status: "error", type, error: error.message };
     },
 
     takeResult: () => (isPage() && (result = readResult() ?? result)) || null,

@@ -3,16 +3,23 @@
 
 /** Result of an emailed link, or of a failed sign-in with a provider. */
 export interface RedirectResult {
-  /** `success`: the email address is verified. `ready`: show the new-password form. `error`: show `error`. */
+  /**
+   * `success`: the email address is verified. `ready`: show the new-password form, or finish the sign-in. `error`: show
+   * `error`.
+   */
   status: "success" | "ready" | "error";
-  type: "verify_email" | "reset_password" | "oauth";
+  type: "verify_email" | "reset_password" | "sign_in" | "oauth";
   /** Message for people; with `error`. */
   error?: string;
-  /** Token for `resetPassword` (`otp`); always set with `ready`. */
+  /** Token for `resetPassword` (`otp`) or `verifyOtp`; set with `ready`, unless `needsCode` is. */
   token?: string;
+  /** With `sign_in`: another browser asked for the mail. The code of the same mail is to be typed there. */
+  needsCode?: true;
 }
 
-const TYPES = ["verify_email", "reset_password", "oauth"] as const;
+/** Types of results with a token. */
+const WITH_TOKEN = ["reset_password", "sign_in"] as const;
+const TYPES = ["verify_email", "oauth", ...WITH_TOKEN] as const;
 
 /** Splits a URL: part before the query, query without its question mark, fragment. */
 const partsOf = (url: string | URL): string[] => /^([^?#]*)\??([^#]*)(.*)$/s.exec(String(url))?.slice(1) ?? [];
@@ -35,6 +42,8 @@ function decoded(text: string): string {
   }
 }
 
+const hasToken = (type?: string | null): type is (typeof WITH_TOKEN)[number] => WITH_TOKEN.some((known) => known === type);
+
 /** Reads the redirect result from a URL; null if it has none. */
 export function readRedirectResult(url: string | URL, prefix = "service"): RedirectResult | null {
   const told = (name: string): string => parameterOf(url, `${prefix}_${name}`) ?? "";
@@ -44,7 +53,7 @@ export function readRedirectResult(url: string | URL, prefix = "service"): Redir
   const type = TYPES.find((known) => known === (told("type") || "oauth"));
   if (status === "error" && type) return { status, type, error: error || "The link is not valid." };
   if (status === "success" && type === "verify_email") return { status, type };
-  if (status !== "ready" || type !== "reset_password") return null;
+  if (status !== "ready" || !hasToken(type)) return null;
   const token = parameterOf(url, "token");
   return token ? { status, type, token } : { status: "error", type, error: "The link is incomplete." };
 }
@@ -54,7 +63,7 @@ export function withoutRedirectParameters(url: string | URL, prefix = "service",
   const [before, , fragment] = partsOf(url);
   const type = parameterOf(url, `${prefix}_type`);
   const added = [...["status", "type", "error", "code"].map((name) => `${prefix}_${name}`), ...more];
-  if (type === "reset_password") added.push("token");
+  if (hasToken(type)) added.push("token");
   if (type === null && parameterOf(url, `${prefix}_error`) !== null) added.push("error");
   // Other pairs keep their spelling.
   const kept = pairsOf(url).filter((pair) => !added.includes(keyOf(pair))).join("&");

@@ -3,7 +3,7 @@
 import { claimsOf } from "./claims.js";
 import { assemble } from "./client.js";
 import type { AppTypes, LatchkeyClient } from "./contract.js";
-import { type Cookies, type CookieSettings, sessionCookies } from "./cookies.js";
+import { type Cookies, type CookieSettings, sessionCookies, type VerifierName } from "./cookies.js";
 import { type LatchkeyError, success } from "./errors.js";
 import type { ClientOptions } from "./options.js";
 import type { Storage } from "./storage.js";
@@ -27,10 +27,12 @@ export interface ServerClientOptions
 export function createServerClient<Types extends AppTypes = AppTypes>(options: ServerClientOptions): LatchkeyClient<Types> {
   const { cookies, cookieName: _, cookieOptions: __, ...rest } = options;
   const kept = sessionCookies(cookies, options);
+  // The last word of a key is the name of the cookie.
+  const nameOf = (key: string): VerifierName => key.slice(key.lastIndexOf(":") + 1) as VerifierName;
   const storage: Storage = {
-    get: () => kept.verifier ?? null,
-    set: (_, verifier) => kept.writeVerifier(verifier),
-    remove: () => kept.writeVerifier(),
+    get: (key) => kept.verifier(nameOf(key)) ?? null,
+    set: (key, verifier) => kept.writeVerifier(nameOf(key), verifier),
+    remove: (key) => kept.writeVerifier(nameOf(key)),
     isDurable: true,
   };
   const isReadOnly = cookies.set === undefined;

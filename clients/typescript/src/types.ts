@@ -25,7 +25,7 @@ export type FlatProfile = Pick<
 /** Public settings of the service. */
 export type PublicConfig = Schemas["PublicConfig"];
 /** Session in the list of own sessions. */
-export type OwnSession = Schemas["OwnSessions"]["sessions"][number];
+export type OwnSession = Required<Schemas["OwnSession"]>;
 /** Input of `profiles.update`; omitted keys stay unchanged. */
 export interface ProfileUpdate<M = Metadata> extends Omit<Schemas["UpdateProfileRequest"], "metadata"> {
   /** Replaces the whole object. */
@@ -122,6 +122,28 @@ export interface Reauthenticated<M = Metadata> {
 export interface Account<M = Metadata> extends Omit<Schemas["Account"], "user"> {
   user: User<M>;
 }
+
+/** Response of `changeEmail`, the same for free and taken addresses. `needs`: the addresses to which a code was mailed. */
+export type BegunEmailChange = Schemas["BegunEmailChange"];
+
+/** Response of `confirmEmailChange`: the user with the new address, or the addresses whose codes are still missing. */
+export type ConfirmedEmailChange<M = Metadata> =
+  | { needs: Schemas["EmailChangeNeeds"]["needs"]; user?: undefined; accessToken?: undefined }
+  | { user: User<M>; accessToken: string; needs?: undefined };
+
+/** Response of `deleteAccount`. Until `deletesAt` a sign-in has a challenge of kind `restore`. */
+export type AccountInDeletion = Schemas["AccountInDeletion"];
+
+/** What the service stores about the user. */
+export interface AccountExport<M = Metadata> extends Omit<Schemas["AccountExport"], "account"> {
+  account: Account<M>;
+}
+
+/** Security event of the own account, such as a sign-in. */
+export type OwnEvent = Schemas["OwnEvent"];
+
+/** Page of events, newest first. `nextBefore`: the `before` of the next page; null on the last one. */
+export type OwnEvents = Schemas["OwnEvents"];
 
 /** Authenticator app of the user. */
 export type TotpFactor = Schemas["TotpFactor"];

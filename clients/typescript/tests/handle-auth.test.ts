@@ -4,7 +4,7 @@ import { createClient } from "../src/index.js";
 import { type AuthHandlerOptions, createServerClient, handleAuth, headerCookies } from "../src/ssr.js";
 import { plugIn } from "./support/authenticator.js";
 import { accessToken, fakeService, refusal, session } from "./support/fake-service.js";
-import { must, newEmail, PASSWORD } from "./support/people.js";
+import { codeIn, mailTo, must, newEmail, PASSWORD } from "./support/people.js";
 
 const APP = "https://app.example";
 const ACCESS = "__Host-latchkey-access";
@@ -56,6 +56,35 @@ describe("against the running service", () => {
     }
     expect([...page.jar.keys()].sort()).toEqual([ACCESS, REFRESH]);
     expect(must(await page.onServer().auth.getCurrentUser()).user?.email).toBe(email);
+  });
+
+  test("a user signs in by mail, manages the account, and deletes it, which ends the session for both", async () => {
+    const page = newPage({ baseUrl: inject("code") });
+    const { auth } = page.client();
+    const email = newEmail();
+    const codeFor = async (address: string, nth = 1) => codeIn(await mailTo(inject("code"), address, nth));
+    must(await auth.signInWithOtp({ email }));
+    must(await auth.verifyOtp({ email, otp: await codeFor(email) }));
+
+    must(await auth.updateAccount({ locale: "de" }));
+    must(await auth.setPassword({ newPassword: PASSWORD }));
+    const { sessions } = must(await auth.listSessions());
+    expect(must(await auth.renameSession(sessions[0]?.id ?? "", "Laptop")).session.name).toBe("Laptop");
+    expect(must(await auth.listEvents({ limit: 1 })).events).toHaveLength(1);
+    expect(must(await auth.exportAccount()).account.locale).toBe("de");
+    must(await auth.changeEmail({ newEmail: newEmail() }));
+    must(await auth.cancelEmailChange());
+    const address = newEmail();
+    const { changeId } = must(await auth.changeEmail({ newEmail: address }));
+    const codes = { newCode: await codeFor(address), currentCode: await codeFor(email, 3) };
+    must(await auth.confirmEmailChange({ changeId, ...codes }));
+    expect(must(await page.onServer().auth.getCurrentUser()).user?.email).toBe(address);
+    expect((await auth.refreshSession()).error).toBeNull();
+
+    must(await auth.deleteAccount());
+
+    expect(page.jar.size).toBe(0);
+    expect(must(await auth.getCurrentUser()).user).toBeNull();
   });
 
   test("profiles, sessions and passwords are forwarded, and a sign-out ends the session for both", async () => {

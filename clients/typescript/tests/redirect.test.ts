@@ -21,6 +21,11 @@ describe("readRedirectResult", () => {
       "?x=1&service_status=ready&service_type=reset_password&token=abc",
       { status: "ready", type: "reset_password", token: "abc" },
     ],
+    ["?service_status=ready&service_type=sign_in&token=abc", { status: "ready", type: "sign_in", token: "abc" }],
+    [
+      "?service_status=error&service_type=sign_in&service_error=The+link+is+too+old.",
+      { status: "error", type: "sign_in", error: "The link is too old." },
+    ],
   ])("reads %j", (query, result) => {
     expect(readRedirectResult(APP + query)).toEqual(result);
   });
@@ -59,6 +64,7 @@ describe("withoutRedirectParameters", () => {
     ["?service_status=success&service_type=verify_email", ""],
     ["?a=%7E+b&service_code=secret&c#part", "?a=%7E+b&c#part"],
     ["?service_status=ready&service_type=reset_password&token=abc&x=1", "?x=1"],
+    ["?service_status=ready&service_type=sign_in&token=abc&x=1", "?x=1"],
     ["?token=the-app's-own", "?token=the-app's-own"],
     ["?service%5Fcode=secret&x=%zz#?service_code=fragment", "?x=%zz#?service_code=fragment"],
   ])("turns %j into %j", (query, rest) => {

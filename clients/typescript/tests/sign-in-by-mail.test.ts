@@ -1,9 +1,10 @@
 // signInWithOtp and verifyOtp.
-import { expect, inject, test } from "vitest";
-import { createClient } from "../src/index.js";
+import { describe, expect, inject, test } from "vitest";
+import { createClient, readRedirectResult } from "../src/index.js";
+import { createServerClient, headerCookies } from "../src/ssr.js";
 import { createFakeClient } from "../src/testing.js";
 import { newBrowser } from "./support/browser.js";
-import { codeIn, mailTo, must, newEmail, serverClient } from "./support/people.js";
+import { codeIn, linkIn, mailTo, must, newEmail, opened, serverClient } from "./support/people.js";
 
 test("signInWithOtp and verifyOtp make an account at a new address, and sign in to it", async () => {
   const baseUrl = inject("code");
@@ -31,6 +32,59 @@ test("verifyOtp opens the session of a page", async () => {
 
   expect(data.csrfToken).toMatch(/^[\w-]+$/);
   expect(must(await page.auth.getCurrentUser()).user?.email).toBe(email);
+});
+
+describe("a sign-in link", () => {
+  const redirectTo = "http://localhost:5173/welcome";
+
+  const mobileApp = () => createClient({ baseUrl: inject("link"), clientType: "mobile", autoRefresh: false });
+
+  test("signs in the app that asked, and no other", async () => {
+    const email = newEmail();
+    const [app, other] = [mobileApp(), mobileApp()];
+    must(await app.auth.signInWithOtp({ email, redirectTo }));
+    const mail = await mailTo(inject("link"), email);
+    const { token = "" } = readRedirectResult(await opened(linkIn(mail))) ?? {};
+    must(await other.auth.signInWithOtp({ email: newEmail(), redirectTo }));
+
+    expect((await other.auth.verifyOtp({ token })).error).toMatchObject({ statusCode: 400, error: "INVALID_CODE" });
+    const { user } = must(await app.auth.verifyOtp({ token, name: "Ada Lovelace" }));
+
+    expect(user).toMatchObject({ email, emailVerified: true, profile: { name: "Ada Lovelace" } });
+    expect((await app.auth.verifyOtp({ email, otp: codeIn(mail) })).error?.error).toBe("INVALID_CODE");
+  });
+
+  test("signs in a server-rendered app, which keeps the verifier in a cookie", async () => {
+    const email = newEmail();
+    const jar = new Map<string, string>();
+    const request = () =>
+      createServerClient({
+        baseUrl: inject("link"),
+        cookies: headerCookies([...jar].map((pair) => pair.join("=")).join("; "), (cookie) => {
+          const [name = "", value = ""] = (cookie.split(";")[0] ?? "").split("=");
+          if (value) jar.set(name, value);
+          else jar.delete(name);
+        }),
+      });
+    must(await request().auth.signInWithOtp({ email, redirectTo }));
+    expect([...jar.keys()]).toEqual(["__Host-latchkey-link"]);
+    const { token = "" } = readRedirectResult(await opened(linkIn(await mailTo(inject("link"), email)))) ?? {};
+
+    must(await request().auth.verifyOtp({ token }));
+
+    expect(must(await request().auth.getCurrentUser()).user?.email).toBe(email);
+    expect([...jar.keys()].sort()).toEqual(["__Host-latchkey-access", "__Host-latchkey-refresh"]);
+  });
+
+  test("is not in the mail of a client of one request, which could not keep the verifier", async () => {
+    const email = newEmail();
+    must(await serverClient(inject("link")).auth.signInWithOtp({ email, redirectTo }));
+
+    const mail = await mailTo(inject("link"), email);
+
+    expect(codeIn(mail)).toMatch(/^\d{6}$/);
+    expect(linkIn(mail)).toBe("");
+  });
 });
 
 test("the fake signs in by mailed code", async () => {

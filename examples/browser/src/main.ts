@@ -26,7 +26,8 @@ function showMember({ user }: Session): void {
 function showOutcome(): boolean {
   const result = auth.getRedirectResult();
   if (!result) return false;
-  if (result.status === "ready" && result.token) showNewPassword(result.token);
+  if (result.needsCode) showNotice("good", "Type the code where you began", "This link works only in the browser that asked for it. The mail also has six digits: type them there.");
+  else if (result.token) showNewPassword(result.token);
   else if (result.status === "error") showNotice("bad", "That did not work", result.error ?? "");
   else showNotice("good", "Your address is verified", "You can sign in now.");
   return true;

@@ -1,7 +1,7 @@
 // Sign-in by password, passkey and provider, sign-up, and the verification of an address.
 import { auth, here } from "./latchkey";
 import { offerPasskeys, upgrade } from "./passkeys";
-import { complain, fill, onSubmit, part, show } from "./view";
+import { button, complain, fill, onSubmit, part, show } from "./view";
 
 /** Shows the sign-in form. */
 export function showSignIn(): void {
@@ -21,6 +21,7 @@ async function showOthers(view: HTMLElement): Promise<void> {
   const { data } = await auth.getPublicConfig();
   const place = view.querySelector<HTMLElement>(".providers");
   if (!place || !data) return; // another view is shown now
+  if (data.emailSignIn !== "off") offerMail(view, place);
   if (data.passkeys) offerPasskeys(view);
   const providers = [...data.oAuthProviders, ...data.customOAuthProviders];
   if (providers.length === 0) return;
@@ -34,6 +35,29 @@ async function showOthers(view: HTMLElement): Promise<void> {
     });
     place.append(button);
   }
+}
+
+/** Offers a sign-in by mail, which needs no password, to the address of the form. */
+function offerMail(view: HTMLElement, place: HTMLElement): void {
+  place.hidden = false;
+  place.append(
+    button("Mail me a code", async () => {
+      const input = part<HTMLInputElement>(view, "[name=email]");
+      if (!input.reportValidity()) return;
+      const email = input.value;
+      const { error } = await auth.signInWithOtp({ email, redirectTo: here() });
+      if (error) complain(view, error);
+      else showMailedCode(email);
+    }),
+  );
+}
+
+/** Shows the form for the code of a sign-in mail. Its link opens in a tab of its own, and signs in this one too. */
+function showMailedCode(email: string): void {
+  const view = show("sign-in-code");
+  fill(view, "[data-email]", email);
+  part(view, "[data-back]").addEventListener("click", showSignIn);
+  onSubmit(view, ({ otp = "" }) => auth.verifyOtp({ email, otp: otp.trim() }));
 }
 
 /** Shows the sign-up form. */

@@ -1,7 +1,7 @@
 // Two-step sign-in of a fake client: challenges, authenticator apps and recovery codes.
 import type { Auth, ChallengeAnswer, Totp } from "../contract.js";
 import type { LatchkeyError } from "../errors.js";
-import type { Challenge, ChallengeKind, Entrance, Reauthenticated, Refreshed, TotpFactor } from "../types.js";
+import type { Account as OwnAccount, Challenge, ChallengeKind, Entrance, Reauthenticated, Refreshed, TotpFactor } from "../types.js";
 import { type Account, DONE, refuse, type State, type Works } from "./state.js";
 
 /** Milliseconds for which an authentication is fresh, and for which challenges and enrolments live. */
@@ -24,13 +24,15 @@ export interface Factors {
   reset?: string;
 }
 
-type Purpose = "signIn" | "reauthenticate" | "reset";
+type Purpose = "signIn" | "restore" | "reauthenticate" | "reset";
 
 interface Asked {
   account: Account;
   purpose: Purpose;
   challenge: Challenge<any>;
   attempts: number;
+  /** Level of the session that the answer opens. */
+  level: number;
 }
 
 /** Code that every authenticator app shows at this time. */
@@ -56,6 +58,7 @@ export function createSteps(state: State) {
   };
 
   const kindsOf = ({ factors, passkeys, password, user }: Account, purpose: Purpose): ChallengeKind[] => {
+    if (purpose === "restore") return [purpose];
     const { twoStep, totp, recoveryCodes } = factors;
     if (!twoStep && purpose !== "reauthenticate") return [];
     const has: { [Kind in ChallengeKind]?: unknown } = {
@@ -68,18 +71,19 @@ export function createSteps(state: State) {
     return (Object.keys(has) as ChallengeKind[]).filter((kind) => has[kind]);
   };
 
-  const ask = (account: Account, purpose: Purpose): Challenge<any> => {
+  const ask = (account: Account, purpose: Purpose, level = 2): Challenge<any> => {
     const kinds = kindsOf(account, purpose);
     if (!kinds.length) refuse(403, "REAUTHENTICATION_REQUIRED");
     const challenge = { id: state.newId(), kinds, expiresAt: state.at(WINDOW) };
-    open.set(challenge.id, { account, purpose, challenge, attempts: 0 });
+    open.set(challenge.id, { account, purpose, challenge, attempts: 0, level });
     return challenge;
   };
 
-  /** Session or challenge after a first factor. */
-  const enter = (account: Account): Entrance => {
-    if (!account.factors.twoStep) return state.open(account);
-    const challenge = ask(account, "signIn");
+  /** Session or challenge after a first factor, or with level 2 after all factors. */
+  const enter = (account: Account, level = 1): Entrance => {
+    const isAsked = level < 2 && account.factors.twoStep;
+    if (!isAsked && !account.deletesAt) return state.open(account, "SIGNED_IN", level);
+    const challenge = isAsked ? ask(account, "signIn") : ask(account, "restore", level);
     state.tell("CHALLENGED", state.session, challenge);
     return { challenge };
   };
@@ -93,6 +97,7 @@ export function createSteps(state: State) {
   const isRight = (account: Account, { kind, code = "", password }: ChallengeAnswer): boolean => {
     const { factors } = account;
     const given = code.toLowerCase().replace(/[^a-z0-9]/g, "");
+    if (kind === "restore") return true;
     if (kind === "password") return account.password === password;
     if (kind === "email_code") return account.code === given;
     if (kind === "recovery_code") {
@@ -120,7 +125,8 @@ export function createSteps(state: State) {
       throw error;
     }
     open.delete(id);
-    if (purpose === "signIn") return state.open(account, "SIGNED_IN", 2);
+    if (purpose === "restore") account.deletesAt = undefined;
+    if (purpose === "restore" || purpose === "signIn") return enter(account, asked.level);
     if (purpose === "reauthenticate") return state.freshen(account);
     account.code = account.factors.reset = state.newId();
     return { token: account.code, expiresAt: state.at(WINDOW) };
@@ -179,27 +185,31 @@ export function createSteps(state: State) {
     | "answerChallenge"
     | "sendChallengeCode"
     | "reauthenticate";
+  const accountOf = (account: Account): OwnAccount => {
+    const { user, password, factors, change, locale } = account;
+    const { at, level } = state.shown;
+    const until = freshUntil(account);
+    const isProven = (side: "new" | "current"): boolean => !change?.needs.includes(side);
+    return {
+      user,
+      hasPassword: password !== undefined,
+      twoStep: factors.twoStep,
+      totp: [...factors.totp],
+      passkeyCount: account.passkeys.length,
+      recoveryCodesLeft: factors.recoveryCodes.length,
+      level,
+      authTime: new Date(at).toISOString(),
+      freshUntil: until === null ? null : new Date(until).toISOString(),
+      reauthenticateWith: kindsOf(account, "reauthenticate"),
+      emailChange: change && state.at() < change.expiresAt
+        ? { newEmail: change.newEmail, proven: (["new", "current"] as const).filter(isProven), expiresAt: change.expiresAt }
+        : null,
+      locale,
+    };
+  };
+
   const works: Works<Pick<Auth, Names>> = {
-    getAccount() {
-      const account = state.own();
-      const { user, password, factors } = account;
-      const { at, level } = state.shown;
-      const until = freshUntil(account);
-      return {
-        user,
-        hasPassword: password !== undefined,
-        twoStep: factors.twoStep,
-        totp: [...factors.totp],
-        passkeyCount: account.passkeys.length,
-        recoveryCodesLeft: factors.recoveryCodes.length,
-        level,
-        authTime: new Date(at).toISOString(),
-        freshUntil: until === null ? null : new Date(until).toISOString(),
-        reauthenticateWith: kindsOf(account, "reauthenticate"),
-        emailChange: null,
-        locale: null,
-      };
-    },
+    getAccount: () => accountOf(state.own()),
     setTwoStep(enabled) {
       const account = recent();
       const { factors } = account;
@@ -232,6 +242,7 @@ export function createSteps(state: State) {
     works,
     totp,
     enter,
+    accountOf,
     recent,
     answer,
     reauthenticate,

@@ -6,13 +6,8 @@ import type { OAuthInput, OAuthStart } from "../oauth.js";
 import type { SignOutInput } from "../sessions.js";
 import type { SignedOut } from "../sign-out.js";
 import type { FlatProfile, ProfileRecord, PublicProfile } from "../types.js";
-import { type Account, DONE, refuse, type FakeState, type State, type Works } from "./state.js";
-
-const MIN_PASSWORD = 8;
-
-function strong(password: string): void {
-  if (password.length < MIN_PASSWORD) refuse(400, "WEAK_PASSWORD", { reasons: ["too_short"] });
-}
+import { createSelfService } from "./self-service.js";
+import { type Account, DONE, MIN_PASSWORD, refuse, type FakeState, type State, strong, type Works } from "./state.js";
 
 const byId = ({ accounts }: State, id: string): Account =>
   accounts.find(({ user }) => user.id === id) ?? refuse(404, "USER_NOT_FOUND");
@@ -35,7 +30,7 @@ export function fakeAuth(state: FakeState): Auth {
   const byAddress = (email: string) => steps.enter(state.find({ email }) ?? state.add({ email }));
   const { steps, passkeys } = state;
   /** Verifies the address by its code, and signs in. */
-  const byCode = (input: { email?: string; otp: string }) => {
+  const byCode = (input: { email?: string | undefined; otp: string }) => {
     const account = state.redeem(state.find(input), input.otp);
     account.user = { ...account.user, emailVerified: true };
     return steps.enter(account);
@@ -43,6 +38,7 @@ export function fakeAuth(state: FakeState): Auth {
   const works: Works<Auth> = {
     ...steps.works,
     ...passkeys.works,
+    ...createSelfService(state, steps),
     signUp(input) {
       if (!/.@./.test(input.email)) refuse(400, "VALIDATION_ERROR");
       strong(input.password);
@@ -60,7 +56,9 @@ export function fakeAuth(state: FakeState): Auth {
       return steps.enter(account);
     },
     verifyEmail: byCode,
-    verifyOtp: byCode,
+    // The token of a fake link is the code of its mail.
+    verifyOtp: ({ email, otp, token }) =>
+      byCode(token ? { email: state.accounts.find(({ code }) => code === token)?.user.email, otp: token } : { email, otp: otp ?? "" }),
     signInWithOtp(input) {
       const { email } = input;
       if (!state.find(input)) state.add({ email });
@@ -115,7 +113,7 @@ export function fakeAuth(state: FakeState): Auth {
       verifyEmailMethod: "code",
       resetPasswordMethod: "code",
       disableSignup: false,
-      emailSignIn: "off",
+      emailSignIn: "code_and_link",
       secondFactor: "optional",
       passkeys: true,
       locales: ["en"],
@@ -132,17 +130,6 @@ export function fakeAuth(state: FakeState): Auth {
       state.change(account, { name, avatar_url, bio });
       return flat(account);
     },
-    listSessions() {
-      const at = state.own().user.createdAt;
-      return { sessions: [{ id: "fake", createdAt: at, lastSeenAt: at, userAgent: "", ip: "", current: true }] };
-    },
-    endSession(id) {
-      state.own();
-      if (id !== "fake") refuse(404, "NOT_FOUND");
-      state.leave();
-      return { ...DONE, endedCount: 1 };
-    },
-    endOtherSessions: () => (state.own(), { ...DONE, endedCount: 0 }),
     // The result has no data.
     signOut: () => DONE as never,
   };

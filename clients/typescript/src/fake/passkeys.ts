@@ -63,7 +63,7 @@ export function createPasskeys(state: State, steps: Steps) {
       }));
       if (!isChosen || signal?.aborted) refuse(0, "PASSKEY_CANCELLED");
       const account = use(email ? state.find({ email }) : state.accounts.filter((one) => one.passkeys.length).at(-1));
-      return state.open(account, "SIGNED_IN", 2);
+      return steps.enter(account, 2);
     },
     answerChallengeWithPasskey: ({ challenge }) => steps.answer({ challenge, kind: "passkey" }, use) as never,
   };

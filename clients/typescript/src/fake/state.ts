@@ -6,7 +6,18 @@ import { type ErrorCode, type ErrorDetails, LatchkeyError, type Result } from ".
 import type { RedirectResult } from "../redirect.js";
 import type { AuthEvent } from "../session-store.js";
 import type { FakeControls, FakeFault, FakeOperation, FakeOptions, FakeUser } from "../testing.js";
-import type { Challenge, Passkey, ProfileRecord, Reauthenticated, Refreshed, ResetToken, Session, User } from "../types.js";
+import type {
+  BegunEmailChange,
+  Challenge,
+  OwnEvent,
+  Passkey,
+  ProfileRecord,
+  Reauthenticated,
+  Refreshed,
+  ResetToken,
+  Session,
+  User,
+} from "../types.js";
 
 /** Account of a fake. */
 export interface Account {
@@ -22,6 +33,14 @@ export interface Account {
   passkeys: Passkey[];
   /** Newest code, or the reset token for which it was exchanged. */
   code?: string | undefined;
+  locale: string | null;
+  sessionName: string | null;
+  /** Sign-ins, oldest first. */
+  events: OwnEvent[];
+  /** Change of the address in progress; without a code if the new one is taken. */
+  change?: (Omit<BegunEmailChange, "success" | "message"> & { newEmail: string; newCode: string | undefined }) | undefined;
+  /** End of the grace period of a deletion. */
+  deletesAt?: string | undefined;
 }
 
 /** Input of a new account. */
@@ -33,6 +52,14 @@ export const DONE = { success: true as const, message: "Done." };
 /** Throws the error of an operation, which becomes its result. */
 export function refuse(statusCode: number, error: ErrorCode, details?: ErrorDetails & { challenge?: Challenge<ResetToken> }): never {
   throw new LatchkeyError(statusCode, error, error, details);
+}
+
+/** Minimum length of a password. */
+export const MIN_PASSWORD = 8;
+
+/** Refuses a weak password. */
+export function strong(password: string): void {
+  if (password.length < MIN_PASSWORD) refuse(400, "WEAK_PASSWORD", { reasons: ["too_short"] });
 }
 
 /** Operations that return their data and throw their errors. */
@@ -74,7 +101,8 @@ export function createState(options: FakeOptions) {
     now: () => time,
     at: (later = 0) => new Date(time + later).toISOString(),
     newId: () => `00000000-0000-4000-8000-${1e11 + ++serial}`,
-    find: (one?: { email?: string } | null) =>
+    newCode: () => `${1e5 + ++serial}`,
+    find: (one?: { email?: string | undefined } | null) =>
       accounts.find(({ user }) => user.email.toLowerCase() === one?.email?.toLowerCase()),
 
     /** Whether a refresh is due: a minute before expiry with the default life. */
@@ -94,6 +122,9 @@ export function createState(options: FakeOptions) {
         password,
         factors: { twoStep: false, totp: [], recoveryCodes: [] },
         passkeys: [],
+        locale: null,
+        sessionName: null,
+        events: [],
         custom: {},
         etag: state.newId(),
         user: {
@@ -114,7 +145,10 @@ export function createState(options: FakeOptions) {
 
     open(account: Account, event: AuthEvent = "SIGNED_IN", level = 1): Refreshed {
       state.outcome = null;
-      if (event === "SIGNED_IN") state.opened = { at: time, level };
+      if (event === "SIGNED_IN") {
+        state.opened = { at: time, level };
+        account.events.unshift({ id: state.newId(), at: state.at(), kind: "sign_in", ip: null, device: "Fake device", current: true, details: {} });
+      }
       state.shown = state.opened;
       return state.tell(event, { user: account.user, accessToken: state.newId(), expiresAt: new Date(time + life) });
     },
@@ -149,7 +183,7 @@ export function createState(options: FakeOptions) {
     /** Issues a code to an address, if it has an account. */
     sendMail(to: { email: string }) {
       const account = state.find(to);
-      if (account) account.code = `${1e5 + ++serial}`;
+      if (account) account.code = state.newCode();
       return DONE;
     },
 
@@ -229,7 +263,7 @@ export function createState(options: FakeOptions) {
     choosePasskey: passkeys.choose,
     recoveryCodesOf: (email) => [...(state.find({ email })?.factors.recoveryCodes ?? [])],
     fail: (operation, fault, times = 1) => void faults.push({ operation, fault, times }),
-    codeFor: (email) => state.find({ email })?.code,
+    codeFor: (email) => accounts.find(({ change }) => change?.newEmail === email)?.change?.newCode ?? state.find({ email })?.code,
     endSessions() {
       state.ended = state.session;
     },

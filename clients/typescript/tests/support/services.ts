@@ -8,7 +8,7 @@ declare module "vitest" {
     open: string;
     /** Addresses are verified, and passwords reset, by code. */
     code: string;
-    /** Addresses are verified, and passwords reset, by link. */
+    /** Addresses are verified, and passwords reset, by link; sign-in mails have one too. */
     link: string;
   }
 }
@@ -16,7 +16,7 @@ declare module "vitest" {
 /** Starts the services; returns their teardown. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const verified = { "auth.require_email_verification": "true" };
-  const link = { "auth.verify_email_method": "link", "auth.reset_password_method": "link" };
+  const link = { "auth.verify_email_method": "link", "auth.reset_password_method": "link", "auth.email_sign_in": "code_and_link" };
   const services = await Promise.all([startService(), startService(verified), startService({ ...verified, ...link })]);
   const [open, code, linked] = services;
   project.provide("open", open?.url ?? "");
