@@ -2,6 +2,7 @@
 import type { User } from "@latchkey/client";
 import { auth, profiles } from "./latchkey";
 import { complain, fill, item, onSubmit, part, show, small } from "./view";
+import { problem, t } from "./words";
 
 /** Session events of this tab, newest last. */
 const events: string[] = [];
@@ -29,11 +30,11 @@ export function showAccount(user: User): void {
 /** Shows the signed-in user. */
 export function showUser(user: User): void {
   fill(document.body, "[data-avatar]", initials(user.profile.name || user.email));
-  fill(document.body, "[data-name]", user.profile.name || "No name yet");
+  fill(document.body, "[data-name]", user.profile.name || t("No name yet"));
   fill(document.body, "[data-email]", user.email);
   const badge = document.querySelector("[data-verified]");
   badge?.classList.toggle("open", !user.emailVerified);
-  fill(document.body, "[data-verified]", user.emailVerified ? "verified" : "not verified");
+  fill(document.body, "[data-verified]", user.emailVerified ? t("verified") : t("not verified"));
 }
 
 async function showProfile(view: HTMLElement): Promise<void> {
@@ -55,7 +56,7 @@ async function showProfile(view: HTMLElement): Promise<void> {
     // Conditional on the shown version, so that a change from another device is not overwritten.
     const result = await profiles.update(changes, etag ? { ifMatch: etag } : {});
     etag = result.etag ?? etag;
-    fill(view, "[data-saved]", result.error ? "" : "Saved.");
+    fill(view, "[data-saved]", result.error ? "" : t("Saved."));
     return result;
   });
 }
@@ -70,17 +71,17 @@ function searchPeople(view: HTMLElement): void {
     const { data, error } = await profiles.search({ q, limit: 5 });
     // A later search may have responded first.
     if (q !== asked) return;
-    if (!data) return list.replaceChildren(item(error?.message ?? ""));
+    if (!data) return list.replaceChildren(item(error ? problem(error) : ""));
     const rows = data.profiles.map((profile) => {
       const row = item("");
       const avatar = Object.assign(document.createElement("span"), { className: "avatar small" });
       avatar.textContent = initials(profile.name || profile.username || "?");
       const text = document.createElement("span");
-      text.append(profile.name || "No name", document.createElement("br"), small(profile.bio ?? profile.username ?? ""));
+      text.append(profile.name || t("No name"), document.createElement("br"), small(profile.bio ?? profile.username ?? ""));
       row.append(avatar, text);
       return row;
     });
-    list.replaceChildren(...rows, item(`${data.total} in all`));
+    list.replaceChildren(...rows, item(t("{count} in all", { count: data.total })));
   });
 }
 

@@ -1,6 +1,7 @@
 // The answer to a challenge: in a view at sign-in, in a dialog above a page that needs a fresh session.
 import type { Auth, Challenge, ChallengeKind } from "@latchkey/client";
 import { copyOf, fill, onSubmit, part, show } from "./view";
+import { t } from "./words";
 
 /** Label of each kind that is typed, and the mode of its field. A passkey is not typed. */
 const FIELDS: { [Kind in ChallengeKind]?: { label?: string; link: string; autocomplete?: string } } = {
@@ -16,14 +17,19 @@ export function showChallenge<Outcome>(challenge: Challenge<Outcome>, auth: Auth
   setUp(show("challenge"), challenge, auth, done);
 }
 
+/** Offers to restore an account in deletion. All factors were given. */
+export function showRestoral(challenge: Challenge, auth: Auth): void {
+  onSubmit(show("restore"), () => auth.answerChallenge({ challenge, kind: "restore" }));
+}
+
 /** Shows the question in a dialog; resolves when it was answered or closed. */
 export function askInDialog(challenge: Challenge, auth: Auth): Promise<void> {
   const dialog = document.createElement("dialog");
   dialog.append(copyOf("challenge"));
-  fill(dialog, "h1", "Is it you?");
-  fill(dialog, ".lead", "This change needs a fresh confirmation.");
+  fill(dialog, "h1", t("Is it you?"));
+  fill(dialog, ".lead", t("This change needs a fresh confirmation."));
   const cancel = part<HTMLAnchorElement>(dialog, "[data-back]");
-  cancel.textContent = "Cancel";
+  cancel.textContent = t("Cancel");
   cancel.addEventListener("click", (event) => {
     event.preventDefault();
     dialog.close();
@@ -47,11 +53,11 @@ function setUp<Outcome>(view: HTMLElement, challenge: Challenge<Outcome>, auth: 
   const choose = (next: ChallengeKind | undefined): void => {
     kind = next;
     const field = next && FIELDS[next];
-    if (!field) return fill(view, ".lead", "Sign in again to go on.");
+    if (!field) return fill(view, ".lead", t("Sign in again to go on."));
     const isPasskey = next === "passkey";
     part(view, "label").hidden = isPasskey;
-    fill(view, "form .primary", isPasskey ? "Use your passkey" : "Continue");
-    fill(view, "[data-label]", field.label ?? "");
+    fill(view, "form .primary", isPasskey ? t("Use your passkey") : t("Continue"));
+    fill(view, "[data-label]", t(field.label ?? ""));
     input.type = next === "password" ? "password" : "text";
     input.setAttribute("autocomplete", field.autocomplete ?? "off");
     input.required = !isPasskey;
@@ -61,7 +67,7 @@ function setUp<Outcome>(view: HTMLElement, challenge: Challenge<Outcome>, auth: 
     part(view, "[data-others]").replaceChildren(
       ...kinds.filter((other) => other !== next).map((other) => {
         const link = Object.assign(document.createElement("button"), { className: "link", type: "button" });
-        link.textContent = FIELDS[other]?.link ?? "";
+        link.textContent = t(FIELDS[other]?.link ?? "");
         link.addEventListener("click", () => choose(other));
         return link;
       }),
@@ -73,7 +79,6 @@ function setUp<Outcome>(view: HTMLElement, challenge: Challenge<Outcome>, auth: 
     const typed = kind === "password" ? { password: code } : { code: code.trim() };
     const isPasskey = kind === "passkey";
     const result = await (isPasskey ? auth.answerChallengeWithPasskey({ challenge }) : auth.answerChallenge({ challenge, kind, ...typed }));
-    if (result.error?.error === "PASSKEY_CANCELLED") return;
     if (result.error) input.select();
     else done(result.data);
     return result;

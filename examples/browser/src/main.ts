@@ -1,13 +1,16 @@
 // Entry point: selects the view. The account if signed in, else the view of the URL.
 import type { Session } from "@latchkey/client";
 import { note, showAccount, showUser } from "./account";
-import { showChallenge } from "./challenge";
+import { showChallenge, showRestoral } from "./challenge";
+import { showEnrolment } from "./enrolment";
 import { auth } from "./latchkey";
 import { showNotice } from "./notice";
 import { showForgot, showNewPassword } from "./reset";
-import { showEnrolment, showSecurity } from "./security";
+import { showSettings } from "./settings";
 import { showSignIn, showSignUp } from "./sign-in";
 import { show } from "./view";
+import { speak, t } from "./words";
+import "../../shared/look.css";
 
 const ROUTES: Record<string, () => void> = { "#sign-up": showSignUp, "#forgot": showForgot };
 
@@ -18,7 +21,7 @@ const showGuest = (): void => (ROUTES[location.hash] ?? showSignIn)();
 
 /** Shows the view of a signed-in user. */
 function showMember({ user }: Session): void {
-  if (location.hash === "#security") void showSecurity();
+  if (location.hash === "#settings") void showSettings();
   else showAccount(user);
 }
 
@@ -26,10 +29,13 @@ function showMember({ user }: Session): void {
 function showOutcome(): boolean {
   const result = auth.getRedirectResult();
   if (!result) return false;
-  if (result.needsCode) showNotice("good", "Type the code where you began", "This link works only in the browser that asked for it. The mail also has six digits: type them there.");
+  if (result.needsCode) {
+    const text = t("This link works only in the browser that asked for it. The mail also has six digits: type them there.");
+    showNotice("good", t("Type the code where you began"), text);
+  }
   else if (result.token) showNewPassword(result.token);
-  else if (result.status === "error") showNotice("bad", "That did not work", result.error ?? "");
-  else showNotice("good", "Your address is verified", "You can sign in now.");
+  else if (result.status === "error") showNotice("bad", t("That did not work"), result.error ?? "");
+  else showNotice("good", t("Your address is verified"), t("You can sign in now."));
   return true;
 }
 
@@ -41,7 +47,10 @@ auth.onAuthStateChange((event, now, error, challenge) => {
   session = now;
   note(event);
   // A sign-in needs a second factor. With a session, the dialog asks.
-  if (challenge && !now) return void (challenge.kinds.includes("enroll") ? showEnrolment(challenge) : showChallenge(challenge, auth));
+  if (challenge && !now) {
+    if (challenge.kinds.includes("enroll")) return void showEnrolment(challenge);
+    return challenge.kinds.includes("restore") ? showRestoral(challenge, auth) : showChallenge(challenge, auth);
+  }
   document.getElementById("who")?.replaceChildren(now?.user.email ?? "");
   // An emailed link comes first: it may concern another account than the signed-in one.
   if (event === "INITIAL_SESSION" && showOutcome()) return;
@@ -49,16 +58,18 @@ auth.onAuthStateChange((event, now, error, challenge) => {
   else if (before?.user.id === now.user.id) showUser(now.user);
   else {
     // Clear the route of a form, so that a later sign-out shows the sign-in form.
-    if (location.hash !== "#security") history.replaceState(null, "", location.pathname + location.search);
+    if (location.hash !== "#settings") history.replaceState(null, "", location.pathname + location.search);
     // An enrolment that the sign-in required shows its recovery codes first.
     if (!document.querySelector("main [data-qr]")) showMember(now);
   }
 });
 
-addEventListener("hashchange", () => {
+const showAgain = (): void => {
   if (session) showMember(session);
   else showGuest();
-});
+};
+addEventListener("hashchange", showAgain);
+speak(showAgain);
 
 const showNetwork = (): void => {
   const banner = document.getElementById("offline");

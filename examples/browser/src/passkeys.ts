@@ -1,7 +1,8 @@
 // Passkeys: sign-in from the autofill and by a button, and the list of the security page.
 import type { Auth, LatchkeyError, Passkey } from "@latchkey/client";
 import { auth } from "./latchkey";
-import { button, complain, copyOf, item, onSubmit, part, small, whileShown } from "./view";
+import { actions, button, complain, copyOf, line, onSubmit, part, whileShown } from "./view";
+import { t, when } from "./words";
 
 /** Whether an error only says that no passkey was used, as the user decided. */
 const isChoice = (error: LatchkeyError | null): boolean =>
@@ -13,10 +14,9 @@ export function offerPasskeys(view: HTMLElement): void {
   const place = part(view, ".providers");
   place.hidden = false;
   place.prepend(
-    button("Sign in with a passkey", async () => {
+    button(t("Sign in with a passkey"), async () => {
       complain(view, null);
-      const { error } = await auth.signInWithPasskey();
-      if (error?.error !== "PASSKEY_CANCELLED") complain(view, error);
+      complain(view, (await auth.signInWithPasskey()).error);
     }),
   );
   void waitInAutofill(view);
@@ -55,25 +55,21 @@ async function change(
   again: () => Promise<void>,
 ): Promise<void> {
   const { error } = await work;
-  if (!error) await again();
-  else if (error.error !== "PASSKEY_CANCELLED") complain(card, error);
+  if (error) complain(card, error);
+  else await again();
 }
 
-function row(card: HTMLElement, passkey: Passkey, again: () => Promise<void>): HTMLElement {
-  const line = item("");
-  const what = document.createElement("span");
-  const used = passkey.lastUsedAt ? `last used ${new Date(passkey.lastUsedAt).toLocaleString()}` : "not used yet";
-  const kind = passkey.synced ? "on all your devices" : "on one device";
-  what.append(passkey.name, document.createElement("br"), small(passkey.usable ? `${kind}, ${used}` : "of another address of this service"));
-  const rename = button("Rename", async () => {
-    line.replaceChildren(copyOf("passkey-name"));
-    const input = part<HTMLInputElement>(line, "input");
-    input.value = passkey.name;
+function row(card: HTMLElement, { id, name, synced, usable, lastUsedAt }: Passkey, again: () => Promise<void>): HTMLElement {
+  const used = lastUsedAt ? t("last used {when}", { when: when(lastUsedAt) }) : t("not used yet");
+  const kind = synced ? t("on all your devices") : t("on one device");
+  const rename = button(t("Rename"), async () => {
+    made.replaceChildren(copyOf("passkey-name"));
+    const input = part<HTMLInputElement>(made, "input");
+    input.value = name;
     input.select();
-    onSubmit(line, async ({ name = "" }) => change(card, auth.passkeys.rename(passkey.id, name.trim()), again), card);
+    onSubmit(made, async (fields) => change(card, auth.passkeys.rename(id, (fields.name ?? "").trim()), again), card);
   });
-  const actions = Object.assign(document.createElement("span"), { className: "actions" });
-  actions.append(rename, button("Remove", () => change(card, auth.passkeys.remove(passkey.id), again)));
-  line.append(what, actions);
-  return line;
+  const remove = button(t("Remove"), () => change(card, auth.passkeys.remove(id), again));
+  const made = line(name, usable ? `${kind} · ${used}` : t("of another address of this service"), actions(rename, remove));
+  return made;
 }

@@ -4,6 +4,7 @@ import { auth, here } from "./latchkey";
 import { showNotice } from "./notice";
 import { showRules } from "./sign-in";
 import { fill, onSubmit, show } from "./view";
+import { problem, t } from "./words";
 
 /** Shows the form for the email address. */
 export function showForgot(): void {
@@ -13,7 +14,7 @@ export function showForgot(): void {
     if (result.error) return result;
     const { data } = await auth.getPublicConfig();
     if (data?.resetPasswordMethod === "code") return showCode(email);
-    return showNotice("good", "Check your mail", "If this address has an account, a link is on its way.");
+    return showNotice("good", t("Check your mail"), t("If this address has an account, a link is on its way."));
   });
 }
 
@@ -27,20 +28,22 @@ function showCode(email: string): void {
   });
 }
 
+const showChanged = (): void => showNotice("good", t("Your password is changed"), t("Sign in with the new one."));
+
 /** Shows the new-password form, after a valid code or link. */
 export function showNewPassword(otp: string): void {
   const view = show("new-password");
   void showRules(view);
   onSubmit(view, async ({ newPassword = "" }) => {
     const result = await auth.resetPassword({ newPassword, otp });
-    if (!result.error) showNotice("good", "Your password is changed", "Sign in with the new one.");
+    if (!result.error) showChanged();
     const challenge = result.error?.challenge;
     if (!challenge) return result;
     // With two-step sign-in the answer is the token that resets.
     return showChallenge(challenge, auth, async ({ token }) => {
       const { error } = await auth.resetPassword({ newPassword, otp: token });
-      if (error) showNotice("bad", "That did not work", error.message);
-      else showNotice("good", "Your password is changed", "Sign in with the new one.");
+      if (error) showNotice("bad", t("That did not work"), problem(error));
+      else showChanged();
     });
   });
 }

@@ -2,6 +2,7 @@
 import { auth, here } from "./latchkey";
 import { offerPasskeys, upgrade } from "./passkeys";
 import { button, complain, fill, onSubmit, part, show } from "./view";
+import { t } from "./words";
 
 /** Shows the sign-in form. */
 export function showSignIn(): void {
@@ -28,7 +29,7 @@ async function showOthers(view: HTMLElement): Promise<void> {
   place.hidden = false;
   for (const provider of providers) {
     const button = document.createElement("button");
-    button.textContent = `Continue with ${provider}`;
+    button.textContent = t("Continue with {provider}", { provider });
     button.addEventListener("click", async () => {
       const { error } = await auth.signInWithOAuth({ provider, redirectTo: here() });
       complain(view, error);
@@ -41,7 +42,7 @@ async function showOthers(view: HTMLElement): Promise<void> {
 function offerMail(view: HTMLElement, place: HTMLElement): void {
   place.hidden = false;
   place.append(
-    button("Mail me a code", async () => {
+    button(t("Mail me a code"), async () => {
       const input = part<HTMLInputElement>(view, "[name=email]");
       if (!input.reportValidity()) return;
       const email = input.value;
@@ -76,11 +77,11 @@ export async function showRules(view: HTMLElement): Promise<void> {
   const { data } = await auth.getPublicConfig();
   if (!data) return;
   const wanted = [
-    `${data.passwordMinLength} characters or more`,
-    data.requireNumber && "a digit",
-    data.requireLowercase && "a lower-case letter",
-    data.requireUppercase && "an upper-case letter",
-    data.requireSpecialChar && "a special character",
+    t("{count} characters or more", { count: data.passwordMinLength }),
+    data.requireNumber && t("a digit"),
+    data.requireLowercase && t("a lower-case letter"),
+    data.requireUppercase && t("an upper-case letter"),
+    data.requireSpecialChar && t("a special character"),
   ];
   fill(view, "[data-rule]", `${wanted.filter(Boolean).join(", ")}.`);
 }
@@ -93,7 +94,7 @@ async function showVerify(email: string): Promise<void> {
   part(view, "[data-resend]").addEventListener("click", async (event) => {
     const { error } = await auth.resendVerificationEmail({ email, redirectTo: here() });
     complain(view, error);
-    if (!error) (event.target as HTMLElement).textContent = "Sent";
+    if (!error) (event.target as HTMLElement).textContent = t("Sent");
   });
   if (data?.verifyEmailMethod !== "link") onSubmit(view, ({ otp = "" }) => auth.verifyEmail({ email, otp }));
 }

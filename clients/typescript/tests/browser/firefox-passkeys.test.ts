@@ -35,7 +35,7 @@ async function equipped(): Promise<{ page: Page; email: string }> {
   await submit(page, { Name: "Ada Lovelace", Email: email, Password: PASSWORD });
   await submit(page, { Code: codeIn(await mailTo(inject("code"), email)) });
   await seen(page, "verified");
-  await press(page, "Security");
+  await press(page, "Settings");
   await press(page, "Add a passkey");
   await page.locator("[data-passkeys] li").wait();
   expect(await device.count()).toBe(before + 1);
@@ -54,7 +54,7 @@ test("a user adds a passkey and signs in with it; after its removal it is unknow
   await press(page, "Sign in with a passkey");
   await seen(page, "verified");
 
-  await press(page, "Security");
+  await press(page, "Settings");
   await press(page, "Remove");
   await page.waitForFunction(() => !document.querySelector("[data-passkeys] li"));
   await signOut(page);

@@ -33,7 +33,7 @@ async function member(url = app.url): Promise<{ page: Page; email: string; devic
   await submit(page, { Name: "Ada Lovelace", Email: email, Password: PASSWORD });
   await submit(page, { Code: codeIn(await mailTo(inject("code"), email)) });
   await seen(page, "verified");
-  await press(page, "Security");
+  await press(page, "Settings");
   await seen(page, "Add a passkey");
   return { page, email, device };
 }
@@ -83,7 +83,7 @@ test("a user adds a passkey, names it, and signs in with it by the button", asyn
   await press(page, "Sign in with a passkey");
 
   await seen(page, "verified");
-  await press(page, "Security");
+  await press(page, "Settings");
   await rows(page).getByText("last used").waitFor();
 });
 
@@ -112,7 +112,7 @@ describe("the autofill", () => {
     await seen(page, "verified");
     // The request of the form would be in the way of this one.
     await device.confirms(true);
-    await press(page, "Security");
+    await press(page, "Settings");
     await press(page, "Remove");
     await seen(page, "Add a passkey");
     await expect.poll(() => rows(page).count()).toBe(0);
@@ -158,7 +158,7 @@ describe("a conditional registration, after a sign-in by password", () => {
 
     await seen(page, "verified");
     await expect.poll(() => calls).toContain("registration-options");
-    await press(page, "Security");
+    await press(page, "Settings");
     await seen(page, "Add a passkey");
     expect(await rows(page).count()).toBe(0);
   });
@@ -182,7 +182,7 @@ describe("a conditional registration, after a sign-in by password", () => {
     await seen(page, "verified");
     await expect.poll(() => device.ids()).toHaveLength(1);
     expect(await page.evaluate("mediation")).toBe("conditional");
-    await press(page, "Security");
+    await press(page, "Settings");
     await rows(page).waitFor();
 
     await device.isSilent(false);
@@ -239,7 +239,7 @@ test("of two authenticators each has its passkey, and either signs in", async ()
     await one.confirms(true);
     await press(page, "Sign in with a passkey");
     await seen(page, "verified");
-    await press(page, "Security");
+    await press(page, "Settings");
     await expect.poll(() => rows(page).count()).toBe(2);
   }
   // Removing one leaves the other.

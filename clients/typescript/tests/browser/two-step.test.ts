@@ -26,7 +26,7 @@ async function enrolled(): Promise<{ page: Page; email: string; secret: string; 
   await submit(page, { Code: codeIn(await mailTo(inject("code"), email)) });
   await seen(page, "verified");
 
-  await press(page, "Security");
+  await press(page, "Settings");
   await seen(page, "off");
   await page.getByText("this one", { exact: true }).waitFor();
   await press(page, "Add an authenticator app");
@@ -67,7 +67,7 @@ test("a user enrols, signs in with the app, and with a recovery code", async () 
   await submit(page, { "Code of your app": await totpOf(secret, 1) });
   await seen(page, "verified");
 
-  await press(page, "Security");
+  await press(page, "Settings");
   await seen(page, "10 recovery codes are left.");
   await signInAgain(page, email);
   // A reload starts over.
@@ -78,7 +78,7 @@ test("a user enrols, signs in with the app, and with a recovery code", async () 
   await submit(page, { "Recovery code": codes[7] ?? "" });
   await seen(page, "verified");
   expect(await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]))).not.toContain(secret);
-  await press(page, "Security");
+  await press(page, "Settings");
   await seen(page, "9 recovery codes are left.");
   await page.context().close();
 });
