@@ -33,6 +33,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("latchkey-http", &["latchkey-domain", "latchkey-service"]),
+    ("latchkey-hosted", &["latchkey-domain", "latchkey-http", "latchkey-pages", "latchkey-service"]),
     (
         "latchkey",
         &[
@@ -44,8 +45,10 @@ const ARROWS: &[(&str, &[&str])] = &[
             "latchkey-store-postgres",
             "latchkey-oauth",
             "latchkey-mail",
+            "latchkey-pages",
             "latchkey-service",
             "latchkey-http",
+            "latchkey-hosted",
             "latchkey-log",
         ],
     ),
@@ -60,8 +63,10 @@ const ARROWS: &[(&str, &[&str])] = &[
             "latchkey-store-suite",
             "latchkey-oauth",
             "latchkey-mail",
+            "latchkey-pages",
             "latchkey-service",
             "latchkey-http",
+            "latchkey-hosted",
         ],
     ),
     (
@@ -81,7 +86,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 const GUARDED: &[(&str, &[&str])] = &[
     ("rusqlite", &["latchkey-store-sqlite"]),
     ("tokio-postgres", &["latchkey-store-postgres", "latchkey-store-suite"]),
-    ("axum", &["latchkey-http", "latchkey", "latchkey-testkit", "latchkey-bench"]),
+    ("axum", &["latchkey-http", "latchkey-hosted", "latchkey", "latchkey-testkit", "latchkey-bench"]),
     ("tracing-subscriber", &["latchkey-log"]),
     ("reqwest", &["latchkey-oauth", "latchkey-testkit"]),
 ];

@@ -6,7 +6,7 @@ use crate::endpoints::auth::{
     passkeys, password, profiles as flat, public_config, reauthenticate, refresh, sessions, undo, users,
 };
 use crate::endpoints::profiles::{me, search, user};
-use crate::endpoints::{dev::mail, health, home, jwks, openapi, webauthn};
+use crate::endpoints::{dev::mail, health, jwks, openapi, webauthn};
 
 /// Endpoints under one heading of the `OpenAPI` document.
 pub struct Group {
@@ -150,7 +150,7 @@ pub static GROUPS: [Group; 8] = [
 ];
 
 /// Pages of development mode. They are not in the `OpenAPI` document.
-pub static DEVELOPMENT: [Endpoint; 4] = [home::HOME, mail::LIST, mail::SHOW, mail::HTML];
+pub static DEVELOPMENT: [Endpoint; 3] = [mail::LIST, mail::SHOW, mail::HTML];
 
 /// Iterates over all endpoints, those of development mode included.
 pub fn endpoints() -> impl Iterator<Item = &'static Endpoint> {

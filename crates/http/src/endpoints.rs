@@ -4,7 +4,6 @@
 pub mod auth;
 pub mod dev;
 pub mod health;
-pub mod home;
 pub mod jwks;
 pub mod openapi;
 pub mod profiles;

@@ -53,13 +53,15 @@ pub struct Middleware {
     ids: Arc<dyn RequestIds>,
     allowed_headers: HeaderValue,
     ignored: Arc<IgnoredForwarding>,
+    /// False for pages, which no page of another origin may read.
+    has_cors: bool,
 }
 
 impl Middleware {
     #[must_use]
     pub fn new(settings: Arc<HttpSettings>, origins: OriginPolicy, ids: Arc<dyn RequestIds>) -> Self {
         let allowed_headers = allowed_headers(&settings.cors_headers);
-        Self { settings, origins, ids, allowed_headers, ignored: Arc::default() }
+        Self { settings, origins, ids, allowed_headers, ignored: Arc::default(), has_cors: true }
     }
 
     /// Disables the warning about forwarding headers of untrusted peers, if another instance in this process logs it
@@ -68,6 +70,12 @@ impl Middleware {
     pub fn without_proxy_warning(mut self) -> Self {
         self.ignored = Arc::new(IgnoredForwarding::silent());
         self
+    }
+
+    /// Returns the same middleware without CORS, for pages.
+    #[must_use]
+    pub fn for_pages(&self) -> Self {
+        Self { has_cors: false, ..self.clone() }
     }
 
     /// Wraps a finished router, its 404 and 405 responses included. All steps are one layer, because each layer of a
@@ -154,17 +162,27 @@ async fn respond<S>(middleware: &Middleware, inside: S, request: Request) -> Res
 where
     S: Service<Request, Response = Response, Error = Infallible>,
 {
+    if !middleware.has_cors {
+        return limited(middleware, inside, request).await;
+    }
     let cors = Cors::of(&middleware.origins, &request);
     if let Some(preflight) = cors.preflight(&middleware.allowed_headers) {
         return cors.mark(preflight);
     }
+    cors.mark(limited(middleware, inside, request).await)
+}
+
+/// Runs the limits on load, size and time, then the handler.
+async fn limited<S>(middleware: &Middleware, inside: S, request: Request) -> Response
+where
+    S: Service<Request, Response = Response, Error = Infallible>,
+{
     let refusal =
         guards::refuse_overload(&request).or_else(|| guards::refuse_form(&middleware.settings, &request));
-    let response = match refusal {
+    match refusal {
         Some(refusal) => refusal,
         None => guards::guard(middleware.settings.request_timeout, inside.oneshot(request)).await,
-    };
-    cors.mark(response)
+    }
 }
 
 /// Replaces the body of errors made outside this crate (the router's 404 and 405, axum's extractors) by our JSON body,

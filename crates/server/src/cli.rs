@@ -70,6 +70,9 @@ pub enum Command {
     /// Manage the outbox: queued and dead mails.
     #[command(subcommand)]
     Mail(MailCommand),
+    /// Show the hosted pages without a service.
+    #[command(subcommand)]
+    Pages(PagesCommand),
     /// Bring the schema of the database up to date and exit. `serve` does the same when it starts.
     Migrate(MigrateArgs),
     /// Copy a whole instance from a SQLite file into a PostgreSQL database.
@@ -225,6 +228,20 @@ pub enum MailCommand {
     },
     /// Put dead mails back into the queue.
     Retry(RetryArgs),
+}
+
+/// Subcommands of `latchkey pages`.
+#[derive(Debug, Subcommand)]
+pub enum PagesCommand {
+    /// Write every page in every state as static HTML, with the configured theme, templates and languages.
+    Preview {
+        /// Folder to write into; made if it is missing.
+        #[arg(long, value_name = "DIR")]
+        out: PathBuf,
+        /// Language of the pages, such as de.
+        #[arg(long, value_name = "TAG", default_value = "en")]
+        locale: String,
+    },
 }
 
 /// Mails to put back into the queue: one by its id, or all dead ones.

@@ -7,6 +7,7 @@ mod keys;
 mod mail;
 mod migrate;
 mod oauth;
+mod pages;
 mod redirects;
 mod user;
 
@@ -99,6 +100,7 @@ fn dispatch(
             let _log = start_command_log()?;
             runtime()?.block_on(copy::run(&settings, &arguments))?;
         }
+        Command::Pages(command) => pages::run(&Settings::load_for(sources?, Scope::Pages)?, command)?,
         Command::Config(ConfigCommand::Check) => return Ok(runtime()?.block_on(config::check(sources))),
         Command::Config(ConfigCommand::Print { defaults: true }) => config::print_defaults(),
         Command::Config(ConfigCommand::Print { defaults: false }) => {

@@ -6,11 +6,13 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use latchkey_hosted::Hosted;
 use latchkey_http::app::App;
 use latchkey_http::middleware::Middleware;
 use latchkey_http::origin::OriginPolicy;
 use latchkey_http::readiness_gate::{ReadinessGate, not_ready};
 use latchkey_http::router::router;
+use latchkey_pages::Pages;
 use latchkey_service::Service;
 use tokio::net::TcpListener;
 use tokio::sync::{oneshot, watch};
@@ -21,7 +23,7 @@ use crate::banner::banner;
 use crate::settings::{MailTransport, Settings, StorageUrl, passkey_origin_warnings, redirect_warnings};
 use crate::signals::Endings;
 use crate::storage::Unreachable;
-use crate::wiring::{Assembly, WiringError, assemble, http_settings, serve_settings};
+use crate::wiring::{self, Assembly, WiringError, assemble, http_settings, serve_settings};
 use crate::workers;
 
 /// Duration of the start after which the listeners begin to answer with 503.
@@ -58,12 +60,13 @@ pub async fn serve(settings: Settings) -> Result<(), ServeError> {
         tracing::warn!("{warning}");
     }
 
+    let pages = wiring::pages(&settings)?.map(Arc::new);
     let mut assembling = pin!(assemble(&settings, Unreachable::Wait));
     let Ok(assembly) = timeout(SHORT_WAIT, &mut assembling).await else {
-        return serve_closed(&settings, listeners, &addresses, assembling, stop_signal).await;
+        return serve_closed(&settings, pages, listeners, &addresses, assembling, stop_signal).await;
     };
     let assembly = assembly?;
-    let routes = layered_router(&assembly.service, &settings);
+    let routes = layered_router(&assembly.service, &settings, pages);
     let running = Running::start(&settings, &addresses, assembly).await;
     latchkey_http::serve::serve(listeners, routes, serve_settings(&settings), stop_signal).await;
     running.end().await;
@@ -73,6 +76,7 @@ pub async fn serve(settings: Settings) -> Result<(), ServeError> {
 /// Answers 503 while the service is being assembled, then opens the readiness gate and runs the service.
 async fn serve_closed(
     settings: &Settings,
+    pages: Option<Arc<Pages>>,
     listeners: Vec<TcpListener>,
     addresses: &[SocketAddr],
     assembling: impl Future<Output = Result<Assembly, WiringError>>,
@@ -97,7 +101,7 @@ async fn serve_closed(
         Ok(Some(assembly)) => {
             // The readiness gate opens before the banner is printed: once the banner says "ready", requests must
             // succeed.
-            gate.open(layered_router(&assembly.service, settings));
+            gate.open(layered_router(&assembly.service, settings, pages));
             let running = Running::start(settings, addresses, assembly).await;
             stop_signal.await;
             Some(running)
@@ -223,11 +227,17 @@ fn unready_router(settings: &Settings) -> axum::Router {
     Middleware::new(http, origins, Arc::new(new_request_id)).without_proxy_warning().wrap(not_ready())
 }
 
-fn layered_router(service: &Arc<Service>, settings: &Settings) -> axum::Router {
+fn layered_router(service: &Arc<Service>, settings: &Settings, pages: Option<Arc<Pages>>) -> axum::Router {
     let app = App::new(Arc::clone(service), http_settings(settings), settings.server.cors_origins.clone());
     let middleware =
         Middleware::new(Arc::clone(&app.settings), app.origins.clone(), Arc::new(new_request_id));
-    middleware.wrap(router(app))
+    let hosted = pages.map(|pages| Hosted {
+        service: Arc::clone(service),
+        settings: Arc::clone(&app.settings),
+        pages,
+    });
+    let pages = hosted.map(|hosted| latchkey_hosted::router(hosted, &middleware)).unwrap_or_default();
+    pages.merge(middleware.wrap(router(app)))
 }
 
 /// Makes a request id (UUID v4). The generator uses the operating system only for its seed, see ADR 0025.

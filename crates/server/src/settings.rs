@@ -16,6 +16,7 @@ mod log_format;
 mod mail;
 mod oauth;
 mod origin;
+mod pages;
 mod passkeys;
 mod passwords;
 mod print;
@@ -50,6 +51,7 @@ pub use log::{LogFormat, LogSettings};
 pub use log_format::log_format;
 pub use mail::{MailSender, MailSettings, MailTransport, SmtpSettings};
 pub use oauth::{OAuthSettings, ProviderSettings, Providers};
+pub use pages::{PageLinks, PageSettings, PageTheme};
 pub use passkeys::{PasskeySettings, passkey_origin_warnings};
 pub use passwords::PasswordSettings;
 pub use scope::Scope;
@@ -109,6 +111,10 @@ groups! {
     passkeys: PasskeySettings,
     passwords: PasswordSettings,
     features: FeatureSettings,
+    pages: PageSettings,
+    page_links: PageLinks,
+    /// Theme of the pages.
+    theme: PageTheme,
     admin: AdminSettings,
     log: LogSettings,
 }

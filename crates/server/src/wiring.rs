@@ -1,8 +1,10 @@
 //! Construction of the service and all its parts from the settings.
 
 mod oauth;
+mod pages;
 
 pub(crate) use oauth::parts as oauth_parts;
+pub(crate) use pages::{Parts as PageParts, pages, parts as page_parts};
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -55,6 +57,13 @@ pub enum WiringError {
     OAuth {
         /// Key of the setting that causes the error.
         key: String,
+        reason: String,
+    },
+    /// A file of the pages' theme, a template or a language cannot be used.
+    #[error("{key}: {reason}")]
+    Pages {
+        /// Key of the setting that causes the error.
+        key: &'static str,
         reason: String,
     },
     /// `server.secret` has fewer than 32 bytes.

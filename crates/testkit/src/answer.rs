@@ -131,6 +131,20 @@ impl Answer {
         self.text()
     }
 
+    /// Asserts a hosted page with this status and the headers of every hosted page, and returns its text.
+    #[track_caller]
+    pub fn hosted(&self, status: u16) -> &str {
+        assert_eq!(self.status, status, "another status: {self:?}");
+        for (name, value) in latchkey_pages::HEADERS {
+            assert_eq!(self.header(name), Some(value), "{self:?}");
+        }
+        assert_eq!(self.header("content-type"), Some("text/html; charset=utf-8"), "no page: {self:?}");
+        assert!(self.header("x-request-id").is_some(), "no request id: {self:?}");
+        assert!(self.header("access-control-allow-origin").is_none(), "CORS: {self:?}");
+        assert_eq!(self.header("strict-transport-security").is_some(), self.is_https, "HSTS: {self:?}");
+        self.text()
+    }
+
     /// Asserts the security headers of every response.
     #[track_caller]
     pub fn assert_secure(&self) {

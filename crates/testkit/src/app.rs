@@ -10,6 +10,7 @@ use latchkey_store_suite::cluster::TestDatabase;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
+use crate::browser::Browser;
 use crate::builder::{ADMIN_KEY, TestAppBuilder};
 use crate::client::{Client, Wire};
 use crate::entropy::SeededEntropy;
@@ -123,6 +124,12 @@ impl TestApp {
     #[must_use]
     pub fn anon(&self) -> Client {
         Client::new(Arc::clone(&self.wire))
+    }
+
+    /// Browser for the hosted pages, at 127.0.0.1.
+    #[must_use]
+    pub fn browser(&self) -> Browser {
+        Browser::new(self.anon(), self.public_url())
     }
 
     /// Client with the admin key.

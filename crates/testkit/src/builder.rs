@@ -61,6 +61,7 @@ pub struct TestAppBuilder {
     pub(crate) cors_origins: Vec<String>,
     pub(crate) mail: MailTransport,
     pub(crate) oauth: OAuthParts,
+    pub(crate) has_pages: bool,
     pub(crate) seed: u64,
 }
 
@@ -79,6 +80,7 @@ impl Default for TestAppBuilder {
             cors_origins: Vec::new(),
             mail: MailTransport::Memory,
             oauth: OAuthParts { outbound: outbound(), ..OAuthParts::default() },
+            has_pages: false,
             seed: 1,
         }
     }
@@ -151,6 +153,13 @@ impl TestAppBuilder {
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
+        self
+    }
+
+    /// Serves the hosted pages, with the default theme.
+    #[must_use]
+    pub fn pages(mut self) -> Self {
+        self.has_pages = true;
         self
     }
 

@@ -4,6 +4,7 @@ use std::net::TcpListener as StdListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use latchkey_hosted::Hosted;
 use latchkey_http::app::App;
 use latchkey_http::middleware::Middleware;
 use latchkey_http::router::router;
@@ -11,6 +12,7 @@ use latchkey_http::serve::serve;
 use latchkey_mail::{
     FileTransport, MemoryTransport, SmtpSettings, SmtpTransport, Templates, TlsMode, Transport,
 };
+use latchkey_pages::{Languages, Links, Pages, Site, Theme};
 use latchkey_service::secrets::ServerSecret;
 use latchkey_service::{Mailer, Service, ServiceParts};
 use tokio::net::TcpListener;
@@ -68,7 +70,13 @@ impl Instance {
         let app = App::new(Arc::clone(&service), plan.http.clone(), plan.cors_origins.clone());
         let middleware =
             Middleware::new(Arc::clone(&app.settings), app.origins.clone(), Arc::new(counted_ids()));
-        let router = middleware.wrap(router(app));
+        let pages = plan.has_pages.then(|| Hosted {
+            service: Arc::clone(&service),
+            settings: Arc::clone(&app.settings),
+            pages: Arc::new(pages()),
+        });
+        let pages = pages.map(|pages| latchkey_hosted::router(pages, &middleware)).unwrap_or_default();
+        let router = pages.merge(middleware.wrap(router(app)));
 
         let listener = TcpListener::from_std(restart_state.socket.try_clone().unwrap()).unwrap();
         let (stop, stopped) = oneshot::channel();
@@ -99,6 +107,11 @@ fn transport(plan: &TestAppBuilder, restart_state: &RestartState) -> Option<Tran
         }
         MailTransport::None => None,
     }
+}
+
+fn pages() -> Pages {
+    let site = Site { name: "Latchkey".to_owned(), links: Links::default() };
+    Pages::new(site, &Theme::default(), Languages::built_in().with_pseudo()).expect("templates")
 }
 
 /// Returns a generator of sequential request ids, which does not use the test's random numbers.

@@ -11,6 +11,7 @@
 //! | [`passkeys`] | browser and authenticator in software; users with a passkey |
 //! | [`mails`] | mailbox |
 //! | [`provider`], [`visitor`] | misbehaving identity provider; minimal browser |
+//! | [`browser`] | browser for the hosted pages |
 //! | [`time`], [`entropy`] | manual clock, deterministic randomness |
 #![allow(
     clippy::unwrap_used,
@@ -24,6 +25,7 @@
 pub mod answer;
 pub mod app;
 pub mod authenticator;
+pub mod browser;
 pub mod builder;
 pub mod client;
 pub mod entropy;
@@ -44,6 +46,7 @@ pub mod visitor;
 pub use answer::Answer;
 pub use app::TestApp;
 pub use authenticator::{Authenticator, totp_code};
+pub use browser::Browser;
 pub use builder::{ADMIN_KEY, ANON_KEY, PASSWORD, TestAppBuilder};
 pub use client::Client;
 pub use latchkey_service::settings::{EmailMethod, EmailSignIn};

@@ -14,10 +14,10 @@ const NOTHING: HeaderValue = HeaderValue::from_static("default-src 'none'; frame
 /// (RFC 6797 section 6.1).
 const HTTPS_ONLY: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
-/// Sets the security headers. A handler's own `Cache-Control` and `Content-Security-Policy` stay.
+/// Sets the security headers. A handler's own `Cache-Control`, `Content-Security-Policy` and `Referrer-Policy` stay.
 pub(super) fn secure(headers: &mut HeaderMap) {
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.entry(REFERRER_POLICY).or_insert(HeaderValue::from_static("no-referrer"));
     headers.entry(CONTENT_SECURITY_POLICY).or_insert(NOTHING);
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     headers.remove(SERVER);

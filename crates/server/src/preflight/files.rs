@@ -1,4 +1,4 @@
-//! Check of mail templates and certificates, with the code that loads them at the start.
+//! Check of templates, files of the theme and certificates, with the code that loads them at the start.
 
 use latchkey_oauth::{InvalidOutbound, ProviderClient};
 
@@ -19,6 +19,11 @@ pub(super) fn inspect(settings: &Settings, bad: &Bad<'_>, findings: &mut Finding
         if let Err(error) = wiring::mail_from(settings) {
             report(&error, "", findings);
         }
+    }
+    if !bad.has("pages.")
+        && let Err(error) = wiring::pages(settings)
+    {
+        report(&error, "; correct it, or unset the key to use what is built in", findings);
     }
     if !bad.has("oauth.") {
         look_at_providers(settings, findings);

@@ -10,6 +10,8 @@ pub enum Scope {
     Database,
     /// The database and the identity providers.
     Providers,
+    /// What pages show: the name of the service, and section `pages`.
+    Pages,
 }
 
 impl Scope {
@@ -17,8 +19,11 @@ impl Scope {
     pub(super) fn leaves_out(self, key: &str) -> bool {
         let sections: &[&str] = match self {
             Self::Service => &[],
-            Self::Database => &["admin.", "mail.", "oauth."],
-            Self::Providers => &["admin.", "mail."],
+            Self::Database => &["admin.", "mail.", "oauth.", "pages."],
+            Self::Providers => &["admin.", "mail.", "pages."],
+            Self::Pages => {
+                return !["server.mode", "server.service_name", "pages."].iter().any(|s| key.starts_with(s));
+            }
         };
         sections.iter().any(|section| key.starts_with(section))
     }
@@ -38,6 +43,7 @@ mod tests {
         for key in ["server.secret", "storage.url", "auth.code_ttl", "passwords.min_length", "mailbox"] {
             assert!(!Scope::Database.leaves_out(key), "{key}");
         }
+        assert!(Scope::Pages.leaves_out("server.secret") && !Scope::Pages.leaves_out("pages.theme.accent"));
         assert!(Scope::Providers.leaves_out("mail.from") && !Scope::Providers.leaves_out("oauth.proxy"));
     }
 }

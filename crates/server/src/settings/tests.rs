@@ -3,6 +3,7 @@
 
 mod defaults;
 mod modes;
+mod pages;
 mod passkeys;
 mod printing;
 mod providers;

@@ -22,6 +22,7 @@ mod migrate;
 mod neighbours;
 mod oauth;
 mod outbox;
+mod pages;
 mod postgres;
 mod preflight;
 mod refusals;

@@ -113,18 +113,6 @@ both_stores! {
         assert!(session.cookie.is_some_and(|cookie| cookie.starts_with("__Secure-latchkey_refresh=")));
     }
 
-    async fn first_page_of_development_leads_on(app) {
-        let answer = app.anon().get("/").send().await;
-
-        let page = answer.page(200);
-        assert!(page.contains("<h1>Latchkey</h1>") && !page.contains("<script"), "{page}");
-        for path in ["/openapi.json", "/api/auth/public-config", "/.well-known/jwks.json", "/health/ready"] {
-            assert!(page.contains(&format!("href=\"{path}\"")), "{path}: {page}");
-            assert_eq!(app.anon().get(path).send().await.status, 200, "{path}");
-        }
-        assert!(page.contains("href=\"/dev/mail\""), "{page}");
-    }
-
     async fn json_ends_in_a_line_feed_that_its_length_counts(app) {
         let ada = app.user("ada").await;
         for answer in [

@@ -83,6 +83,7 @@ mod overload;
 mod own_events;
 mod own_password;
 mod owner_mails;
+mod pages_shell;
 mod passkey_admin;
 mod passkey_calls;
 mod passkey_ceremonies;

@@ -1,0 +1,46 @@
+//! `GET /assets/{digest}/{file}`: style sheet, script, pictures and font. The digest of their contents is in the path, so
+//! browsers keep them for a year.
+
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH, REFERRER_POLICY,
+};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+
+use crate::errors::PageError;
+use crate::hosted::Hosted;
+use crate::page::Page;
+
+pub(crate) const PAGE: Page = Page::new("/assets/{digest}/{file}", || get(send));
+
+const CORP: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
+const FOREVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
+
+async fn send(
+    State(hosted): State<Hosted>,
+    Path((digest, file)): Path<(String, String)>,
+    headers: HeaderMap,
+) -> Result<Response, PageError> {
+    let Some(asset) = hosted.pages.assets().find(&digest, &file) else { return Err(PageError::not_found()) };
+    let tag = HeaderValue::try_from(format!("\"{digest}\"")).map_err(PageError::internal)?;
+    let is_known = headers.get_all(IF_NONE_MATCH).iter().any(|known| *known == tag);
+    let mut response = if is_known {
+        StatusCode::NOT_MODIFIED.into_response()
+    } else {
+        ([(CONTENT_TYPE, asset.content_type)], Body::from(asset.bytes.to_vec())).into_response()
+    };
+    let headers = response.headers_mut();
+    headers.extend([
+        (CACHE_CONTROL, FOREVER),
+        (ETAG, tag),
+        (CORP, HeaderValue::from_static("same-origin")),
+        (REFERRER_POLICY, HeaderValue::from_static("same-origin")),
+    ]);
+    if let Some(policy) = asset.policy {
+        headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
+    }
+    Ok(response)
+}

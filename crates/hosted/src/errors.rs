@@ -1,0 +1,154 @@
+//! Error pages. A handler returns a [`PageError`]; a layer outside of everything replaces the body of each error response
+//! by a page, so that refusals of the router and of the middleware become pages too.
+
+use std::time::Duration;
+
+use axum::body::{Body, HttpBody};
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use http::header::{CONTENT_LENGTH, RETRY_AFTER};
+use http::{HeaderMap, Method, StatusCode};
+use latchkey_http::error::{ApiError, ErrorCode, codes};
+use latchkey_http::query::Query;
+use latchkey_pages::views::{ErrorCause, ErrorPage};
+use latchkey_pages::{Frame, Wait, When};
+
+use crate::hosted::Hosted;
+use crate::language;
+use crate::response::{IsPage, html};
+
+/// The request is for another host (RFC 9110 section 15.5.20). Pages alone answer it, so it is not in the catalogue.
+const MISDIRECTED: ErrorCode = ErrorCode { name: "MISDIRECTED_REQUEST", status: 421, ..codes::NOT_FOUND };
+
+/// An error that is shown as a page.
+pub(crate) struct PageError {
+    /// Status, headers, and the fields of the access log.
+    error: ApiError,
+    shown: Shown,
+}
+
+/// What an error page shows, as a response extension. Without it, the status decides.
+#[derive(Clone, Default)]
+struct Shown {
+    cause: Option<ErrorCause>,
+    /// Where to go on.
+    next: Option<String>,
+}
+
+impl PageError {
+    fn new(code: &'static ErrorCode, cause: ErrorCause) -> Self {
+        Self { error: code.into(), shown: Shown { cause: Some(cause), next: None } }
+    }
+
+    pub(crate) fn not_found() -> Self {
+        Self::new(&codes::NOT_FOUND, ErrorCause::NotFound)
+    }
+
+    pub(crate) fn wrong_host() -> Self {
+        Self::new(&MISDIRECTED, ErrorCause::WrongHost)
+    }
+
+    pub(crate) fn internal(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        ApiError::internal(source).into()
+    }
+}
+
+impl From<ApiError> for PageError {
+    fn from(error: ApiError) -> Self {
+        Self { error, shown: Shown::default() }
+    }
+}
+
+impl IntoResponse for PageError {
+    fn into_response(self) -> Response {
+        let mut response = self.error.into_response();
+        response.extensions_mut().insert(self.shown);
+        response
+    }
+}
+
+/// Layer that replaces the body of every error response by a page.
+pub(crate) async fn show(State(hosted): State<Hosted>, request: Request, next: Next) -> Response {
+    let (path, headers) = (request.uri().path().to_owned(), request.headers().clone());
+    let locale = Query::parse(request.uri().query().unwrap_or_default())
+        .and_then(|query| query.optional("locale"))
+        .unwrap_or_default();
+    let is_head = request.method() == Method::HEAD;
+    let response = next.run(request).await;
+    let is_error = response.status().is_client_error() || response.status().is_server_error();
+    if !is_error || response.extensions().get::<IsPage>().is_some() {
+        return response;
+    }
+    let page = error_page(&hosted, &path, locale.as_deref(), &headers, &response);
+    let page = with_headers(page, &response);
+    if is_head { without_body(page) } else { page }
+}
+
+fn error_page(
+    hosted: &Hosted,
+    path: &str,
+    locale: Option<&str>,
+    headers: &HeaderMap,
+    response: &Response,
+) -> Response {
+    let shown = response.extensions().get::<Shown>().cloned().unwrap_or_default();
+    let request_id = response.headers().get("x-request-id").and_then(|id| id.to_str().ok());
+    let view = ErrorPage {
+        cause: shown.cause.unwrap_or_else(|| cause_of(response)),
+        request_id: request_id.unwrap_or_default().to_owned(),
+        next: shown.next,
+    };
+    let frame = Frame::new(path, When(hosted.service.now()));
+    let text = hosted.pages.render(language::choose(hosted, locale.as_slice(), headers), &frame, &view);
+    match text {
+        Ok(text) => html(response.status(), text),
+        Err(error) => {
+            // The operator's own template for errors is broken, in a state that the start did not try.
+            let error: &(dyn std::error::Error + 'static) = &error;
+            tracing::error!(
+                cause = latchkey_http::error::chain_of(error),
+                "an error page cannot be rendered"
+            );
+            html(
+                response.status(),
+                format!("<!doctype html>\n<title>{0}</title>\n<p>{0}</p>\n", response.status()),
+            )
+        }
+    }
+}
+
+/// Returns the cause of an error that the router, an extractor or the middleware made.
+fn cause_of(response: &Response) -> ErrorCause {
+    let wait = || {
+        let seconds = response.headers().get(RETRY_AFTER).and_then(|seconds| seconds.to_str().ok());
+        Wait(Duration::from_secs(seconds.and_then(|seconds| seconds.parse().ok()).unwrap_or(1)))
+    };
+    match response.status() {
+        StatusCode::NOT_FOUND => ErrorCause::NotFound,
+        StatusCode::FORBIDDEN => ErrorCause::Forbidden,
+        StatusCode::TOO_MANY_REQUESTS => ErrorCause::Throttled { wait: wait() },
+        StatusCode::SERVICE_UNAVAILABLE => ErrorCause::Busy { wait: wait() },
+        status if status.is_client_error() => ErrorCause::BadRequest,
+        _ => ErrorCause::Internal,
+    }
+}
+
+/// Adds the headers of the error response that a page does not set itself: request id, `Retry-After`, `Allow`, HSTS.
+fn with_headers(mut page: Response, response: &Response) -> Response {
+    for (name, value) in response.headers() {
+        if *name != CONTENT_LENGTH && !page.headers().contains_key(name) {
+            page.headers_mut().insert(name, value.clone());
+        }
+    }
+    page
+}
+
+/// Builds the response to HEAD: the headers of the page, its length included, and no body.
+fn without_body(page: Response) -> Response {
+    let (mut parts, body) = page.into_parts();
+    if let Some(length) = body.size_hint().exact() {
+        parts.headers.insert(CONTENT_LENGTH, length.into());
+    }
+    Response::from_parts(parts, Body::empty())
+}

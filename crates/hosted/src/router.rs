@@ -1,0 +1,25 @@
+//! The router of the pages, built from their list.
+
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use axum::routing::any;
+use latchkey_http::middleware::Middleware;
+
+use crate::errors::{self, PageError};
+use crate::hosted::Hosted;
+use crate::list::PAGES;
+use crate::{assets, host, start};
+
+/// Paths below which every unknown path is an error page.
+const UNKNOWN: [&str; 3] = ["/auth", "/auth/", "/auth/{*rest}"];
+
+/// Builds the routes of all pages, within the middleware. In development the start page is among them.
+pub fn router(hosted: Hosted, middleware: &Middleware) -> Router {
+    let start = hosted.settings.development.then_some(&start::PAGE);
+    let pages = PAGES.iter().copied().chain([&assets::PAGE]).chain(start);
+    let routes = pages.fold(Router::new(), |routes, page| routes.route(page.path, (page.methods)()));
+    let unknown = || any(async || PageError::not_found());
+    let routes = UNKNOWN.into_iter().fold(routes, |routes, path| routes.route(path, unknown()));
+    let routes = routes.layer(from_fn_with_state(hosted.clone(), host::check)).with_state(hosted.clone());
+    middleware.for_pages().wrap(routes).layer(from_fn_with_state(hosted, errors::show))
+}

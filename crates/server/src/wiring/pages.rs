@@ -1,0 +1,78 @@
+//! Hosted pages: theme with its files, languages and templates.
+
+use std::fmt::Display;
+use std::path::PathBuf;
+
+use latchkey_pages::{Css, InvalidFile, LanguageError, Languages, Links, Pages, Picture, Site, Theme, Woff2};
+
+use super::WiringError;
+use crate::settings::{Scope, Settings};
+
+/// What pages and their preview are made of.
+pub(crate) struct Parts {
+    pub(crate) site: Site,
+    pub(crate) theme: Theme,
+    pub(crate) languages: Languages,
+}
+
+/// Builds the pages; `None` if they are off.
+pub(crate) fn pages(settings: &Settings) -> Result<Option<Pages>, WiringError> {
+    if settings.scope != Scope::Service || !settings.pages.enabled {
+        return Ok(None);
+    }
+    let Parts { site, theme, languages } = parts(settings)?;
+    let pages = match &settings.pages.templates_dir {
+        Some(folder) => Pages::with_templates(site, &theme, languages, folder),
+        None => Pages::new(site, &theme, languages),
+    };
+    pages.map(Some).map_err(|error| refused("pages.templates_dir", error))
+}
+
+pub(crate) fn parts(settings: &Settings) -> Result<Parts, WiringError> {
+    let links = &settings.page_links;
+    let site = Site {
+        name: settings.server.service_name.clone(),
+        links: Links {
+            terms: links.terms.clone(),
+            privacy: links.privacy.clone(),
+            support: links.support.clone(),
+        },
+    };
+    Ok(Parts { site, theme: theme(settings)?, languages: languages(settings)? })
+}
+
+fn theme(settings: &Settings) -> Result<Theme, WiringError> {
+    let theme = &settings.theme;
+    Ok(Theme {
+        logo: file("pages.theme.logo_file", theme.logo_file.as_ref(), Picture::parse)?,
+        logo_dark: file("pages.theme.logo_dark_file", theme.logo_dark_file.as_ref(), Picture::parse)?,
+        favicon: file("pages.theme.favicon_file", theme.favicon_file.as_ref(), Picture::parse)?,
+        font_file: file("pages.theme.font_file", theme.font_file.as_ref(), Woff2::parse)?,
+        css: file("pages.theme.css_file", theme.css_file.as_ref(), Css::parse)?,
+        ..theme.without_files()
+    })
+}
+
+fn file<T>(
+    key: &'static str,
+    path: Option<&PathBuf>,
+    parse: fn(Vec<u8>) -> Result<T, InvalidFile>,
+) -> Result<Option<T>, WiringError> {
+    let Some(path) = path else { return Ok(None) };
+    let bytes = std::fs::read(path).map_err(|error| refused(key, format!("{}: {error}", path.display())))?;
+    parse(bytes).map(Some).map_err(|error| refused(key, format!("{}: {error}", path.display())))
+}
+
+fn languages(settings: &Settings) -> Result<Languages, WiringError> {
+    let languages = match &settings.pages.locales_dir {
+        Some(folder) => Languages::built_in()
+            .with_folder(folder)
+            .map_err(|error: LanguageError| refused("pages.locales_dir", error))?,
+        None => Languages::built_in(),
+    };
+    Ok(if settings.server.is_development() { languages.with_pseudo() } else { languages })
+}
+
+fn refused(key: &'static str, reason: impl Display) -> WiringError {
+    WiringError::Pages { key, reason: format!("{reason}") }
+}
