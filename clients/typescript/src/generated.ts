@@ -2,7 +2,7 @@
 
 export type components = {
     schemas: {
-        /** @description The facts by which a browser keeps the passkey provider up to date (`signalAllAcceptedCredentials`). */
+        /** @description The data from which a browser updates its passkey manager (`signalAllAcceptedCredentials`). */
         AcceptedPasskeys: {
             /**
              * @description The domain that passkeys belong to; `null` if the service has none.
@@ -632,7 +632,7 @@ export type components = {
              * @example fbfc3007-154e-4ecc-8c0b-6e020557d7bd
              */
             aaguid: string;
-            /** @description True if it is of the domain in force (`passkeys.rp_id`); others are neither offered nor accepted. */
+            /** @description True if it was registered for the present domain (`passkeys.rp_id`); others are neither offered nor accepted. */
             usable: boolean;
         };
         /** @description The service, as authenticators show it. */

@@ -122,8 +122,8 @@ fn found(file: &Path) -> Result<PathBuf> {
     std::fs::canonicalize(file).map_err(named)
 }
 
-/// Measures one round of a row on all three servers. The order of the servers rotates, so that a pause of the machine
-/// does not always affect the same one.
+/// Measures one round of one kind of request on all three servers. The order of the servers rotates, so that a pause
+/// of the machine does not always affect the same one.
 fn one_row(contestants: &mut [Contestant], at: usize, pace: Pace) -> Result<Compared> {
     let mut compared = Compared::new(contestants[0].asked[at].name());
     for round in 0..pace.rounds {

@@ -29,7 +29,7 @@ pub(crate) struct BesideWrites {
     pub(crate) beside: Medians,
     /// Achieved bio writes per second, of [`WRITES`].
     pub(crate) writes: f64,
-    /// Searches for words written just before, during the same writes, in all rounds.
+    /// Searches during the same writes, each for a word that was written just before; results of all rounds.
     pub(crate) found: FreshWordResults,
 }
 

@@ -20,7 +20,7 @@ pub(crate) struct Round {
     pub(crate) processor: f64,
 }
 
-/// Row of a comparison: rounds of the newer binary, the older one, and the older one again.
+/// Results for one kind of request: rounds of the newer binary, the older one, and the older one again.
 #[derive(Debug, Clone)]
 pub(crate) struct Compared {
     name: String,

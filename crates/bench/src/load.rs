@@ -310,7 +310,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Reconnects after a broken connection and repeats the request. Its latency continues to count.
+    /// Reconnects after a broken connection and repeats the request. The time of the reconnect counts as latency.
     fn reconnect(&mut self, number: usize) -> Result<()> {
         let stream = self.connect(number)?;
         let connection = &mut self.connections[number];

@@ -113,7 +113,8 @@ impl Drop for Server {
 fn answers(address: SocketAddr, path: &str) -> bool {
     let next_request = || -> std::io::Result<bool> {
         let mut stream = TcpStream::connect(address)?;
-        stream.set_read_timeout(Some(START_TIMEOUT))?; // a server that accepts and does not respond has not started either
+        // A server that accepts and does not respond has not started either.
+        stream.set_read_timeout(Some(START_TIMEOUT))?;
         stream.write_all(
             format!("GET {path} HTTP/1.1\r\nhost: bench\r\nconnection: close\r\n\r\n").as_bytes(),
         )?;

@@ -33,7 +33,7 @@ pub(crate) struct Findings {
     pub(crate) beside_writes: Option<BesideWrites>,
     /// Start-up times, idle memory and binary size.
     pub(crate) starts: Option<Starts>,
-    /// Number of sessions used, and the service's memory in MB at that point.
+    /// Number of sessions in use, and the memory that the service then uses, in MB.
     pub(crate) memory_with_sessions: Option<(usize, f64)>,
     /// Duration of the run.
     pub(crate) took: Duration,

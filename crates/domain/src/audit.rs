@@ -82,7 +82,7 @@ words! {
         PasskeyRenamed = "passkey_renamed",
         /// A passkey was removed, by its owner or an admin.
         PasskeyRemoved = "passkey_removed",
-        /// A passkey was refused after a good signature: it may have been copied.
+        /// A passkey was refused although its signature was right: it may have been copied.
         PasskeyRefused = "passkey_refused",
         /// A TOTP factor was added.
         TotpAdded = "totp_added",

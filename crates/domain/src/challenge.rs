@@ -109,7 +109,7 @@ impl SecondFactorPolicy {
     }
 }
 
-/// Operator's rules for second factors, as in force.
+/// Operator's current rules for second factors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FactorRules {
     /// Policy for second factors.
@@ -125,7 +125,7 @@ pub struct FactorRules {
 pub struct ChallengeFacts {
     /// True if two-step sign-in is on.
     pub has_two_step: bool,
-    /// True if the account has a passkey of the relying party id in force.
+    /// True if the account has a passkey registered for the relying party id of the service.
     pub has_passkey: bool,
     /// True if the account has a confirmed TOTP factor.
     pub has_totp: bool,

@@ -32,7 +32,7 @@ impl Lane {
         if is_known_client { Self::Known } else { Self::Other }
     }
 
-    /// Returns the number that stands for the lane in the database.
+    /// Returns the number that represents the group in the database.
     #[must_use]
     pub const fn as_number(self) -> i64 {
         match self {
@@ -41,7 +41,7 @@ impl Lane {
         }
     }
 
-    /// Parses the number that stands for a lane in the database; `None` if unknown.
+    /// Parses the number that represents a group in the database; `None` if unknown.
     #[must_use]
     pub fn from_stored(number: i64) -> Option<Self> {
         Self::ALL.into_iter().find(|lane| lane.as_number() == number)
@@ -76,7 +76,7 @@ impl CodeWindow {
     }
 }
 
-/// Counters of wrong attempts by the clients of one lane, at the codes of an account and purpose.
+/// Counters of wrong attempts by one group of clients ([`Lane`]), at the codes of an account and purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LaneAttempts {
     /// Counter for the limit per hour.
@@ -92,14 +92,14 @@ impl LaneAttempts {
         Self { hour: self.hour.incremented(CODE_WINDOW, now), day: self.day.incremented(CODE_DAY, now) }
     }
 
-    /// True if the lane has reached its limit of wrong attempts per day. New codes for clients of the lane then have
-    /// sixteen characters.
+    /// True if these clients have reached the limit of wrong attempts per day. New codes for them then have sixteen
+    /// characters.
     #[must_use]
     pub fn is_daily_budget_used(self, budget: CodeBudget, now: Timestamp) -> bool {
         self.day.attempts_at(CODE_DAY, now) >= budget.per_day
     }
 
-    /// True if six-digit codes from clients of the lane are refused, because it has reached its limit of wrong attempts
+    /// True if six-digit codes from these clients are refused, because they have reached the limit of wrong attempts
     /// per hour or day.
     #[must_use]
     pub fn is_used_up(self, budget: CodeBudget, now: Timestamp) -> bool {

@@ -24,9 +24,9 @@ words! {
         Reauthenticate = "reauthenticate",
         /// Sign-in without a password.
         SignIn = "sign_in",
-        /// Proof of the new address of a change of address.
+        /// Change of an account's email address: proof of the new address.
         EmailChangeNew = "email_change_new",
-        /// Proof of the current address of a change of address.
+        /// Change of an account's email address: proof of the current address.
         EmailChangeCurrent = "email_change_current",
     }
 }

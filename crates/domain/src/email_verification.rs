@@ -83,8 +83,8 @@ impl AccountFacts {
         self.has_unproven_password || (!self.was_ever_verified && self.has_credentials)
     }
 
-    /// True if a sign-in by mail verifies the address of the account, with the effects of [`Verification::SignIn`]. Any
-    /// other account is only signed in to.
+    /// True if a sign-in by mail also verifies the address of the account, with the effects of
+    /// [`Verification::SignIn`]. If false, the sign-in changes nothing else in the account.
     #[must_use]
     pub const fn is_verified_by_sign_in(self, is_verified: bool) -> bool {
         !is_verified || self.may_be_hijacked()

@@ -101,9 +101,9 @@ pub fn known_client(email: &EmailKey, address: ClientAddress) -> LimitKey {
     LimitKey::new("known client", &[email.as_str(), &address.network_text()])
 }
 
-/// Checks both guess limits before a password is compared; `None` permits the comparison. The counter `pair` of
-/// account and client network refuses while its delay lasts. The counter `account` refuses unknown clients while its
-/// failures within the window reach the threshold.
+/// Checks both guess limits before a password is compared. Returns the limit that refuses the comparison; `None`
+/// permits it. The counter `pair`, of account and client network, refuses while its delay lasts. The counter `account`
+/// refuses clients unknown to the account while it has reached its threshold within the window.
 #[must_use]
 pub fn limited(
     pair: &Failures,

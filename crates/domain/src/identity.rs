@@ -113,7 +113,8 @@ impl Issuer {
         is_issuer.then(|| Self(text.to_owned()))
     }
 
-    /// Returns the unknown issuer, of identities that were linked before issuers were stored.
+    /// Returns the issuer that stands for an unknown one: earlier releases linked identities without storing their
+    /// issuers.
     #[must_use]
     pub fn unknown() -> Self {
         Self(UNKNOWN_ISSUER.to_owned())

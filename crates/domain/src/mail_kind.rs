@@ -60,9 +60,10 @@ macro_rules! mail_kinds {
             SecondFactorFailed "second_factor_failed" [Event "second_factor_failed"]
             /// Security notification: an admin or the operator removed all second factors.
             FactorsReset "factors_reset" [Event "factors_reset"]
-            /// Security notification: the owner deleted the account. States the end of the grace, and contains the undo link.
+            /// Security notification: the owner deleted the account. States the end of the grace period, and contains
+            /// the undo link.
             DeletionScheduled "deletion_scheduled" [Event "deletion_scheduled"]
-            /// Security notification: a deleted account was restored in its grace, by its owner or an admin.
+            /// Security notification: a deleted account was restored in its grace period, by its owner or an admin.
             DeletionCancelled "deletion_cancelled" [Event "deletion_cancelled"]
             /// Security notification: an account that its owner deleted was deleted for good.
             AccountDeleted "account_deleted" [Event "account_deleted"]

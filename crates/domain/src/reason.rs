@@ -20,7 +20,7 @@ macro_rules! reasons {
             /// All reason codes, in the order of the documentation.
             pub const ALL: &[Self] = &[$(Self::$name),+];
 
-            /// Returns the stable word, as in responses.
+            /// Returns the word of the reason code, as in responses. It never changes.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$name => $word),+ }
@@ -60,7 +60,7 @@ reasons! {
 }
 
 impl Reason {
-    /// Parses the stable word; `None` if unknown.
+    /// Parses the word of a reason code, as in responses; `None` if unknown.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|reason| reason.as_str() == word)

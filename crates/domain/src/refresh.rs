@@ -6,9 +6,9 @@ use crate::time::Timestamp;
 use crate::tokens::TokenHash;
 use crate::user::User;
 
-/// Maximum number of replaced tokens stored per session. Older ones count as past their grace period. The number is
-/// that of refreshes that the rate limit permits one client address within a grace period of 30 s: 300 at once, and one
-/// more per second.
+/// Maximum number of replaced tokens stored per session. Older ones count as past their grace period. Within a grace
+/// period of 30 s, the rate limit permits one client address no more refreshes than this: 300 at once, and one more per
+/// second.
 const REMEMBERED: usize = 330;
 
 /// A refresh token that a successor has replaced.

@@ -103,7 +103,7 @@ where
     type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(())) // the route is asked when it is called
+        Poll::Ready(Ok(())) // readiness is checked in `call`
     }
 
     fn call(&mut self, request: Request) -> Self::Future {

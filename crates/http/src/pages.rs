@@ -81,7 +81,7 @@ impl IntoResponse for Page {
 }
 
 /// Builds the page (status 400) for a mailed link that is unknown, used or replaced, and has no redirect target. It
-/// does not say which of these applies, and tells the user what to do next.
+/// does not reveal which of these applies, and states what the user can do next.
 #[must_use]
 pub fn dead_link(kind: LinkKind, service_name: &str) -> Page {
     let (what, advice) = match kind {

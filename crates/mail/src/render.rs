@@ -34,7 +34,7 @@ pub enum TemplateError {
         the endings .md, .subject.txt, .txt and .html after {}", path.display(), known.join(", "))]
     UnknownFile {
         path: PathBuf,
-        /// The names of the texts.
+        /// The valid names of texts.
         known: Vec<&'static str>,
     },
     /// The folder or a file in it is unreadable, not UTF-8, or too long.

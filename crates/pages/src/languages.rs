@@ -156,7 +156,7 @@ impl Language {
         self.catalogue.get_or_init(|| match &self.source {
             Source::BuiltIn(source) => Catalogue::parse(&self.tag, source).unwrap_or_default(),
             Source::Pseudo => pseudo::of(english()),
-            Source::Operator => Catalogue::default(), // set when it was read
+            Source::Operator => Catalogue::default(), // never used: the texts are set when the file is read
         })
     }
 }

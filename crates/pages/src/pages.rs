@@ -20,7 +20,7 @@ use crate::{states, tokens};
 pub struct Pages {
     shared: Arc<Shared>,
     base: Environment<'static>,
-    /// Template environments with the functions of a language, one per language, in their order.
+    /// One template environment per language, with the functions of that language; in the order of the languages.
     bound: Vec<OnceLock<Environment<'static>>>,
 }
 

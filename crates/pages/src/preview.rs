@@ -36,7 +36,8 @@ pub struct Preview<'a> {
     /// Folder of the operator's templates.
     pub templates: Option<&'a Path>,
     pub person: &'a Person,
-    /// Start of the URLs of files, before the digest: `assets` for a folder that is opened without a server.
+    /// Text with which the URLs of files begin, before the digest: `assets` for a folder that is opened without a
+    /// server.
     pub root: &'a str,
 }
 

@@ -10,7 +10,8 @@ pub(crate) struct Shared {
     pub(crate) site: Site,
     pub(crate) assets: Assets,
     pub(crate) languages: Languages,
-    /// Start of the URLs of files, before the digest: `/assets`, or a relative path in a preview.
+    /// Text with which the URLs of files begin, before the digest: `/assets`, or a relative path in
+    /// a preview.
     pub(crate) root: String,
 }
 

@@ -46,7 +46,7 @@ impl fmt::Display for Ending {
     }
 }
 
-/// Receiver of the signals that end the process, from its creation on.
+/// Receiver of the signals that end the process. It gets those that arrive after its creation.
 pub struct Endings {
     /// `None` if the process was started with SIGHUP ignored, as `nohup` does. A closed terminal must then not
     /// end the process.

@@ -26,7 +26,7 @@ settings! {
 /// The hashes of the keys that callers present instead of a user's token.
 #[derive(Debug, Clone, Default)]
 pub struct AccessKeys {
-    /// SHA-256 of each admin key in force; at most two, so that keys can be rotated.
+    /// SHA-256 of each valid admin key; at most two, so that keys can be rotated.
     pub admin: Vec<TokenHash>,
     /// SHA-256 of the anonymous key; `None` if none is configured.
     pub anonymous: Option<TokenHash>,

@@ -19,8 +19,8 @@ use crate::sessions::FreshCaller;
 settings! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct Lifetimes {
-        /// The time between the deletion of an account by its owner and its deletion for good. Meanwhile nobody sees the
-        /// account, and its owner can restore it. "0s": at once.
+        /// The time between the deletion of an account by its owner and its deletion for good. Until then the account
+        /// is hidden, and its owner can restore it. "0s": at once.
         "auth.deletion_grace" => grace: Duration [Kind::DurationOrZero] = "14d";
     }
 }

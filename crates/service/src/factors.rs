@@ -1,5 +1,6 @@
-//! Second factors: TOTP, recovery codes and two-step sign-in. Limits and the labels of keys are here, the use cases in
-//! the modules below. The module `challenges` asks for a second factor.
+//! Second factors: TOTP, recovery codes and two-step sign-in. This file has the limits and the labels from which keys
+//! are derived; the use cases are in the modules below. Challenges, which ask for a second factor, are in
+//! [`crate::challenges`].
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -36,7 +36,7 @@ settings! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct Limits {
         /// The limit on requests for the options of a sign-in by passkey from one client address. Every load of a
-        /// sign-in page may ask for them. Good answers cost nothing; failed ones share
+        /// sign-in page may ask for them. Successful sign-ins are not limited; failed ones count against
         /// limits.verification_per_address.
         "limits.passkey_options_per_address" => options_address: Rate = "300/5m";
     }
@@ -74,7 +74,8 @@ impl Passkeys {
         self.kernel.settings.load().values.passkeys_enabled && self.relying_party.id.is_some()
     }
 
-    /// Returns the origins outside of the relying party id whose pages use its passkeys (WebAuthn section 5.11).
+    /// Returns the related origins (WebAuthn section 5.11): those that use the passkeys of this service although their
+    /// host does not belong to the relying party id.
     #[must_use]
     pub fn related_origins(&self) -> Vec<String> {
         self.relying_party.related_origins(&self.kernel.settings.load().redirects)

@@ -176,7 +176,7 @@ pub struct Service {
     pub mailbox: Arc<Mailbox>,
     /// Second factors, and two-step sign-in.
     pub factors: Arc<Factors>,
-    /// Passkeys: registration, sign-in, and those of an account.
+    /// Passkeys: registration, sign-in, and the list of an account's passkeys.
     pub passkeys: Arc<Passkeys>,
     /// Requests for a second factor or a reauthentication, and their answers.
     pub challenges: Arc<Challenges>,

@@ -131,7 +131,7 @@ pub struct SettingsInForce {
     /// The parsed list of allowed redirect URLs.
     pub redirects: RedirectPolicy,
     pub default_redirect: Option<RedirectUrl>,
-    /// The language of mails to people who asked for none.
+    /// The language of mails to recipients whose language is unknown.
     pub default_locale: Locale,
     /// The version of the shared state that contained these settings.
     pub version: i64,

@@ -34,8 +34,8 @@ impl Shared {
         Ok(true)
     }
 
-    /// Loads settings, providers and keys from the database and puts them in force. Only one task reloads at a time,
-    /// because a slow read of old values could otherwise overwrite newer ones.
+    /// Loads settings, providers and keys from the database, and replaces those in use. Only one task reloads at a
+    /// time, because a slow read of old values could otherwise overwrite newer ones.
     pub(crate) async fn reload(&self) -> Result<()> {
         let _turn = self.reloading.lock().await;
         let store = &self.kernel.store;

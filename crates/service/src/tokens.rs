@@ -39,7 +39,7 @@ pub fn sealing_key(secret: &ServerSecret) -> Result<SealingKey, CannotDerive> {
     secret.sealing_key("signing-keys")
 }
 
-/// Issuer and audience of access tokens, and the signing keys in force.
+/// Issuer and audience of access tokens, and the current signing keys.
 pub(crate) struct AccessTokens {
     pub(crate) names: TokenNames,
     pub(crate) algorithm: SigningAlgorithm,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-/// Source of the value that is in force for a key.
+/// Source of a setting's merged value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
     /// Fixed default of the item.

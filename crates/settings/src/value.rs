@@ -29,7 +29,7 @@ pub struct Entry {
     pub source: Source,
 }
 
-/// Values in force by key. Keys that are not set are absent.
+/// Merged values by key. Keys that are not set are absent.
 pub type Entries = BTreeMap<&'static str, Entry>;
 
 /// Returns the text value of a key; empty if the key is not set or has another type.

@@ -1,5 +1,5 @@
-//! Operations of the storage contract that share steps or fill a file, grouped by concept. The others are in
-//! [`crate::engine`].
+//! Operations of the storage contract, grouped by concept: those that are long, or that share steps with
+//! others. Short operations are in [`crate::engine`].
 
 pub(crate) mod answer_challenge;
 pub(crate) mod begin_challenge;

@@ -34,7 +34,7 @@ use crate::undo::UndoWrites;
 pub struct ChallengeTerms {
     /// Number of wrong answers that ends a challenge.
     pub attempts: u32,
-    /// Operator's rules for second factors, as in force.
+    /// Operator's current rules for second factors.
     pub rules: FactorRules,
     /// True if only accounts with a verified email address may sign in.
     pub must_verify: bool,
@@ -61,7 +61,7 @@ pub struct FoundChallenge {
     pub kinds: Vec<ChallengeKind>,
     /// Confirmed TOTP factors of the account.
     pub totp: Vec<SealedTotp>,
-    /// Passkeys of the account for the relying party id in force.
+    /// Passkeys of the account that are registered for the relying party id of the service.
     pub passkeys: Vec<VerifiablePasskey>,
     /// WebAuthn challenge of the request options that were issued last; `None` if there were none.
     pub passkey_options: Option<PasskeyOptions>,
@@ -223,7 +223,7 @@ pub struct BeginReauthentication {
     pub challenge: NewChallenge,
     /// Rate limits of the request. One token is taken from each, or none if one is used up.
     pub takes: Vec<Take>,
-    /// Operator's rules for second factors, as in force.
+    /// Operator's current rules for second factors.
     pub rules: FactorRules,
     /// Audit event to record if the operator requires level 2 and the session has level 1, which ends the session. The
     /// store fills in user id and session id. `None` if level 1 is enough.
@@ -239,7 +239,7 @@ pub struct BeginResetChallenge {
     pub token: TokenHash,
     /// Challenge to write. It replaces an earlier one of the same token.
     pub challenge: NewChallenge,
-    /// Operator's rules for second factors, as in force.
+    /// Operator's current rules for second factors.
     pub rules: FactorRules,
     /// Time of the request, used as the current time throughout the operation.
     pub now: Timestamp,

@@ -88,7 +88,7 @@ pub struct RequestEmailCode {
     pub takes: Vec<Take>,
     /// Code or link to be stored.
     pub email_code: NewEmailCode,
-    /// Mail of kind `Verify` or `Reset`. It is written as a decoy if the account may not have the code.
+    /// Mail of kind `Verify` or `Reset`. If the account may not have the code, it is stored but never sent.
     pub mail: NewMail,
     /// Time of the request, used as the current time throughout the operation.
     pub now: Timestamp,

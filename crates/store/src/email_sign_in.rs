@@ -123,7 +123,7 @@ impl Newcomer {
 
 /// Sign-in by mail.
 ///
-/// **Effects of a sign-in.** The codes and links of both lanes are consumed. If
+/// **Effects of a sign-in.** All codes and links for sign-in that were mailed to the address are consumed. If
 /// [`latchkey_domain::email_verification::AccountFacts::is_verified_by_sign_in`] is true of the account, the address is
 /// verified with the effects of [`latchkey_domain::email_verification::Verification::SignIn`].
 #[async_trait]

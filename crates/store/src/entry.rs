@@ -22,7 +22,7 @@ pub struct Entry {
     pub session: NewSession,
     /// Challenge to write instead of opening the session.
     pub challenge: NewChallenge,
-    /// Operator's rules for second factors, as in force.
+    /// Operator's current rules for second factors.
     pub rules: FactorRules,
 }
 

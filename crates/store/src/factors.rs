@@ -151,7 +151,7 @@ pub struct ChangeFactors<T> {
     pub user_id: UserId,
     /// Session of the caller.
     pub session_id: SessionId,
-    /// Relying party id in force. Only its passkeys count as second factors.
+    /// Relying party id of the service. Only passkeys registered for it count as second factors.
     pub rp_id: Option<RpId>,
     /// Content of the change, for example the id of the factor to remove.
     pub change: T,
@@ -189,7 +189,7 @@ pub struct TurnTwoStepOn {
     pub user_id: UserId,
     /// Session of the caller.
     pub session_id: SessionId,
-    /// Relying party id in force.
+    /// Relying party id of the service. Only passkeys registered for it can be used.
     pub rp_id: Option<RpId>,
     /// Data to write. The events of a sign-in and of a linked identity are not used.
     pub turned_on: TurnedOn,

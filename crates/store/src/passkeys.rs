@@ -21,8 +21,8 @@ use crate::factors::{ChangeFactors, ChangedFactors, Enroller, TurnedOn};
 use crate::outbox::NewMail;
 use crate::sessions::{LiveSession, SignInGuard};
 
-/// A WebAuthn ceremony (a registration or a sign-in) that a request completes. It succeeds once, whichever instance
-/// gets the request.
+/// A WebAuthn ceremony (a registration or a sign-in) that a request completes. It can be completed once, whichever
+/// instance gets the request.
 #[derive(Debug, Clone, Copy)]
 pub struct Ceremony {
     /// Hash of the ceremony's WebAuthn challenge.
@@ -45,7 +45,7 @@ pub struct BeginPasskey {
 /// Outcome of [`Passkeys::begin_passkey`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum BegunPasskey {
-    /// The registration may go on. Nothing but the user handle was written.
+    /// The registration may continue. Only the user handle was written.
     Begun(Box<PasskeyOwner>),
     /// The session or challenge in [`BeginPasskey::enroller`] is not live, or the challenge does not permit the
     /// enrolment.

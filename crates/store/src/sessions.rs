@@ -63,7 +63,7 @@ pub struct SignInCandidate {
     pub last_sign_up: Option<PasswordHash>,
 }
 
-/// Holder of an email address, as found by [`Sessions::begin_sign_in`].
+/// Result of the search for an account with an email address, by [`Sessions::begin_sign_in`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum SignInSubject {
     /// An account, whose hashes the password is compared with.

@@ -26,7 +26,7 @@ pub struct UseUndoLink {
     pub takes: Vec<Take>,
     /// Challenge to write if a second factor is needed. It replaces an earlier one of the same token.
     pub challenge: NewChallenge,
-    /// Operator's rules for second factors, as in force.
+    /// Operator's current rules for second factors.
     pub rules: FactorRules,
     /// Data to write with the undo.
     pub writes: UndoWrites,

@@ -50,7 +50,8 @@ impl Sent {
         });
         let file = std::env::var_os("LATCHKEY_RECORD").unwrap();
         let mut file = OpenOptions::new().create(true).append(true).open(file).unwrap();
-        file.write_all(format!("{line}\n").as_bytes()).unwrap(); // a single write, so that lines of different threads do not mix
+        // A single write, so that lines of different threads do not mix.
+        file.write_all(format!("{line}\n").as_bytes()).unwrap();
     }
 }
 

@@ -14,15 +14,15 @@ use crate::refusal::{Field, Refusal};
 /// comments.
 #[derive(Debug, Clone)]
 pub struct AssertionResponse<'a> {
-    /// `rawId`.
+    /// `rawId`: the credential id.
     pub id: CredentialId,
-    /// `response.clientDataJSON`.
+    /// `response.clientDataJSON`: challenge, origin and type, as JSON.
     pub client_data_json: &'a [u8],
-    /// `response.authenticatorData`.
+    /// `response.authenticatorData`: flags and signature counter.
     pub authenticator_data: &'a [u8],
-    /// `response.signature`.
+    /// `response.signature`: signature over authenticator data and the hash of client data.
     pub signature: &'a [u8],
-    /// `response.userHandle`.
+    /// `response.userHandle`: the user handle of the account; `None` if the authenticator sent none.
     pub user_handle: Option<UserHandle>,
 }
 

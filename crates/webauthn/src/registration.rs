@@ -14,11 +14,11 @@ use crate::refusal::Refusal;
 /// WebAuthn are in the comments.
 #[derive(Debug, Clone)]
 pub struct RegistrationResponse<'a> {
-    /// `rawId`.
+    /// `rawId`: the credential id.
     pub id: CredentialId,
-    /// `response.clientDataJSON`.
+    /// `response.clientDataJSON`: challenge, origin and type, as JSON.
     pub client_data_json: &'a [u8],
-    /// `response.attestationObject`.
+    /// `response.attestationObject`: authenticator data and attestation, as CBOR.
     pub attestation_object: &'a [u8],
 }
 

@@ -16,7 +16,7 @@ pub const LONGEST_BIO: usize = 1_000;
 pub const LONGEST_AVATAR_URL: usize = 2_048;
 /// Maximum size of the metadata, and of all custom fields together, in bytes of compact JSON.
 pub const LARGEST_OBJECT: usize = 16 * 1024;
-/// Keys of the flat profile that a profile update ignores, because clients cannot set them.
+/// Keys that a profile update in flat form ignores, because clients cannot set them.
 pub const READ_ONLY_KEYS: [&str; 8] =
     ["id", "auth_id", "profile", "createdAt", "updatedAt", "created_at", "updated_at", "metadata"];
 /// Usernames that are refused because they could impersonate the service or its staff.

@@ -1,5 +1,5 @@
-//! `GET /.well-known/webauthn`: the origins outside of the relying party id whose pages use its passkeys (WebAuthn
-//! section 5.11).
+//! `GET /.well-known/webauthn`: the related origins (WebAuthn section 5.11), which use the passkeys of this
+//! service although their host does not belong to the relying party id.
 
 use axum::extract::State;
 use axum::response::IntoResponse;

@@ -17,7 +17,7 @@ use crate::endpoints::auth::users::{
 };
 use crate::endpoints::profiles::PublicProfileBody;
 
-/// The flat profile: fixed fields and custom fields in one object.
+/// A profile in its flat form: fixed and custom fields are keys of the same object.
 pub(crate) struct FlatProfile;
 
 pub(crate) struct ProfileChange;
@@ -199,7 +199,7 @@ impl PartialSchema for OpenApiDocument {
 
 impl ToSchema for OpenApiDocument {}
 
-/// Adds the response fields of a flat profile.
+/// Adds the fields of [`FlatProfile`] that only responses have.
 fn shown_fields(object: ObjectBuilder) -> ObjectBuilder {
     let object = object
         .property("name", fields::shown::<Name>())
@@ -212,7 +212,7 @@ fn shown_fields(object: ObjectBuilder) -> ObjectBuilder {
     ["name", "avatar_url", "bio", "createdAt", "updatedAt"].into_iter().fold(object, ObjectBuilder::required)
 }
 
-/// Adds the fixed fields of a flat profile that requests may change.
+/// Adds the fixed fields of [`FlatProfile`] that requests may change.
 fn new_fields(object: ObjectBuilder) -> ObjectBuilder {
     object
         .property("name", fields::sent::<Name>())

@@ -96,7 +96,7 @@ impl Text {
     }
 }
 
-/// A part of a text.
+/// A part of a text: literal text, or a placeholder.
 pub(crate) enum Piece<'a> {
     Literal(&'a str),
     Placeholder(&'a str),

@@ -1,5 +1,5 @@
-//! Check of the database: it is reachable, writable and sealed with the configured secret. Nothing is created or
-//! migrated.
+//! Check of the database: it can be reached and written, and its data can be decrypted with the configured secret.
+//! Nothing is created or migrated.
 
 use std::fs;
 use std::path::Path;

@@ -44,8 +44,8 @@ pub(super) fn find(name: &str) -> Option<Item> {
     ITEMS.iter().copied().find(|item| item.name == name).or_else(|| provider_key(name))
 }
 
-/// Finds the item of an identity provider's key. Its name is leaked to get a static lifetime; settings are read only
-/// once.
+/// Finds the item of an identity provider's key. The memory of the name is never freed, to get a static lifetime;
+/// that is acceptable, because settings are read only once.
 fn provider_key(name: &str) -> Option<Item> {
     let field = provider_field(name)?;
     Some(Item { name: Box::leak(name.to_owned().into_boxed_str()), ..field })

@@ -35,8 +35,8 @@ settings! {
 }
 
 settings! {
-    /// Section `oauth.providers.KEY`: one identity provider. The names of the items are relative to it. The service
-    /// validates the values.
+    /// Section `oauth.providers.KEY`: one identity provider. The names of its settings are relative to the section. The
+    /// service validates the values.
     #[derive(Debug)]
     pub struct ProviderSettings {
         /// OAuth client id, issued by the provider.

@@ -36,7 +36,8 @@ pub(super) fn key_of_file_variable(name: &str) -> Option<Item> {
     key.kind.is_sensitive().then_some(key)
 }
 
-/// Guesses the meaning of an unknown variable with the prefix `LATCHKEY__`.
+/// Returns the name that is probably meant by an unknown variable with the prefix `LATCHKEY__`; `None` if none is
+/// similar enough.
 pub(super) fn guess(name: &str) -> Option<String> {
     with_other_underscores(&squashed(name)).or_else(|| keys::nearest(&dotted(name)).map(variable_of))
 }

@@ -11,7 +11,7 @@ use super::Admin;
 use crate::error::Result;
 use crate::settings::{EmailSignIn, SettingsInForce, SettingsPatch};
 
-/// The settings in force and the offered identity providers, for the public and the admin endpoint of settings.
+/// The current settings and the offered identity providers, for the public and the admin endpoint of settings.
 #[derive(Debug, Clone)]
 pub struct PublicSettings {
     pub in_force: Arc<SettingsInForce>,
@@ -40,7 +40,7 @@ impl Admin {
         }
     }
 
-    /// Changes settings. The change is in force on this instance at once, on others within a second.
+    /// Changes settings. The change takes effect on this instance at once, on others within a second.
     pub async fn change_settings(
         &self,
         patch: &SettingsPatch,

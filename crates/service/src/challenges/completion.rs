@@ -1,4 +1,4 @@
-//! Completion of a sign-in, step-up, password reset or undo after a correct answer to a challenge.
+//! Completion of a sign-in, reauthentication, password reset or undo after a correct answer to a challenge.
 
 use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::challenge::{ChallengeKind, ChallengePurpose};

@@ -28,8 +28,8 @@ pub enum FactorEnroller {
     Fresh(FreshCaller),
     /// A session whose access token may be old. It suffices to complete an enrolment, not to begin one.
     Session(Caller),
-    /// A challenge of a sign-in whose answer is the enrolment of a factor. It serves to begin the enrolment and to
-    /// complete it.
+    /// A challenge of a sign-in that is answered by enrolling a factor. It permits both to begin and to complete the
+    /// enrolment.
     Challenge(ChallengeId),
 }
 
@@ -68,7 +68,7 @@ impl Factors {
         }
     }
 
-    /// Finds the session or challenge of a credential, with its account.
+    /// Finds the session or challenge that a credential stands for, with its account.
     pub(crate) async fn find_enroller(
         &self,
         enroller: FactorEnroller,

@@ -59,7 +59,7 @@ pub(crate) struct ActPayload {
     pub(crate) codes_left: Option<u32>,
 }
 
-/// A fact that a security notification states beside time, device and address of the change.
+/// Additional information in a security notification, besides time, device and address of the change.
 #[derive(Clone, Copy)]
 pub(crate) enum ActFact<'a> {
     /// The name of the identity provider that was linked or unlinked.
@@ -122,7 +122,7 @@ impl MailWriter {
 }
 
 impl Kernel {
-    /// Creates a mail with this payload, sealed.
+    /// Creates a mail for the outbox with this payload, and seals the payload.
     pub(crate) fn sealed_mail(&self, payload: &MailPayload, now: Timestamp) -> Result<NewMail> {
         let id = MailId::new(now, self.id_bytes(now));
         Ok(NewMail { id, sealed: self.seal_payload(id, payload)? })

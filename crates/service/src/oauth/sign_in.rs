@@ -16,7 +16,7 @@ use crate::refusal::INVALID_ID_TOKEN;
 use crate::sessions::{Entrance, SignInClient};
 
 impl OAuth {
-    /// Returns the rules of sign-in for identities of a provider, from the settings in force.
+    /// Returns the rules of sign-in for identities of a provider, from the current settings.
     pub(crate) fn identity_rules(&self, provider: &KnownProvider) -> IdentityRules {
         let settings = self.kernel.settings.load();
         IdentityRules {

@@ -1,4 +1,4 @@
-//! Responses of the browser, and their verification for the relying party in force.
+//! Responses of the browser to WebAuthn options, and their verification.
 
 use latchkey_domain::passkey::{CredentialId, PasskeyState, RpId, Transports, UserHandle};
 use latchkey_domain::session::AuthMethod;

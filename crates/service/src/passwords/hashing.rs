@@ -217,9 +217,10 @@ fn blocks_filled(params: &Params) -> usize {
     params.block_count() * params.t_cost() as usize
 }
 
-/// Returns the parameters of a second computation, after which a hash under `params` has taken as long as a hash under
-/// `today`. Response times therefore do not reveal which accounts have outdated parameters. The second computation uses
-/// at most as much memory as `today`; `None` if the missing work is less than argon2 can do.
+/// Returns the parameters of a second computation, which follows a hash with outdated parameters (`params`). Both
+/// together take as long as one hash with the current parameters (`today`), so response times do not reveal which
+/// accounts have outdated ones. The second computation uses at most as much memory as `today`. `None` if the time to be
+/// filled is shorter than any argon2 computation.
 fn rest(params: &Params, today: &Params) -> Option<Params> {
     let missing = blocks_filled(today).saturating_sub(blocks_filled(params));
     let passes = missing.div_ceil(today.block_count());

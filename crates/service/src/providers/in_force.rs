@@ -159,7 +159,7 @@ impl KnownProvider {
     }
 }
 
-/// The registry of identity providers: the providers in force, and the OAuth client.
+/// The registry of identity providers: those in use, and the OAuth client.
 pub(crate) struct ProviderRegistry {
     pub(crate) parts: OAuthParts,
     pub(crate) client: ProviderClient,
@@ -209,7 +209,7 @@ fn sealing_key(secret: &ServerSecret) -> Result<SealingKey, CannotDerive> {
     secret.sealing_key("oauth-providers")
 }
 
-/// The providers in force, by key.
+/// The providers in use, by key.
 #[derive(Default)]
 pub(crate) struct Providers(BTreeMap<ProviderKey, KnownProvider>);
 

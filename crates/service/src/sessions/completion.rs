@@ -18,7 +18,7 @@ use crate::settings::EmailSignIn;
 use crate::tokens::access_tokens::AccessToken;
 
 impl Sessions {
-    /// Returns the rules for second factors in force.
+    /// Returns the operator's current rules for second factors.
     pub(crate) fn factor_rules(&self) -> FactorRules {
         let policy = self.kernel.settings.load().values.second_factor;
         FactorRules { policy, rp_id: self.rp_id.clone() }

@@ -27,9 +27,10 @@ pub struct Claims {
     /// Email address of the user at the time of issue.
     pub email: String,
     pub email_verified: bool,
-    /// Time of the sign-in that opened the session, or of the step-up for which the token was issued.
+    /// Time of the sign-in that opened the session, or of the reauthentication (step-up) for which the token was
+    /// issued.
     pub auth_time: i64,
-    /// Methods of the sign-in that opened the session (RFC 8176), such as `pwd`, and those of the step-up.
+    /// Methods of the sign-in that opened the session (RFC 8176), such as `pwd`, and those of the reauthentication.
     pub amr: Vec<String>,
     /// Authentication level: 2 if a first and a second factor were shown, absent at level 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -39,7 +39,7 @@ enum Pair {
     EdDsa(Ed25519KeyPair),
 }
 
-/// The signing keys in force: the first one signs, all verify. The set has a cache of tokens verified with its keys.
+/// The current signing keys: the first one signs, all verify. The set has a cache of tokens verified with its keys.
 pub struct KeySet {
     keys: Vec<SigningKey>,
     verified: VerifiedTokens,

@@ -19,7 +19,7 @@ pub(crate) struct VerifiedToken {
     pub(crate) user_id: UserId,
     pub(crate) session_id: SessionId,
     pub(crate) level: Level,
-    /// Time of the sign-in or step-up, in seconds since the Unix epoch.
+    /// Time of the sign-in or reauthentication, in seconds since the Unix epoch.
     auth_time: i64,
     /// Expiry, in seconds since the Unix epoch.
     exp: i64,
@@ -39,7 +39,7 @@ impl VerifiedToken {
         Self { user_id: sub, session_id: sid, level: claims.level(), auth_time, exp, nbf, key_until }
     }
 
-    /// Returns the time of the sign-in or step-up, in whole seconds.
+    /// Returns the time of the sign-in or reauthentication, in whole seconds.
     pub(crate) fn authenticated_at(&self) -> Timestamp {
         Timestamp::from_millis(self.auth_time.saturating_mul(1000))
     }

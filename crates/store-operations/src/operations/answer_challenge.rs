@@ -86,7 +86,8 @@ fn decide(answer: &AnswerChallenge, reads: Reads, results: &Results<'_>) -> Stor
             let mut writes = count(answer, reads, results, &challenge)?;
             let (user, now) = (&challenge.account.user, answer.terms.now);
             write_refusal(&mut writes, user, &answer.passkey_refusal, now)?;
-            challenges::drop_passkey_options(&mut writes, answer.challenge); // one assertion, sent again, causes no second mail
+            // The same assertion, sent again, must not cause a second mail.
+            challenges::drop_passkey_options(&mut writes, answer.challenge);
             Ok(Decided::done(writes, Ok(Answered::Wrong)))
         }
     }
@@ -258,7 +259,7 @@ fn count(
 }
 
 /// Completes a challenge after a right answer: marks the factor as used, deletes the challenge, and performs the
-/// sign-in, step-up, reset or undo that waited for it.
+/// sign-in, reauthentication, reset or undo that waited for it.
 fn complete(
     answer: &AnswerChallenge,
     results: &Results<'_>,
@@ -301,7 +302,7 @@ fn complete(
             reads.apply(results, &mut writes, &undo, (undo_writes, &answer.terms.rules))?;
             Answered::Undone
         }
-        _ => return Ok(Decided::Return(Ok(Answered::Invalid))), // `BegunReads::begun` pairs them
+        _ => return Ok(Decided::Return(Ok(Answered::Invalid))), // `BegunReads::begun` lets no other combination pass
     };
     Ok(Decided::done(writes, Ok(answered)))
 }

@@ -43,7 +43,8 @@ pub(crate) async fn begin<E: Executor>(
         }
         match limit.map_or(Ok(Taken::Yes), |slot| results.taken(slot))? {
             Taken::Yes => {}
-            Taken::No => return Ok(Ok(BeginPasswordChange::NoSession)), // the session ended or got another address before the tokens were taken
+            // The session ended, or its user got another address, before the tokens were taken.
+            Taken::No => return Ok(Ok(BeginPasswordChange::NoSession)),
             Taken::Limited(limited) => return Ok(Err(limited)),
         }
         if let Some(limited) = watch.judge(results, guard.as_ref(), now)? {

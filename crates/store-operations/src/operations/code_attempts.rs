@@ -1,5 +1,5 @@
-//! Judgement of entered email codes. A refused six-digit code counts as an attempt of the client's *lane*: clients known
-//! to the account and all others have separate counters.
+//! Judgement of entered email codes. Wrong six-digit codes are counted, separately for clients known to the account and
+//! for all others. Each of these groups is called a *lane*.
 
 use latchkey_domain::code_window::{Lane, LaneAttempts};
 use latchkey_domain::codes::{CodeForm, CodeMac, Purpose, StoredCode};
@@ -46,8 +46,9 @@ impl CodeReads {
         }
     }
 
-    /// Checks an entered code, and returns whether it is right. A right code is deleted, and so is the code of the
-    /// other lane. A wrong code of six digits is counted. Without an owner every code is wrong.
+    /// Checks an entered code, and returns whether it is right. A right code is deleted, together with the code that
+    /// was mailed to the other group of clients (known or other). A wrong code of six digits is counted. Without an
+    /// owner every code is wrong.
     pub(crate) fn redeem(
         self,
         results: &Results<'_>,
@@ -87,7 +88,8 @@ impl CodeReads {
     }
 }
 
-/// Counts a wrong attempt twice: on each stored code, and for the lane of the client (see the top of this file).
+/// Counts a wrong attempt twice: on each stored code, and in the counter of the client's group (known to the account,
+/// or other).
 fn count(
     writes: &mut Script,
     (email, purpose): (&EmailKey, Purpose),

@@ -1,6 +1,6 @@
-//! Lanes of email codes. A client that requests or enters a code is in the lane *known* if the account signed in from
-//! the client recently, otherwise in the lane *other*. Each lane of an account has its own attempt counters, which also
-//! decide whether the next code is long or has six digits.
+//! Separate counters of wrong email codes for two groups of clients. A client that requests or enters a code is *known*
+//! if the account signed in from it recently, otherwise *other*. The code calls such a group a *lane*. The counters of
+//! a lane also decide whether its next code has six digits or is long.
 
 use latchkey_domain::code_window::{Lane, LaneAttempts};
 use latchkey_domain::codes::{CodeForm, Purpose};
@@ -11,7 +11,8 @@ use latchkey_store::{CodeLane, NewCode, NewEmailCode, NewMail, StoreResult};
 use crate::form::{Results, Script, Slot};
 use crate::tables::{codes, known_clients};
 
-/// Handles of the statements that read a client's lane and the attempt counters of the lane.
+/// Handles of the statements that read whether a client is known to the account, and the attempt counters of its lane
+/// (known or other clients).
 #[derive(Clone, Copy)]
 pub(crate) struct LaneReads {
     client: Slot,
@@ -19,7 +20,7 @@ pub(crate) struct LaneReads {
 }
 
 impl LaneReads {
-    /// Reads the lane of a client that requests a code, and the attempt counters of the lane.
+    /// Reads the lane of a client that requests a code (known or other), and the attempt counters of the lane.
     pub(crate) fn find(reads: &mut Script, email: &EmailKey, purpose: Purpose, lane: &CodeLane) -> Self {
         Self {
             client: known_clients::find(reads, &lane.client),
@@ -27,7 +28,7 @@ impl LaneReads {
         }
     }
 
-    /// Reads the lane of a client that enters a code, and locks the attempt counters of the lane.
+    /// Reads the lane of a client that enters a code (known or other), and locks the attempt counters of the lane.
     pub(crate) fn lock(reads: &mut Script, email: &EmailKey, purpose: Purpose, lane: &CodeLane) -> Self {
         Self {
             client: known_clients::find(reads, &lane.client),
@@ -35,7 +36,8 @@ impl LaneReads {
         }
     }
 
-    /// Decodes the client's lane and the lane's attempt counters. The counters are `None` if none are stored.
+    /// Decodes the client's lane (known or other), and the attempt counters of the lane. The counters are `None` if
+    /// none are stored.
     pub(crate) fn lane(
         self,
         results: &Results<'_>,
@@ -45,8 +47,8 @@ impl LaneReads {
         Ok((lane, codes::attempts(results, self.attempts, lane)?))
     }
 
-    /// Decodes the client's lane, and chooses the form of a code that the client requests: long if the lane's daily
-    /// budget of attempts is used up, otherwise six digits.
+    /// Decodes the client's lane (known or other), and chooses the form of the requested code: long if the lane has
+    /// used up its attempts of the day, otherwise six digits.
     pub(crate) fn asked(self, results: &Results<'_>, code: &NewCode, now: Timestamp) -> StoreResult<Asked> {
         let (lane, made) = self.lane(results, now)?;
         let is_over = made.unwrap_or_default().is_daily_budget_used(code.lane.budget, now);
@@ -54,12 +56,12 @@ impl LaneReads {
     }
 }
 
-/// Handles of the statements that read the lane of a client that requests a code; `None` if it requests a link, since
-/// only codes are counted by lane.
+/// Handles of the statements that read the lane (known or other) of a client that requests a code. `None` if it
+/// requests a link, which has no counters.
 #[derive(Clone, Copy)]
 pub(crate) struct AskReads(Option<LaneReads>);
 
-/// Lane of the client that requests a code, and form of the code to mail: six digits or long.
+/// Lane of the client that requests a code (known or other), and form of the code to mail: six digits or long.
 #[derive(Clone, Copy)]
 pub(crate) struct Asked {
     pub(crate) lane: Lane,
@@ -67,7 +69,7 @@ pub(crate) struct Asked {
 }
 
 impl AskReads {
-    /// Reads the lane of the client, if it requests a code. Does nothing if it requests a link.
+    /// Reads the lane of the client (known or other) if it requests a code. Does nothing if it requests a link.
     pub(crate) fn find(
         reads: &mut Script,
         email: &EmailKey,
@@ -80,7 +82,8 @@ impl AskReads {
         })
     }
 
-    /// Decodes the lane and the form of the requested code, as [`LaneReads::asked`] does. A link has neither.
+    /// Decodes the client's lane (known or other) and the form of the requested code, as [`LaneReads::asked`] does. A
+    /// link has neither.
     pub(crate) fn asked(
         self,
         results: &Results<'_>,

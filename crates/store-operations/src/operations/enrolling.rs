@@ -79,8 +79,8 @@ impl EnrollerReads {
         })
     }
 
-    /// Returns [`Challenge::is_identity_linked`] of the challenge. A session returns true: its identities are linked
-    /// already.
+    /// Returns whether the identity of the first factor is linked to the account, as [`Challenge::is_identity_linked`]
+    /// does. True for a session, because its identities are linked already.
     pub(crate) fn is_identity_linked(
         &self,
         results: &Results<'_>,

@@ -110,7 +110,8 @@ fn decide(
         return Ok(Decided::Return(RegisteredPasskey::TooMany));
     }
     if owned.user_handle.is_none() {
-        return Ok(Decided::Return(RegisteredPasskey::NoEnroller)); // the account has no user handle, so the registration was never begun
+        // The account has no user handle, so the registration was never begun.
+        return Ok(Decided::Return(RegisteredPasskey::NoEnroller));
     }
     let mut writes = Script::default();
     passkeys::insert(&mut writes, enrolling.user().id, &register.passkey, register.now);

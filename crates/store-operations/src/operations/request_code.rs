@@ -78,7 +78,8 @@ pub(crate) fn write(
     }
 }
 
-/// Writes a code. It replaces the code of the same email address, purpose and lane (see [`super::code_lanes`]).
+/// Writes a code. It replaces the code of the same email address, purpose and group of clients (known to the account,
+/// or others).
 pub(crate) fn write_code(
     writes: &mut Script,
     key: &str,

@@ -42,7 +42,8 @@ pub(crate) async fn begin<E: Executor>(
         let needs_second_factor = needs_second_factor(&token);
         let user = token.account.user;
         let last_sign_up = sign_up_attempts::last_sign_up(results, last_sign_up, user.id)?;
-        let last_sign_up = last_sign_up.filter(|_| !user.is_pending); // a pending account loses it when its address is verified
+        // A pending account loses this hash when its address is verified.
+        let last_sign_up = last_sign_up.filter(|_| !user.is_pending);
         let subject = ResetSubject { user_id: user.id, email: user.email, last_sign_up, needs_second_factor };
         Ok(Ok(BeginReset::Good(subject)))
     };

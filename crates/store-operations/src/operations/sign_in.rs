@@ -129,8 +129,8 @@ pub(crate) fn pend_no_more(writes: &mut Script, user_id: UserId, now: Timestamp)
 }
 
 /// Opens a session in one round trip, or returns `None` if a condition does not hold. The conditions are part of the
-/// insert of the session, and every later write depends on that session. The failure counters and the user are locked
-/// as in the transaction, so that concurrent guesses count too.
+/// statement that inserts the session, and every later write depends on that session. The failure counters and the
+/// user are locked, as they are when a transaction decides, so that concurrent guesses count too.
 async fn open_plainly<E: Executor>(engine: &E, sign_in: &SignIn) -> StoreResult<Option<SignInOutcome>> {
     let SignIn { user_id, checked, entry: Entry { session, .. }, guard, event, .. } = sign_in;
     let (user_id, now, guard) = (*user_id, session.created_at, guard.as_ref());

@@ -132,8 +132,7 @@ fn tell_owner(sign_up: &PendingSignUp, asked: Asked, there: &Account) -> StoreRe
     Ok(Decided::done(writes, SignUpOutcome::OwnerTold))
 }
 
-/// Handles a sign-up with a reserved address. It costs as much as one with a taken address, but writes a mail to
-/// nobody.
+/// Handles a sign-up with a reserved address. It costs as much as one with a taken address, but no mail is sent.
 fn tell_nobody(sign_up: &PendingSignUp, asked: Asked) -> StoreResult<Decided<SignUpOutcome>> {
     let PendingSignUp { account, email_code, mail, .. } = sign_up;
     let key = account.email.key();

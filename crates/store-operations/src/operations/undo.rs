@@ -21,8 +21,8 @@ use crate::tables::{
     audit_events, identities, passkeys, recovery_codes, sessions, sign_up_attempts, totp_factors, users,
 };
 
-/// Handles of the statements that read an undo token, and what the mailed reset code depends on: the client's lane (see
-/// [`super::code_lanes`]).
+/// Handles of the statements that read an undo token, and whether the client is known to the account, which determines
+/// the form of the mailed reset code.
 #[derive(Clone, Copy)]
 pub(crate) struct UndoReads {
     found: Slot,

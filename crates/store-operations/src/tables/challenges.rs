@@ -154,8 +154,8 @@ pub(crate) fn insert(
     writes.change(&INSERT, values);
 }
 
-/// Decodes the data read by [`find_facts`], and returns the kinds of answers that a challenge of this purpose accepts
-/// after factors of this level.
+/// Decodes the data read by [`find_facts`]. Returns the kinds of answers that a challenge of this purpose accepts, if
+/// the sign-in has reached this level so far.
 pub(crate) fn kinds(
     results: &Results<'_>,
     slot: Slot,

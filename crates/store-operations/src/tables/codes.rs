@@ -30,8 +30,8 @@ pub const CODE_BUDGETS: Table = Table::new(
 );
 
 statements! {
-    /// Inserts or replaces the code of an email address and purpose in one lane. A code without a user is never valid;
-    /// it is written so that response times are equal.
+    /// Inserts or replaces the code of an email address and purpose for one group of clients (known to the account, or
+    /// others). A code without a user is never valid; it is written so that response times are equal.
     SAVE_CODE: change save_code(
         key: &str, purpose: Purpose, user_id: Option<UserId>, code: &CodeInLane<'_>, now: Timestamp
     ) [key, purpose, code.lane.as_number(), user_id, code.mac, code.form == CodeForm::Long, now, code.expires_at] = "
@@ -49,8 +49,8 @@ statements! {
     LOCK_CODES: read lock_codes(email: &EmailKey, purpose: Purpose) = "
         SELECT lane, user_id, mac, long, attempts, other_attempts, expires_at FROM codes
         WHERE email_key = $1 AND purpose = $2 ORDER BY lane FOR NO KEY UPDATE";
-    /// Counts a wrong attempt on all codes of an email address and purpose. Each code has one counter per lane; the
-    /// counter of the lane `typed_from`, which entered the code, is incremented.
+    /// Counts a wrong attempt on all codes of an email address and purpose. A code has two counters, for attempts by
+    /// clients known to the account and by all others. `typed_from` selects the counter.
     COUNT_ON_CODES: change count_on_codes(email: &EmailKey, purpose: Purpose, typed_from: Lane)
         [email, purpose, typed_from.as_number()] = "
         UPDATE codes SET attempts = least(attempts + CASE lane WHEN $3 THEN 1 ELSE 0 END, 1000000),
@@ -62,8 +62,8 @@ statements! {
     LOCK_ATTEMPTS: read lock_attempts(email: &EmailKey, purpose: Purpose) = "
         SELECT lane, attempts, since, day_attempts, day_since FROM code_budgets
         WHERE email_key = $1 AND purpose = $2 ORDER BY lane FOR NO KEY UPDATE";
-    /// Inserts the attempt counters of one lane. A concurrent insert is a unique violation, which restarts the
-    /// operation, so that both attempts count.
+    /// Inserts the attempt counters of one group of clients (known to the account, or others). A concurrent insert is
+    /// a unique violation, which restarts the operation, so that both attempts count.
     CREATE_ATTEMPTS: change create_attempts(email: &EmailKey, purpose: Purpose, from: Lane, made: &LaneAttempts) [
         email, purpose, from.as_number(), made.hour.attempts, made.hour.since, made.day.attempts, made.day.since,
         made.ends_at()
@@ -78,7 +78,7 @@ statements! {
         WHERE email_key = $1 AND purpose = $2 AND lane = $3";
 }
 
-/// A code to be mailed to the clients of one lane.
+/// A code to be mailed, valid for clients known to the account or for all others.
 pub(crate) struct CodeInLane<'a> {
     pub(crate) lane: Lane,
     pub(crate) form: CodeForm,
@@ -86,9 +86,9 @@ pub(crate) struct CodeInLane<'a> {
     pub(crate) expires_at: Timestamp,
 }
 
-/// Decodes the code mailed to the lane `mailed_in`, with its user; `None` if no code is stored. A code without a user
-/// is never valid. The result has the number of attempts made by the lane `typed_from`, from which the code was
-/// entered.
+/// Decodes the code mailed to one group of clients (`mailed_in`: known to the account, or others), with its user;
+/// `None` if no code is stored. A code without a user is never valid. The result has the number of attempts by the
+/// group that entered the code (`typed_from`).
 pub(crate) fn code(
     results: &Results<'_>,
     slot: Slot,
@@ -99,7 +99,7 @@ pub(crate) fn code(
     Ok(codes.into_iter().find(|(lane, ..)| *lane == mailed_in).map(|(_, owner, code)| (owner, code)))
 }
 
-/// Decodes the attempt counters of one lane; `None` if none are stored.
+/// Decodes the attempt counters of one group of clients (known to the account, or others); `None` if none are stored.
 pub(crate) fn attempts(results: &Results<'_>, slot: Slot, from: Lane) -> StoreResult<Option<LaneAttempts>> {
     let lanes = results.list(slot, read_attempts)?;
     Ok(lanes.into_iter().find(|(lane, _)| *lane == from).map(|(_, made)| made))

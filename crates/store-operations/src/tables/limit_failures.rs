@@ -46,7 +46,7 @@ const MOST_COUNTERS: usize = 4;
 pub(crate) enum Hold {
     /// Locks the counters until the end of the transaction.
     Locked,
-    /// Takes no lock, for reads that no write follows.
+    /// Takes no lock. Used by reads that no write depends on.
     Free,
 }
 

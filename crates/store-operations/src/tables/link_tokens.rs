@@ -49,13 +49,14 @@ statements! {
         WHERE t.hash = $1 AND t.purpose = $2";
     LOCK_TOKEN: read lock_token(hash: TokenHash) [&hash] =
         "SELECT 1 FROM link_tokens WHERE hash = $1 FOR NO KEY UPDATE";
-    /// Invalidates the links for sign-in of an email address and lane.
+    /// Invalidates the links for sign-in of an email address that one group of clients requested (known to the account,
+    /// or others).
     SUPERSEDE_LINKS_IN_LANE: change supersede_links_in_lane(key: &str, purpose: Purpose, lane: Lane, now: Timestamp)
         [key, purpose, now, lane.as_number()] = "
         UPDATE link_tokens SET superseded_at = $3
         WHERE email_key = $1 AND purpose = $2 AND lane = $4 AND used_at IS NULL AND superseded_at IS NULL
             AND expires_at > $3";
-    /// Marks the links of an email address and purpose as used, in both lanes.
+    /// Marks the links of an email address and purpose as used, whichever clients requested them.
     USE_LINKS: change use_links(key: &str, purpose: Purpose, now: Timestamp) = "
         UPDATE link_tokens SET used_at = $3
         WHERE email_key = $1 AND purpose = $2 AND used_at IS NULL AND superseded_at IS NULL";

@@ -103,7 +103,7 @@ pub(crate) struct Owned {
 }
 
 impl Owned {
-    /// Returns the passkeys as their owner sees them.
+    /// Returns the data about the passkeys that their owner may see.
     pub(crate) fn into_own(self) -> Passkeys {
         let passkeys = self.passkeys.into_iter().map(|one| one.passkey).collect();
         Passkeys { user_handle: self.user_handle, passkeys }

@@ -69,12 +69,12 @@ statements! {
     /// cases cost the same; [`profile_of`] discards the other profile.
     FIND_BY_KEY_OR_ANY: read find_by_key_at_constant_cost(email: &EmailKey) =
         concat!("SELECT ", profile_columns!(), " FROM profiles AS p WHERE p.user_id = ", key_or_any!());
-    /// Inserts a profile, with [`create_values`]. The profile is visible in search unless its user is banned,
-    /// pending or in deletion.
+    /// Inserts a profile. The parameters are those of [`create_values`]. The profile is visible in search unless its
+    /// user is banned, pending or in deletion.
     CREATE = create!("", "");
-    /// Updates a profile, with [`save_values`].
+    /// Updates a profile. The parameters are those of [`save_values`].
     SAVE = save!("");
-    /// Updates the columns that are not searchable, with [`save_unsearched_values`].
+    /// Updates the columns that are not searchable. The parameters are those of [`save_unsearched_values`].
     SAVE_UNSEARCHED = "
         UPDATE profiles SET updated_at = $2, version = $3, avatar_url = $4, metadata = $5, custom = $6
         WHERE user_id = $1";
@@ -91,9 +91,10 @@ statements! {
     RECORD_DELETION = record_event_where!("EXISTS (SELECT 1 FROM profiles WHERE user_id = $10)");
 }
 
-/// [`CREATE`] with PostgreSQL's column `trigrams`, whose value follows [`create_values`].
+/// Statement [`CREATE`] with PostgreSQL's additional column `trigrams`, whose value follows those of
+/// [`create_values`].
 pub const CREATE_WITH_TRIGRAMS: &str = create!(", trigrams", ", $15");
-/// [`SAVE`] with PostgreSQL's column `trigrams`, whose value follows [`save_values`].
+/// Statement [`SAVE`] with PostgreSQL's additional column `trigrams`, whose value follows those of [`save_values`].
 pub const SAVE_WITH_TRIGRAMS: &str = save!(", trigrams = $13");
 
 pub(crate) fn profile(results: &Results<'_>, slot: Slot) -> StoreResult<Option<Profile>> {

@@ -35,7 +35,7 @@ pub(super) const fn rows(
 }
 
 impl PurgedRows {
-    /// Returns the time at or before which a row's `age` must be, so that a purge at `now` deletes the row.
+    /// Returns the latest value of `age` with which a purge at `now` deletes a row.
     #[must_use]
     pub fn until(&self, now: Timestamp) -> Timestamp {
         now.minus(self.kept)

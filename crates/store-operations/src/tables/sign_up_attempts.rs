@@ -49,7 +49,8 @@ statements! {
     FORGET_INCOMPARABLE: change forget_incomparable(id: UserId, password: &PasswordHash) [id, password.head()] = "
     UPDATE sign_up_attempts SET hash = NULL WHERE user_id = $1 AND substr(hash, 1, length($2)) <> $2";
     DELETE_ATTEMPT: change delete(id: UserId) = "DELETE FROM sign_up_attempts WHERE user_id = $1";
-    /// Locks a batch of rows from `until` or earlier, oldest first. Rows locked by other transactions are skipped.
+    /// Locks a batch of rows of sign-ups made at or before `until`, oldest first. Rows locked by other transactions
+    /// are skipped.
     LOCK_STALE: read lock_stale(until: Timestamp) [until, ACCOUNT_PURGE_BATCH] = "
     SELECT user_id FROM sign_up_attempts WHERE created_at <= $1 ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED";
 }

@@ -208,8 +208,7 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// Returns the facts about the account by which the domain decides what a verification of the email address
-    /// changes.
+    /// Returns the properties of the account on which the effects of an email verification depend.
     pub(crate) fn standing(&self) -> AccountFacts {
         AccountFacts {
             was_ever_verified: self.first_verified_at.is_some(),

@@ -25,7 +25,7 @@ use latchkey_store::{
     SignInOutcome, TurnedOn, TurnedOnEvents, UndoWrites, UseUndoLink,
 };
 
-/// Recovery codes of an account with two-step sign-in.
+/// Number of recovery codes of an account with two-step sign-in.
 pub(super) const RECOVERY_CODES: u32 = 10;
 /// Time step of the TOTP code that confirms the first factor.
 pub(super) const FIRST_STEP: i64 = 100;
@@ -89,7 +89,7 @@ impl World {
         NewSession { methods, level: Level::Two, ..session }
     }
 
-    /// Confirmation of a pending factor. `None` as time step stands for a wrong code.
+    /// Confirmation of a pending factor, with the time step of the entered code; `None` for a wrong code.
     pub(super) fn confirmation(
         &self,
         enroller: Enroller,

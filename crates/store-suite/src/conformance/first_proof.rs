@@ -32,7 +32,7 @@ impl Squatter {
         Self { user, session }
     }
 
-    /// Asserts that session, password and identity of the squatter are removed, and that the owner's identity leads to
+    /// Asserts that the stranger's session, password and identity are removed, and that the owner's identity leads to
     /// the owner's account only.
     async fn assert_gone(&self, world: &World, now: Timestamp) {
         let user = world.user(self.user.id).await;
@@ -45,7 +45,7 @@ impl Squatter {
         assert_eq!((owner.id, owner.providers()), (self.user.id, vec!["google"]));
     }
 
-    /// Asserts that session, password and identity of the squatter are unchanged.
+    /// Asserts that the stranger's session, password and identity are unchanged.
     async fn assert_there(&self, world: &World, now: Timestamp) {
         let user = world.user(self.user.id).await;
         assert_eq!(user.providers(), ["email", "github"]);

@@ -60,7 +60,7 @@ pub(super) fn issued_by(issuer: &str, identity: VerifiedIdentity) -> VerifiedIde
     VerifiedIdentity { issuer: Issuer::parse(issuer).unwrap(), ..identity }
 }
 
-/// The same identity as it was stored before issuers were.
+/// The same identity without an issuer, as earlier releases stored it.
 pub(super) fn of_unknown_issuer(identity: VerifiedIdentity) -> VerifiedIdentity {
     VerifiedIdentity { issuer: Issuer::unknown(), ..identity }
 }

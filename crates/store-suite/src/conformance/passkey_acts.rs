@@ -24,7 +24,7 @@ use latchkey_store::{
     RegisteredPasskey, Shown, ShownPasskey, SignInWithPasskey, VerifiablePasskey,
 };
 
-/// Relying party id in force.
+/// Relying party id that the service uses.
 pub(super) fn rp_id() -> RpId {
     RpId::new("example.org")
 }

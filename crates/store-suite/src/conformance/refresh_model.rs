@@ -123,7 +123,8 @@ impl Walk {
             8..10 => self.present(world, random.below(HOLDERS - 1), true).await,
             10 => self.holders[HOLDERS - 1] = self.holders[random.below(HOLDERS - 1)],
             11 => self.present(world, HOLDERS - 1, false).await,
-            12..15 => self.holders[random.below(HOLDERS - 1)] = self.model.lineage.len() - 1, // all tabs share the newest cookie
+            // All tabs share the newest cookie.
+            12..15 => self.holders[random.below(HOLDERS - 1)] = self.model.lineage.len() - 1,
             15 if random.below(12) == 0 => self.sign_out(world).await,
             _ => self.wait(random),
         }

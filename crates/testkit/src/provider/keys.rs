@@ -36,8 +36,8 @@ impl SigningKey {
         })
     }
 
-    /// Returns the public key as PEM, to sign with it as an HMAC secret. A faulty verifier, which takes the
-    /// algorithm from the token, would accept such a signature.
+    /// Returns the public key as PEM. Tests use it as the secret of an HMAC signature, which a faulty
+    /// verifier accepts if it takes the algorithm from the token.
     fn pem(&self) -> String {
         let der: PublicKeyX509Der<'_> = self.pair.public_key().as_der().expect("a public key");
         format!("-----BEGIN PUBLIC KEY-----\n{}\n-----END PUBLIC KEY-----\n", STANDARD.encode(der.as_ref()))

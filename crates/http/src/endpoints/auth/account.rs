@@ -41,7 +41,7 @@ pub struct AccountBody {
     two_step: bool,
     /// The confirmed authenticator apps, oldest first.
     totp: Vec<TotpBody>,
-    /// The number of passkeys, those of another domain than the one in force included.
+    /// The number of passkeys, including those of a former domain.
     #[schema(schema_with = fields::count)]
     passkey_count: usize,
     #[schema(schema_with = fields::count)]

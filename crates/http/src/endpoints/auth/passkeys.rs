@@ -65,7 +65,7 @@ pub struct PasskeyFactsBody {
     synced: bool,
     #[schema(schema_with = fields::aaguid)]
     aaguid: String,
-    /// True if it is of the domain in force (`passkeys.rp_id`); others are neither offered nor accepted.
+    /// True if it was registered for the present domain (`passkeys.rp_id`); others are neither offered nor accepted.
     usable: bool,
 }
 
@@ -90,7 +90,7 @@ impl PasskeyBody {
     }
 }
 
-/// The facts by which a browser keeps the passkey provider up to date (`signalAllAcceptedCredentials`).
+/// The data from which a browser updates its passkey manager (`signalAllAcceptedCredentials`).
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = AcceptedPasskeys)]

@@ -129,7 +129,7 @@ fn field(about: &str, parts: &[&str]) -> ObjectBuilder {
         .required("response")
 }
 
-/// Completes a browser's response to an example of a credential, for the `OpenAPI` document.
+/// Returns an example of a credential for the `OpenAPI` document. `response` is its member of that name.
 pub(in crate::endpoints::auth) fn example(response: &Value) -> Value {
     json!({ "id": "AQIDBA", "rawId": "AQIDBA", "type": "public-key", "response": response })
 }

@@ -44,7 +44,7 @@ pub struct NeedsBody {
     needs: Vec<&'static str>,
 }
 
-/// The user with the new address. The session goes on.
+/// The user with the new address. The session continues.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = EmailChanged)]
