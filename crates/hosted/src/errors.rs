@@ -1,5 +1,5 @@
-//! Error pages. A handler returns a [`PageError`]; a layer outside of everything replaces the body of each error response
-//! by a page, so that refusals of the router and of the middleware become pages too.
+//! Error pages. A handler returns a [`PageError`]. The outermost layer replaces the body of each error response by a
+//! page, so refusals of the router and of the middleware become pages too.
 
 use std::time::Duration;
 
@@ -18,7 +18,8 @@ use crate::hosted::Hosted;
 use crate::language;
 use crate::response::{IsPage, html};
 
-/// The request is for another host (RFC 9110 section 15.5.20). Pages alone answer it, so it is not in the catalogue.
+/// The request names another host (RFC 9110 section 15.5.20). Only pages respond with it, so it is not in the
+/// catalogue of errors.
 const MISDIRECTED: ErrorCode = ErrorCode { name: "MISDIRECTED_REQUEST", status: 421, ..codes::NOT_FOUND };
 
 /// An error that is shown as a page.
@@ -28,11 +29,11 @@ pub(crate) struct PageError {
     shown: Shown,
 }
 
-/// What an error page shows, as a response extension. Without it, the status decides.
+/// Content of an error page, as a response extension. Without it, the status determines the content.
 #[derive(Clone, Default)]
 struct Shown {
     cause: Option<ErrorCause>,
-    /// Where to go on.
+    /// URL at which the user can continue; `None` if only the app knows it.
     next: Option<String>,
 }
 
@@ -104,7 +105,7 @@ fn error_page(
     match text {
         Ok(text) => html(response.status(), text),
         Err(error) => {
-            // The operator's own template for errors is broken, in a state that the start did not try.
+            // The operator's own error template fails to render in a case that the check at start does not cover.
             let error: &(dyn std::error::Error + 'static) = &error;
             tracing::error!(
                 cause = latchkey_http::error::chain_of(error),
@@ -118,7 +119,7 @@ fn error_page(
     }
 }
 
-/// Returns the cause of an error that the router, an extractor or the middleware made.
+/// Returns the cause of an error response of the router, an extractor or the middleware, by its status.
 fn cause_of(response: &Response) -> ErrorCause {
     let wait = || {
         let seconds = response.headers().get(RETRY_AFTER).and_then(|seconds| seconds.to_str().ok());
@@ -134,7 +135,8 @@ fn cause_of(response: &Response) -> ErrorCause {
     }
 }
 
-/// Adds the headers of the error response that a page does not set itself: request id, `Retry-After`, `Allow`, HSTS.
+/// Adds the headers of the error response that the page does not set itself: request id, `Retry-After`, `Allow`,
+/// HSTS.
 fn with_headers(mut page: Response, response: &Response) -> Response {
     for (name, value) in response.headers() {
         if *name != CONTENT_LENGTH && !page.headers().contains_key(name) {
@@ -144,7 +146,7 @@ fn with_headers(mut page: Response, response: &Response) -> Response {
     page
 }
 
-/// Builds the response to HEAD: the headers of the page, its length included, and no body.
+/// Builds the response to `HEAD`: the headers of the page, with its length, and no body.
 fn without_body(page: Response) -> Response {
     let (mut parts, body) = page.into_parts();
     if let Some(length) = body.size_hint().exact() {

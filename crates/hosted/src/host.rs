@@ -1,5 +1,5 @@
-//! The check of the header `Host`: pages are shown at the address of the service alone, so that no other name of the
-//! machine (DNS rebinding) can read them.
+//! Check of the header `Host`: pages are shown only under the host of the public URL. Otherwise another site could
+//! read them by pointing a domain name of its own at this machine (DNS rebinding).
 
 use axum::extract::{Request, State};
 use axum::middleware::Next;
@@ -25,7 +25,7 @@ pub(crate) async fn check(State(hosted): State<Hosted>, request: Request, next: 
     PageError::wrong_host().into_response()
 }
 
-/// True for the host and port of the public URL; in development also for this machine under any port.
+/// True for the host and port of the public URL; in development also for a loopback host with any port.
 pub(crate) fn is_own(host: &str, settings: &HttpSettings) -> bool {
     let is_plain = host.bytes().all(|c| c.is_ascii_alphanumeric() || b".-_:[]".contains(&c));
     let own = &settings.public_url;

@@ -1,7 +1,7 @@
-//! Hosted pages over HTTP, for the people whose accounts these are: under `/auth`, and in development the start page.
+//! The hosted pages over HTTP, for the end users of the service: under `/auth`, and in development the start page.
 //!
-//! A path leads to its file: `/auth/sign-in` is `auth/sign_in.rs`. Use cases are those of the service, as in the API;
-//! texts and layout are those of `latchkey_pages`.
+//! The path determines the file: `/auth/sign-in` is `auth/sign_in.rs`. The use cases are those of the API, in
+//! `latchkey_service`; texts and layout are in `latchkey_pages`.
 //!
 //! | Module | Contents |
 //! |---|---|

@@ -2,5 +2,5 @@
 
 use crate::page::Page;
 
-/// All pages but the start page of development.
+/// All pages except the start page and the files.
 pub(crate) const PAGES: &[&Page] = &[];

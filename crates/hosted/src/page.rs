@@ -4,7 +4,7 @@ use axum::routing::MethodRouter;
 
 use crate::hosted::Hosted;
 
-/// A page: a path with the handlers of its methods. `list.rs` names all of them.
+/// A page: a path with the handlers of its methods. `list.rs` lists all pages.
 pub(crate) struct Page {
     pub(crate) path: &'static str,
     /// Handlers by method: `|| get(show).post(act)`. axum answers `HEAD` with the handler of `GET`.

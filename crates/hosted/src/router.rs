@@ -13,7 +13,8 @@ use crate::{assets, host, start};
 /// Paths below which every unknown path is an error page.
 const UNKNOWN: [&str; 3] = ["/auth", "/auth/", "/auth/{*rest}"];
 
-/// Builds the routes of all pages, within the middleware. In development the start page is among them.
+/// Builds the routes of all pages, wrapped in the middleware. The start page exists only in
+/// development.
 pub fn router(hosted: Hosted, middleware: &Middleware) -> Router {
     let start = hosted.settings.development.then_some(&start::PAGE);
     let pages = PAGES.iter().copied().chain([&assets::PAGE]).chain(start);

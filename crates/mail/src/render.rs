@@ -164,7 +164,7 @@ impl Templates {
         Ok(Rendered { subject, text: trim_lines(&text), html: trim_lines(&html) })
     }
 
-    /// Renders one phrase of the words, as a single line.
+    /// Renders one file of the folder `words`, as a single line.
     fn render_phrase(
         &self,
         language: &str,

@@ -61,7 +61,8 @@ enum Verdict {
     /// The number of unused recovery codes changed after the challenge was read, so the answer must be judged again.
     Moved,
     Wrong,
-    /// The signature of the passkey is right, but its counter or its state refuses it. Counts as a wrong answer.
+    /// The signature of the passkey is valid, but the passkey is refused: its counter did not increase, or its
+    /// backup eligibility changed. Counts as a wrong answer.
     PasskeyRefused,
 }
 

@@ -16,9 +16,9 @@ use latchkey_store::{
     ShownCode, SideCode,
 };
 
-/// Code that is mailed to the new address.
+/// Seed of the code that is mailed to the new address.
 pub(super) const NEW: u8 = 21;
-/// Code that is mailed to the current address.
+/// Seed of the code that is mailed to the current address.
 pub(super) const CURRENT: u8 = 22;
 
 /// An account with the password `secret`: its address, and the session in which its owner changes
