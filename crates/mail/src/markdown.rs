@@ -74,7 +74,7 @@ pub(crate) fn text(source: &str) -> String {
     for chunk in chunks(source) {
         for line in chunk.lines().map(Line::read) {
             match line {
-                Line::Subject(_) => text += "{{ greeting }}\n\n",
+                Line::Subject(_) => text += "{% filter wrap %}{{ greeting }}{% endfilter %}\n\n\n",
                 Line::Tag(tag) => text.extend([tag, "\n"]),
                 Line::Include(name) => {
                     text.extend(["{% filter trim %}{% include \"", name, ".txt\" %}{% endfilter %}\n\n\n"]);
@@ -94,7 +94,7 @@ pub(crate) fn text(source: &str) -> String {
         }
     }
     if !subject(source).is_empty() {
-        text += "--\n{{ sent_by }}\n";
+        text += "--\n{% filter wrap %}{{ sent_by }}{% endfilter %}\n";
     }
     text
 }

@@ -49,6 +49,12 @@ macro_rules! templates {
             pub const ALL: &[Self] =
                 &[$(template!($need $stem), $(template!($other_need $other_stem),)?)*];
 
+            /// Returns the stem of the files of the texts, for example `verify_code`.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                self.name
+            }
+
             /// Selects the template of a mail kind. Verification and password reset have two: one for a code and one
             /// for a link.
             #[must_use]

@@ -94,11 +94,33 @@ fn every_mail_is_whole_in_every_language() {
 
 #[test]
 fn no_line_of_a_text_part_is_wider_than_72_columns() {
-    each(|template, language, _, mail| {
-        for line in mail.text.lines().filter(|line| !line.starts_with("https://")) {
+    let templates = Templates::embedded().unwrap();
+    each(|template, language, context, mail| {
+        let long = MailContext {
+            service_name: "Customer portal of the public utilities of the north-east".to_owned(),
+            recipient_name: Some(
+                "María del Carmen Fernández-Villaverde y Ortiz de Zárate Quiñones".to_owned(),
+            ),
+            ..context.clone()
+        };
+        let locale = Locale::parse(language).unwrap();
+        let longer = templates.render(template, &[&locale], &long);
+        let longer = longer.map_err(|error| error.to_string()).unwrap();
+        for line in mail.text.lines().chain(longer.text.lines()).filter(|line| !line.starts_with("https://"))
+        {
             assert!(line.width() <= COLUMNS, "{language}/{}: {line}", template.name);
         }
     });
+}
+
+#[test]
+fn french_marks_keep_a_no_break_space() {
+    for name in names() {
+        let text = embedded("fr", name).unwrap();
+        for mark in [" ?", " !", " ;", " :", " »", "« "] {
+            assert!(!text.contains(mark), "fr/{name}: {mark}");
+        }
+    }
 }
 
 #[test]

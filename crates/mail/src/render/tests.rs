@@ -67,6 +67,7 @@ fn html_is_accessible_and_fetches_nothing() {
             "role=\"presentation\"",
             "<h1",
             "color-scheme",
+            "word-break:break-word",
         ] {
             assert!(html.contains(part), "{}: {part}", template.name);
         }
