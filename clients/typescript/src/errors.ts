@@ -1,12 +1,11 @@
 // Errors as values. Retries are in sessions.ts, parsing of responses in transport.ts.
-import type { components } from "./generated.js";
-import type { Challenge, ResetToken } from "./types.js";
+import type { Challenge, ResetToken, Schemas } from "./types.js";
 
 /** Error codes of the service; see docs/errors.md. */
-export type ServerErrorCode = components["schemas"]["ErrorResponse"]["error"];
+export type ServerErrorCode = Schemas["ErrorResponse"]["error"];
 
 /** Stable reasons of an invalid input; see docs/errors.md. A newer service may add some. */
-export type ErrorReason = NonNullable<components["schemas"]["ErrorResponse"]["reasons"]>[number];
+export type ErrorReason = NonNullable<Schemas["ErrorResponse"]["reasons"]>[number];
 
 /**
  * Error codes of this library, with `statusCode` 0 except for `UNEXPECTED_RESPONSE`, `LEVEL_TOO_LOW` and `TOO_OLD`:

@@ -2,14 +2,11 @@
 // visitors have none. Parts of the core are passed in, not imported: bundlers would put shared modules into a third file.
 import type { base64url, bytesOf } from "./claims.js";
 import type { Auth, ChallengeAnswer, Passkeys } from "./contract.js";
-import type { components } from "./generated.js";
 import type { LatchkeyError, Result } from "./errors.js";
 import type { OAuth } from "./oauth.js";
 import type { Sessions } from "./sessions.js";
 import type { Request, Transport } from "./transport.js";
-import type { Challenge, Entrance, OwnPasskeys, RegisteredPasskey, RemovedPasskey, User } from "./types.js";
-
-type Schemas = components["schemas"];
+import type { Challenge, Entrance, OwnPasskeys, RegisteredPasskey, RemovedPasskey, Schemas, User } from "./types.js";
 
 /** Operations of `auth` about passkeys. */
 export type PasskeyCalls = "signInWithPasskey" | "answerChallengeWithPasskey";

@@ -1,8 +1,7 @@
 // One request and its response. Sessions and retries are in sessions.ts.
-import type { components } from "./generated.js";
 import { failure, LatchkeyError, type Result, success, unexpected, unreachable } from "./errors.js";
 import type { Settings } from "./options.js";
-import type { Challenge, ResetToken } from "./types.js";
+import type { Challenge, ResetToken, Schemas } from "./types.js";
 
 /** Request of an operation. */
 export interface Request {
@@ -85,7 +84,7 @@ function parsed(text: string): unknown {
 }
 
 /** Error response, with the challenge of a password reset. */
-type ErrorBody = Partial<components["schemas"]["ErrorResponse"]> & { challenge?: Challenge<ResetToken> };
+type ErrorBody = Partial<Schemas["ErrorResponse"]> & { challenge?: Challenge<ResetToken> };
 
 /** Error of a response: the service's own, or `UNEXPECTED_RESPONSE` for any other. */
 function refusal(

@@ -1,7 +1,8 @@
 // Objects of the service under the names of the spec; their fields are generated from docs/openapi.json. All are public.
 import type { components } from "./generated.js";
 
-type Schemas = components["schemas"];
+/** All objects of docs/openapi.json, under their names there: those of the admin calls too. */
+export type Schemas = components["schemas"];
 
 /** Untyped application data: any JSON object. */
 export type Metadata = Record<string, unknown>;
