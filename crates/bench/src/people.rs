@@ -10,7 +10,7 @@ use latchkey_domain::email::Email;
 use latchkey_domain::ids::{EventId, ProfileId, SessionId, UserId};
 use latchkey_domain::password::PasswordHash;
 use latchkey_domain::profile::{Bio, Name, NewProfile, Profile, Username};
-use latchkey_domain::session::{AuthMethod, AuthMethods, Level, NewSession};
+use latchkey_domain::session::{AuthMethod, AuthMethods, NewSession};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::RefreshToken;
 use latchkey_domain::user::AppMetadata;
@@ -108,20 +108,10 @@ pub(crate) fn refresh_token(number: u64) -> RefreshToken {
 
 fn session(number: u64, now: Timestamp, client: Client) -> NewSession {
     let refresh = refresh_token(number);
-    NewSession {
-        id: SessionId::new(now, random(number, "session")),
-        family: refresh.family_hash(),
-        refresh: refresh.hash(),
-        created_at: now,
-        idle_expires_at: now.plus(SESSION_LIFE),
-        absolute_expires_at: now.plus(SESSION_LIFE),
-        methods: AuthMethods::of(AuthMethod::Password),
-        level: Level::One,
-        identity: None,
-        passkey: None,
-        client,
-        known_for: None,
-    }
+    let id = SessionId::new(now, random(number, "session"));
+    let hashes = (refresh.family_hash(), refresh.hash());
+    let methods = AuthMethods::of(AuthMethod::Password);
+    NewSession::new(id, hashes, methods, client, now, (SESSION_LIFE, SESSION_LIFE))
 }
 
 fn event(number: u64, now: Timestamp) -> AuditEvent {

@@ -183,6 +183,33 @@ pub struct NewSession {
 }
 
 impl NewSession {
+    /// Creates a session opened by these methods, and with their level, that expires after these durations: idle and
+    /// absolute.
+    #[must_use]
+    pub fn new(
+        id: SessionId,
+        (family, refresh): (TokenHash, TokenHash),
+        methods: AuthMethods,
+        client: Client,
+        created_at: Timestamp,
+        (idle, absolute): (Duration, Duration),
+    ) -> Self {
+        Self {
+            id,
+            family,
+            refresh,
+            created_at,
+            idle_expires_at: created_at.plus(idle),
+            absolute_expires_at: created_at.plus(absolute),
+            level: methods.level(),
+            methods,
+            identity: None,
+            passkey: None,
+            client,
+            known_for: None,
+        }
+    }
+
     /// Returns the session that is opened for this user.
     #[must_use]
     pub fn opened_for(self, user_id: UserId) -> Session {

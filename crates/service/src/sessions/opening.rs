@@ -75,19 +75,13 @@ impl Sessions {
         now: Timestamp,
     ) -> SessionDraft {
         let refresh = RefreshToken::new(self.kernel.entropy.bytes(), self.kernel.entropy.bytes());
+        let id = SessionId::new(now, self.kernel.id_bytes(now));
+        let hashes = (refresh.family_hash(), refresh.hash());
+        let lifetimes = (self.lifetimes.refresh_idle, self.lifetimes.refresh_absolute);
         let session = NewSession {
-            id: SessionId::new(now, self.kernel.id_bytes(now)),
-            family: refresh.family_hash(),
-            refresh: refresh.hash(),
-            created_at: now,
-            idle_expires_at: now.plus(self.lifetimes.refresh_idle),
-            absolute_expires_at: now.plus(self.lifetimes.refresh_absolute),
-            methods,
             level,
-            identity: None,
-            passkey: None,
-            client: client.clone(),
             known_for: self.known_client_age(),
+            ..NewSession::new(id, hashes, methods, client.clone(), now, lifetimes)
         };
         SessionDraft { session, refresh }
     }

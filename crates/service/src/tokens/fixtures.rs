@@ -1,10 +1,13 @@
 //! Test data for the token tests and for the benchmark `tokens`: a user and a session.
 
+use std::time::Duration;
+
 use latchkey_domain::client::{Client, ClientAddress};
 use latchkey_domain::email::Email;
 use latchkey_domain::ids::{SessionId, UserId};
-use latchkey_domain::session::{AuthMethod, AuthMethods, Level, Session};
+use latchkey_domain::session::{AuthMethod, AuthMethods, NewSession, Session};
 use latchkey_domain::time::Timestamp;
+use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::{AppMetadata, User};
 
 /// Time of all test data: 2026-03-01 12:00 UTC, in milliseconds since the Unix epoch.
@@ -29,18 +32,11 @@ pub(crate) fn user_and_session() -> (User, Session) {
         updated_at: NOW,
         profile: None,
     };
-    let session = Session {
-        id: SessionId::new(NOW, [2; 10]),
-        user_id: user.id,
-        created_at: NOW,
-        last_seen_at: NOW,
-        idle_expires_at: Timestamp::from_millis(i64::MAX),
-        absolute_expires_at: Timestamp::from_millis(i64::MAX),
-        methods: AuthMethods::of(AuthMethod::Password),
-        level: Level::One,
-        authenticated_at: NOW,
-        client: Client::new(ClientAddress::new([127, 0, 0, 1].into()), None),
-        name: None,
-    };
+    let hash = TokenHash::of(b"token");
+    let client = Client::new(ClientAddress::new([127, 0, 0, 1].into()), None);
+    let methods = AuthMethods::of(AuthMethod::Password);
+    let id = SessionId::new(NOW, [2; 10]);
+    let never = (Duration::MAX, Duration::MAX);
+    let session = NewSession::new(id, (hash, hash), methods, client, NOW, never).opened_for(user.id);
     (user, session)
 }

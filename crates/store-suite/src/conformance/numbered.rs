@@ -14,7 +14,7 @@ use latchkey_domain::limits::LimitKey;
 use latchkey_domain::passkey::RpId;
 use latchkey_domain::password::PasswordHash;
 use latchkey_domain::profile::{Name, NewProfile};
-use latchkey_domain::session::{AuthMethod, AuthMethods, Level, NewSession};
+use latchkey_domain::session::{AuthMethod, AuthMethods, NewSession};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::AppMetadata;
@@ -162,18 +162,8 @@ pub fn rules(policy: SecondFactorPolicy) -> FactorRules {
 /// Session of a number: its family is the number's token, its first refresh token that of the number plus 1,000.
 #[must_use]
 pub fn session(number: u64) -> NewSession {
-    NewSession {
-        id: SessionId::new(at(0), random(number)),
-        family: token(number),
-        refresh: token(number + 1_000),
-        created_at: at(0),
-        idle_expires_at: at(1_000_000),
-        absolute_expires_at: at(2_000_000),
-        methods: AuthMethods::of(AuthMethod::Password),
-        level: Level::One,
-        identity: None,
-        passkey: None,
-        client: client(),
-        known_for: None,
-    }
+    let id = SessionId::new(at(0), random(number));
+    let hashes = (token(number), token(number + 1_000));
+    let lifetimes = (Duration::from_secs(1_000_000), Duration::from_secs(2_000_000));
+    NewSession::new(id, hashes, AuthMethods::of(AuthMethod::Password), client(), at(0), lifetimes)
 }
