@@ -43,11 +43,10 @@ impl Locale {
         Self(text)
     }
 
-    /// Returns the first of `offered` that suits: the tag itself, else the tag without its last subtags (RFC 4647,
-    /// section 3.4, lookup). `de-AT` thus finds `de`.
+    /// Returns the first of `offered` that suits, by [`look_up`].
     #[must_use]
     pub fn best_of<'a>(&self, offered: &'a [Self]) -> Option<&'a Self> {
-        look_up(self.as_str(), offered)
+        look_up(self.as_str(), offered, Self::as_str)
     }
 
     /// Returns the one of `offered` that suits the header `Accept-Language` best (RFC 9110, section 12.5.4). Malformed
@@ -61,7 +60,7 @@ impl Locale {
                 None => (entry, 1.0),
             };
             if quality > best.map_or(0.0, |(best, _)| best)
-                && let Some(found) = look_up(range.trim(), offered)
+                && let Some(found) = look_up(range.trim(), offered, Self::as_str)
             {
                 best = Some((quality, found));
             }
@@ -70,9 +69,12 @@ impl Locale {
     }
 }
 
-fn look_up<'a>(mut range: &str, offered: &'a [Locale]) -> Option<&'a Locale> {
+/// Returns the first of `offered` that suits a language: its `tag` itself, else that of the language without its last
+/// subtags (RFC 4647, section 3.4, lookup). `de-AT` thus finds `de`.
+#[must_use]
+pub fn look_up<'a, T>(mut range: &str, offered: &'a [T], tag: impl Fn(&T) -> &str) -> Option<&'a T> {
     loop {
-        if let Some(found) = offered.iter().find(|locale| locale.as_str().eq_ignore_ascii_case(range)) {
+        if let Some(found) = offered.iter().find(|one| tag(one).eq_ignore_ascii_case(range)) {
             return Some(found);
         }
         range = range.rsplit_once('-')?.0;

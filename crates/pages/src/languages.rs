@@ -8,6 +8,8 @@ mod pseudo;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use latchkey_domain::locale::look_up;
+
 pub use catalogue::{Catalogue, Fault};
 pub(crate) use catalogue::{Piece, pieces};
 
@@ -123,17 +125,8 @@ impl Languages {
     /// Returns the language of the first tag that is known, exactly or without its last parts (`de-AT` falls back to
     /// `de`); English if none is known.
     pub fn choose<'a>(&self, tags: impl IntoIterator<Item = &'a str>) -> &Language {
-        tags.into_iter().find_map(|tag| self.find(tag)).unwrap_or(&self.list[0])
-    }
-
-    fn find(&self, tag: &str) -> Option<&Language> {
-        let mut tag = tag;
-        loop {
-            if let Some(found) = self.list.iter().find(|language| language.tag.eq_ignore_ascii_case(tag)) {
-                return Some(found);
-            }
-            tag = tag.rsplit_once('-')?.0;
-        }
+        let find = |tag| look_up(tag, &self.list, |language| &language.tag);
+        tags.into_iter().find_map(find).unwrap_or(&self.list[0])
     }
 
     fn replace(&mut self, tag: &str, catalogue: Catalogue) {
