@@ -44,3 +44,9 @@ pub mod tokens;
 pub mod undo;
 pub mod user;
 pub mod words;
+
+#[cfg(test)]
+extern crate self as latchkey_domain; // the fixtures are shared with the tests outside of the crate
+#[cfg(test)]
+#[path = "../tests/fixtures/mod.rs"]
+mod fixtures;

@@ -101,34 +101,11 @@ pub fn reusable_salt(password: Option<PasswordHash>) -> Option<PasswordHash> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::email::Email;
+    use crate::fixtures::verified_user;
     use crate::time::Timestamp;
-    use crate::user::AppMetadata;
-    use crate::user::UserId;
-
-    fn verified() -> User {
-        let now = Timestamp::from_millis(0);
-        User {
-            id: UserId::new(now, [0; 10]),
-            email: Email::parse("ada@example.org").unwrap(),
-            email_verified: true,
-            has_password: true,
-            identities: Vec::new(),
-            passkeys: Vec::new(),
-            banned_at: None,
-            two_step_at: None,
-            deletes_at: None,
-            is_pending: false,
-            is_contested: false,
-            metadata: AppMetadata::default(),
-            created_at: now,
-            updated_at: now,
-            profile: None,
-        }
-    }
 
     fn pending() -> User {
-        User { email_verified: false, is_pending: true, ..verified() }
+        User { email_verified: false, is_pending: true, ..verified_user() }
     }
 
     fn hash(text: &str) -> PasswordHash {
@@ -147,17 +124,17 @@ mod tests {
     #[test]
     fn other_accounts_are_compared_with_both() {
         let (own, last) = (hash("own"), hash("last"));
-        let compared = Compared::of(&verified(), Some(&own), Some(&last));
+        let compared = Compared::of(&verified_user(), Some(&own), Some(&last));
         assert_eq!(compared, Compared { own: Some(&own), of_sign_up: Some(&last) });
     }
 
     #[test]
     fn password_of_a_sign_up_is_answered_alike_for_every_account() {
         let now = Timestamp::from_millis(0);
-        let banned = User { banned_at: Some(now), ..verified() };
+        let banned = User { banned_at: Some(now), ..verified_user() };
         let banned_pending = User { banned_at: Some(now), ..pending() };
         let contested = User { is_contested: true, ..pending() };
-        for user in [verified(), pending(), banned, banned_pending, contested] {
+        for user in [verified_user(), pending(), banned, banned_pending, contested] {
             assert_eq!(Verdict::on(&user, Fit::SignUp, true), Verdict::SignedUpOnly, "{user:?}");
         }
     }
@@ -165,19 +142,19 @@ mod tests {
     #[test]
     fn without_verification_a_sign_up_opens_its_own_account_alone() {
         assert_eq!(Verdict::on(&pending(), Fit::SignUp, false), Verdict::Opens);
-        assert_eq!(Verdict::on(&verified(), Fit::SignUp, false), Verdict::Wrong);
+        assert_eq!(Verdict::on(&verified_user(), Fit::SignUp, false), Verdict::Wrong);
         let contested = User { is_contested: true, ..pending() };
         assert_eq!(Verdict::on(&contested, Fit::SignUp, false), Verdict::Wrong);
     }
 
     #[test]
     fn own_password_is_told_why_it_opens_nothing() {
-        let banned = User { banned_at: Some(Timestamp::from_millis(0)), ..verified() };
-        let unverified = User { email_verified: false, ..verified() };
+        let banned = User { banned_at: Some(Timestamp::from_millis(0)), ..verified_user() };
+        let unverified = User { email_verified: false, ..verified_user() };
         assert_eq!(Verdict::on(&banned, Fit::Own, true), Verdict::Banned);
         assert_eq!(Verdict::on(&unverified, Fit::Own, true), Verdict::Unverified);
         assert_eq!(Verdict::on(&unverified, Fit::Own, false), Verdict::Opens);
-        assert_eq!(Verdict::on(&verified(), Fit::Own, true), Verdict::Opens);
+        assert_eq!(Verdict::on(&verified_user(), Fit::Own, true), Verdict::Opens);
     }
 
     #[test]

@@ -31,29 +31,10 @@ impl SignInOffer {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::email::Email;
-    use crate::time::Timestamp;
-    use crate::user::{AppMetadata, UserId};
+    use crate::fixtures::verified_user;
 
     fn without_any() -> User {
-        let now = Timestamp::from_millis(0);
-        User {
-            id: UserId::new(now, [0; 10]),
-            email: Email::parse("ada@example.org").unwrap(),
-            email_verified: true,
-            has_password: false,
-            identities: Vec::new(),
-            passkeys: Vec::new(),
-            banned_at: None,
-            two_step_at: None,
-            deletes_at: None,
-            is_pending: false,
-            is_contested: false,
-            metadata: AppMetadata::default(),
-            created_at: now,
-            updated_at: now,
-            profile: None,
-        }
+        User { has_password: false, ..verified_user() }
     }
 
     fn offer() -> SignInOffer {

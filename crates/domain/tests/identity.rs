@@ -2,40 +2,26 @@
 //! rules.
 #![allow(clippy::unwrap_used, missing_docs)]
 
-use latchkey_domain::email::Email;
 use latchkey_domain::identity::{
     Candidate, IdentityRules, IdentityVerdict, Issuer, LegacyIdentities, ProviderClaims, ProviderKey,
     Subject, VerifiedIdentity, judge_sign_in,
 };
-use latchkey_domain::ids::UserId;
 use latchkey_domain::profile::{AvatarUrl, Name};
 use latchkey_domain::time::Timestamp;
-use latchkey_domain::user::{AppMetadata, User};
+use latchkey_domain::user::User;
 use proptest::prelude::*;
+
+mod fixtures;
+
+use fixtures::verified_user;
 
 fn google() -> ProviderKey {
     ProviderKey::parse("google").unwrap()
 }
 
 fn user(is_verified: bool, is_banned: bool) -> User {
-    let now = Timestamp::from_millis(1);
-    User {
-        id: UserId::new(now, [1; 10]),
-        email: Email::parse("ada@example.org").unwrap(),
-        email_verified: is_verified,
-        has_password: true,
-        identities: Vec::new(),
-        passkeys: Vec::new(),
-        banned_at: is_banned.then_some(now),
-        two_step_at: None,
-        deletes_at: None,
-        is_pending: false,
-        is_contested: false,
-        metadata: AppMetadata::default(),
-        created_at: now,
-        updated_at: now,
-        profile: None,
-    }
+    let banned_at = is_banned.then_some(Timestamp::from_millis(1));
+    User { email_verified: is_verified, banned_at, ..verified_user() }
 }
 
 proptest! {

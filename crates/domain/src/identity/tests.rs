@@ -2,9 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
+use crate::fixtures::verified_user;
 use crate::time::Timestamp;
-use crate::user::AppMetadata;
-use crate::user::UserId;
 
 const OPEN: IdentityRules = IdentityRules {
     is_sign_up_open: true,
@@ -17,24 +16,8 @@ const CLOSED: IdentityRules = IdentityRules { is_sign_up_open: false, ..OPEN };
 const APART: IdentityRules = IdentityRules { links_by_email: false, ..OPEN };
 
 fn user(is_verified: bool, is_banned: bool) -> User {
-    let now = Timestamp::from_millis(1);
-    User {
-        id: UserId::new(now, [1; 10]),
-        email: Email::parse("ada@example.org").unwrap(),
-        email_verified: is_verified,
-        has_password: true,
-        identities: Vec::new(),
-        passkeys: Vec::new(),
-        banned_at: is_banned.then_some(now),
-        two_step_at: None,
-        deletes_at: None,
-        is_pending: false,
-        is_contested: false,
-        metadata: AppMetadata::default(),
-        created_at: now,
-        updated_at: now,
-        profile: None,
-    }
+    let banned_at = is_banned.then_some(Timestamp::from_millis(1));
+    User { email_verified: is_verified, banned_at, ..verified_user() }
 }
 
 fn identity(email: Option<&str>, is_verified: bool) -> VerifiedIdentity {
