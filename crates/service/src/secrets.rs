@@ -3,6 +3,7 @@
 
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use aws_lc_rs::{hkdf, hmac};
+use latchkey_domain::codes::CodeMac;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::entropy::Entropy;
@@ -45,6 +46,15 @@ impl ServerSecret {
     pub fn sealing_key(&self, label: &str) -> Result<SealingKey, CannotDerive> {
         SealingKey::new(&self.key(label)?)
     }
+}
+
+/// Computes the MAC of a code, which is its stored form, over these parts. One of them is the code.
+pub(crate) fn code_mac<'a>(key: &hmac::Key, parts: impl IntoIterator<Item = &'a [u8]>) -> CodeMac {
+    let mut context = hmac::Context::with_key(key);
+    parts.into_iter().for_each(|part| context.update(part));
+    let mut mac = [0; 32];
+    mac.copy_from_slice(context.sign().as_ref());
+    CodeMac::from_bytes(mac)
 }
 
 /// Derives a key by HKDF: extracts with the salt, then expands with the label.

@@ -7,6 +7,7 @@ use latchkey_domain::ids::UserId;
 use latchkey_domain::long_code::LongCode;
 
 use crate::entropy::Entropy;
+use crate::secrets::code_mac;
 
 /// A new set of recovery codes: the codes, which are shown to the user once, and their MACs, which are stored.
 pub(super) struct NewCodes {
@@ -25,12 +26,7 @@ impl NewCodes {
 /// Computes the MAC of a recovery code, bound to its account. The code has 80 random bits, so a slow hash is not
 /// needed.
 pub(super) fn mac(key: &hmac::Key, user: UserId, code: &LongCode) -> CodeMac {
-    let mut context = hmac::Context::with_key(key);
-    context.update(user.as_uuid().as_bytes());
-    context.update(code.expose().as_bytes());
-    let mut mac = [0; 32];
-    mac.copy_from_slice(context.sign().as_ref());
-    CodeMac::from_bytes(mac)
+    code_mac(key, [user.as_uuid().as_bytes(), code.expose().as_bytes()])
 }
 
 #[cfg(test)]

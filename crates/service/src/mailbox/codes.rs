@@ -16,6 +16,7 @@ use std::time::Duration;
 use super::Mailbox;
 use crate::error::Result;
 use crate::kernel::MailPayload;
+use crate::secrets::code_mac;
 use crate::settings::EmailMethod;
 
 /// An email code or link token, and its mail.
@@ -51,7 +52,7 @@ impl Mailbox {
 
     /// Computes the MAC of a code, which is its stored form.
     pub(crate) fn code_mac(&self, email: &EmailKey, purpose: Purpose, code: &EnteredCode) -> CodeMac {
-        code_mac(&self.code_key, &[purpose.as_str(), email.as_str()], code)
+        mac_of(&self.code_key, &[purpose.as_str(), email.as_str()], code)
     }
 
     /// Computes the MAC of a code that proves the old or the new address of a change. `email` is the current address of
@@ -63,7 +64,7 @@ impl Mailbox {
         code: &EnteredCode,
     ) -> CodeMac {
         let scope = [side.purpose().as_str(), email.as_str(), &change.to_string()];
-        code_mac(&self.code_key, &scope, code)
+        mac_of(&self.code_key, &scope, code)
     }
 
     /// Creates a code for the old or the new address of a change, with its mail. `email` is the current address of the
@@ -163,15 +164,10 @@ fn minutes(lifetime: Duration) -> u32 {
 
 /// Computes the MAC of a code. The MAC depends on the parts of the scope, such as address and purpose, so the code is
 /// valid for no other scope.
-fn code_mac(key: &hmac::Key, scope: &[&str], code: &EnteredCode) -> CodeMac {
-    let mut context = hmac::Context::with_key(key);
-    for part in scope.iter().copied().chain([code.expose()]) {
-        context.update(part.as_bytes());
-        context.update(&[0]); // separates the parts, none of which contains a NUL
-    }
-    let mut mac = [0; 32];
-    mac.copy_from_slice(context.sign().as_ref());
-    CodeMac::from_bytes(mac)
+fn mac_of(key: &hmac::Key, scope: &[&str], code: &EnteredCode) -> CodeMac {
+    let parts = scope.iter().copied().chain([code.expose()]);
+    // A NUL separates the parts, none of which contains one.
+    code_mac(key, parts.flat_map(|part| [part.as_bytes(), &[0]]))
 }
 
 #[cfg(test)]
@@ -190,7 +186,7 @@ mod tests {
         let (ada, eve) = (Email::parse("ada@example.org").unwrap(), Email::parse("eve@example.org").unwrap());
         let code = EnteredCode::SixDigits(SixDigitCode::new(1));
         let mac = |key: &hmac::Key, email: &Email, purpose: Purpose| {
-            code_mac(key, &[purpose.as_str(), email.key().as_str()], &code)
+            mac_of(key, &[purpose.as_str(), email.key().as_str()], &code)
         };
         let ours = mac(&key(1), &ada, Purpose::VerifyEmail);
         assert_ne!(ours, mac(&key(1), &eve, Purpose::VerifyEmail));
