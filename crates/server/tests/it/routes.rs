@@ -6,7 +6,9 @@ use std::sync::LazyLock;
 
 use latchkey_http::api::endpoints;
 use latchkey_http::endpoint::{Access, Body, Endpoint, JsonRequest, Size};
-use latchkey_testkit::{Request, TestApp, User};
+use latchkey_testkit::{Request, TestApp, User, Value};
+
+use crate::schema::resolve;
 
 /// Credentials of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,6 +127,20 @@ fn fields(request: &JsonRequest) -> Vec<&'static str> {
     let has_another = |key| OTHER_SPELLINGS.iter().any(|(other, name)| *other == key && keys.contains(name));
     let custom = keys.contains("profile").then_some("colour");
     keys.iter().copied().filter(|key| !has_another(*key)).chain(custom).collect()
+}
+
+/// Routes that read and respond with JSON to a request without parameters. Two more need a cookie and a setting.
+pub fn plain_reads(document: &Value) -> impl Iterator<Item = &'static Route> {
+    let is_plain = move |route: &&Route| {
+        let read = &document["paths"][route.path]["get"];
+        let parameters = read["parameters"].as_array().into_iter().flatten();
+        let needs_parameter = route.path.contains('{')
+            || parameters.clone().any(|one| resolve(document, one)["required"] == true);
+        let is_json = read["responses"]["200"]["content"]["application/json"].is_object();
+        route.method == "GET" && is_json && !needs_parameter
+    };
+    let needs_more = |route: &&Route| ["/api/auth/csrf", "/.well-known/webauthn"].contains(&route.path);
+    ROUTES.iter().filter(move |route| is_plain(route) && !needs_more(route))
 }
 
 /// Routes that take a body.
