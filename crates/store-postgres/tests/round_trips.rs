@@ -7,8 +7,6 @@ mod identity_world;
 mod limit_world;
 mod link_world;
 
-use std::time::Duration;
-
 use latchkey_domain::codes::{CodeForm, CodeMac, Purpose};
 use latchkey_domain::identity::{Issuer, LegacyIdentities, ProviderKey};
 use latchkey_domain::ids::{KeyId, LeaseId};
@@ -28,7 +26,7 @@ use latchkey_store_postgres::{Postgres, PostgresOptions, PostgresStore, Prepared
 use latchkey_store_suite::cluster::counting_proxy::{self, RoundTrips};
 use latchkey_store_suite::cluster::{TestCluster, TestDatabase};
 use latchkey_store_suite::conformance::numbered::{
-    LANE, account, at, client, code, email, entry, event, key, mail, session, token, user_id,
+    LANE, account, at, code, email, entry, event, key, mail, presented, refresh, session, token, user_id,
 };
 use tempfile::TempDir;
 
@@ -159,30 +157,17 @@ async fn sessions(m: &mut Measured) {
     op!(m.find_live_session(session(1).id, at(1)));
     op!(m.find_session_owner(session(1).id, at(1)));
     op!(m.find_session_profile(session(1).id, at(1)));
-    op!(m.is_refresh_token_good(session(1).family, session(1).refresh, Duration::from_secs(30), at(1)));
+    op!(m.is_refresh_token_good(presented(&session(1), session(1).refresh), at(1)));
     let refresh = || RefreshSession {
-        family: session(1).family,
-        presented: session(1).refresh,
-        successor: token(5),
-        sealed_successor: vec![1; 80],
-        grace: Duration::from_secs(30),
-        idle_expires_at: at(1_000_000),
-        client: client(),
-        reuse_event: event(next()),
         mail: Some(mail(next())),
-        level_two_required: None,
-        now: at(10),
+        ..refresh(presented(&session(1), session(1).refresh), event(next()), at(10))
     };
     op!(m.refresh_session(refresh()), "rotated");
     op!(m.refresh_session(refresh()), "same successor");
     op!(m.list_sessions(user_id(1), at(1)));
     passwords::measure(m).await;
     op!(m.end_sessions(EndedSession::OthersOf(user_id(1), session(1).id), event(next()), at(12)), "others");
-    let by_token = EndedSession::OfRefreshToken {
-        family: session(1).family,
-        presented: token(5),
-        grace: Duration::from_secs(30),
-    };
+    let by_token = EndedSession::OfRefreshToken(presented(&session(1), token(5)));
     op!(m.end_sessions(by_token, event(next()), at(12)), "by token");
     op!(m.end_sessions(EndedSession::Own(user_id(1), session(1).id), event(next()), at(12)), "own");
     op!(m.refresh_session(RefreshSession { now: at(1_000), ..refresh() }), "refused");

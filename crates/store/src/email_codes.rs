@@ -4,8 +4,6 @@
 //! Known and unknown addresses cost the same work. For an address that may not have a code the same rows are written,
 //! without a user. Its mail is a decoy: it is stored but never sent.
 
-use std::time::Duration;
-
 use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::codes::{CodeBudget, CodeForm, CodeMac, Purpose};
@@ -21,6 +19,7 @@ use crate::entry::{Entered, Entry};
 use crate::error::StoreResult;
 use crate::limits::LimitedResult;
 use crate::outbox::NewMail;
+use crate::sessions::PresentedRefreshToken;
 
 /// An email code or link token to be mailed. For each purpose, an account has at most one live link, or else at most
 /// one live code per lane. A lane is a group of clients, those known to the account or all others ([`CodeLane`]). A new
@@ -154,20 +153,9 @@ pub struct OpenLink {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Browser {
     /// Refresh token of the refresh cookie; `None` without the cookie.
-    pub refresh: Option<RefreshCookie>,
+    pub refresh: Option<PresentedRefreshToken>,
     /// Hash of the token in the sign-up cookie; `None` without the cookie.
     pub sign_up: Option<TokenHash>,
-}
-
-/// A refresh token that is checked but not rotated.
-#[derive(Debug, Clone, Copy)]
-pub struct RefreshCookie {
-    /// Hash of the family half of the token.
-    pub family: TokenHash,
-    /// Hash of the whole token.
-    pub presented: TokenHash,
-    /// Grace period of replaced tokens.
-    pub grace: Duration,
 }
 
 /// Confirmation by the owner that a verification may remove data of the account.

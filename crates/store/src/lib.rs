@@ -46,8 +46,8 @@ pub use email_changes::{
 };
 pub use email_codes::{
     BeginReset, Browser, CodeAttempt, CodeLane, Consent, EmailCodes, ExchangeOutcome, LinkState, LinkStatus,
-    NewCode, NewEmailCode, NewToken, OpenLink, OpenedLink, RefreshCookie, RequestEmailCode, ResetOutcome,
-    ResetPassword, ResetSubject, TokenAttempt, VerifyOutcome,
+    NewCode, NewEmailCode, NewToken, OpenLink, OpenedLink, RequestEmailCode, ResetOutcome, ResetPassword,
+    ResetSubject, TokenAttempt, VerifyOutcome,
 };
 pub use email_sign_in::{
     EmailSignIn, EmailSignIns, NewSignInLink, Newcomer, PresentedLink, RequestSignInMail, SignInLink,
@@ -84,8 +84,8 @@ pub use retention::{
 pub use search_feed::{FeedPosition, FeedRead, SearchChange, SearchEntry, SearchFeed};
 pub use sessions::{
     BeginPasswordChange, ChangePassword, EndedSession, FailedSignIn, LiveSession, OwnProfile, PasswordChange,
-    PasswordSet, RefreshOutcome, RefreshSession, Sessions, SetPassword, SignIn, SignInCandidate, SignInGuard,
-    SignInOutcome, SignInSubject,
+    PasswordSet, PresentedRefreshToken, RefreshOutcome, RefreshSession, Sessions, SetPassword, SignIn,
+    SignInCandidate, SignInGuard, SignInOutcome, SignInSubject,
 };
 pub use settings::{SettingChange, Settings, StoredSettings};
 pub use signing_keys::{NewSigningKey, SigningKeys, StoredSigningKey};

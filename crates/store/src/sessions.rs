@@ -140,19 +140,26 @@ pub struct LiveSession {
     pub user: User,
 }
 
+/// A refresh token as a client presents it.
+#[derive(Debug, Clone, Copy)]
+pub struct PresentedRefreshToken {
+    /// Hash of the family half of the token, by which the session is found.
+    pub family: TokenHash,
+    /// Hash of the whole token.
+    pub hash: TokenHash,
+    /// Grace period: time for which a replaced token still yields its successor.
+    pub grace: Duration,
+}
+
 /// A refresh token presented for rotation, with the successor that the client gets.
 #[derive(Debug, Clone)]
 pub struct RefreshSession {
-    /// Hash of the family half of the token, by which the session is found.
-    pub family: TokenHash,
-    /// Hash of the whole presented token.
-    pub presented: TokenHash,
+    /// Token that the client presents.
+    pub presented: PresentedRefreshToken,
     /// Hash of the new successor token.
     pub successor: TokenHash,
     /// New successor token, sealed under a key derived from the presented token.
     pub sealed_successor: Vec<u8>,
-    /// Grace period: time for which a replaced token still yields its successor.
-    pub grace: Duration,
     /// New idle expiry of the session, if the token is rotated.
     pub idle_expires_at: Timestamp,
     /// Client that presents the token.
@@ -198,14 +205,7 @@ pub enum EndedSession {
     /// One session, if it belongs to the given user.
     Own(UserId, SessionId),
     /// The session of a refresh token, if a refresh with the token would succeed.
-    OfRefreshToken {
-        /// Hash of the family half of the token.
-        family: TokenHash,
-        /// Hash of the whole presented refresh token.
-        presented: TokenHash,
-        /// Grace period of replaced tokens.
-        grace: Duration,
-    },
+    OfRefreshToken(PresentedRefreshToken),
     /// All sessions of the user except the given one.
     OthersOf(UserId, SessionId),
 }
@@ -305,9 +305,7 @@ pub trait Sessions {
     /// True if a refresh with the token would return a successor: a new one, or the stored one again. Changes nothing.
     async fn is_refresh_token_good(
         &self,
-        family: TokenHash,
-        presented: TokenHash,
-        grace: Duration,
+        presented: PresentedRefreshToken,
         now: Timestamp,
     ) -> StoreResult<bool>;
 

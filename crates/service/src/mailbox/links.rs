@@ -113,7 +113,7 @@ impl Mailbox {
     }
 
     fn seen_browser(&self, browser: &LinkBrowser) -> Browser {
-        let refresh = browser.refresh.as_ref().map(|token| self.sessions.refresh_cookie(token));
+        let refresh = browser.refresh.as_ref().map(|token| self.sessions.presented_token(token));
         Browser { refresh, sign_up: browser.sign_up.as_ref().map(LinkToken::hash) }
     }
 

@@ -33,8 +33,8 @@ impl Sessions {
                 Err(Error::Refused(&AUTH_UNAUTHORIZED)) => return Ok(()),
                 Err(error) => return Err(error),
             },
-            SignOut::Refresh(presented) => match self.accept(presented, now).await {
-                Ok(token) => self.session_of(&token),
+            SignOut::Refresh(presented) => match self.accept(&presented, now).await {
+                Ok(presented) => EndedSession::OfRefreshToken(presented),
                 Err(Error::Refused(&AUTH_UNAUTHORIZED)) => return Ok(()),
                 Err(error) => return Err(error),
             },

@@ -1,14 +1,12 @@
 //! The refresh of a session: a new access token and the successor of the refresh token. All code that uses the setting
 //! `auth.refresh_grace` is in this file.
 
-use std::time::Duration;
-
 use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
 use latchkey_domain::challenge::SecondFactorPolicy;
 use latchkey_domain::client::{Client, ClientAddress, ClientType};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::RefreshToken;
-use latchkey_store::{EndedSession, RefreshCookie, RefreshOutcome, RefreshSession};
+use latchkey_store::{PresentedRefreshToken, RefreshOutcome, RefreshSession};
 
 use serde_json::Value;
 
@@ -39,17 +37,16 @@ impl Sessions {
             client.address,
             now,
         )?;
-        let token = self.accept(presented, now).await?;
+        let accepted = self.accept(&presented, now).await?;
 
+        let token = presented.token;
         let successor = token.successor(self.kernel.entropy.bytes());
         let sealed_successor =
             self.keys.seal_successor(&*self.kernel.entropy, &token, &successor).map_err(Error::internal)?;
         let refresh = RefreshSession {
-            family: token.family_hash(),
-            presented: token.hash(),
+            presented: accepted,
             successor: successor.hash(),
             sealed_successor,
-            grace: self.grace_period(),
             idle_expires_at: now.plus(self.lifetimes.refresh_idle),
             reuse_event: self.kernel.event(AuditKind::RefreshReused, Actor::User, Some(&client), now),
             mail: self.kernel.notification(Some(&client), None, now)?,
@@ -98,22 +95,25 @@ impl Sessions {
             now,
         )?;
         let token = presented.ok_or(&AUTH_UNAUTHORIZED)?;
-        if self.is_good(&token, now).await? {
+        if self.is_good(self.presented_token(&token), now).await? {
             Ok(self.keys.csrf_token(&token.family_hash()))
         } else {
             Err(Error::Refused(&AUTH_UNAUTHORIZED))
         }
     }
 
-    /// Checks the CSRF token of a web client and returns the refresh token. With a wrong CSRF token the error is 403 if
-    /// the refresh token is valid, and 401 otherwise.
-    pub(super) async fn accept(&self, presented: PresentedToken, now: Timestamp) -> Result<RefreshToken> {
-        let PresentedToken { token, client_type, csrf_token } = presented;
-        let family = token.family_hash();
-        let is_csrf_token = |csrf_token: String| self.keys.is_csrf_token(&family, &csrf_token);
-        if !client_type.is_web() || csrf_token.is_some_and(is_csrf_token) {
-            Ok(token)
-        } else if self.is_good(&token, now).await? {
+    /// Checks the CSRF token of a web client, and returns the refresh token for the store. With a wrong CSRF token the
+    /// error is 403 if the refresh token is valid, and 401 otherwise.
+    pub(super) async fn accept(
+        &self,
+        PresentedToken { token, client_type, csrf_token }: &PresentedToken,
+        now: Timestamp,
+    ) -> Result<PresentedRefreshToken> {
+        let presented = self.presented_token(token);
+        let is_csrf_token = |csrf_token: &String| self.keys.is_csrf_token(&presented.family, csrf_token);
+        if !client_type.is_web() || csrf_token.as_ref().is_some_and(is_csrf_token) {
+            Ok(presented)
+        } else if self.is_good(presented, now).await? {
             Err(Error::Refused(&INVALID_CSRF_TOKEN))
         } else {
             Err(Error::Refused(&AUTH_UNAUTHORIZED))
@@ -121,28 +121,16 @@ impl Sessions {
     }
 
     /// Returns `true` if a refresh would give the token a successor.
-    async fn is_good(&self, token: &RefreshToken, now: Timestamp) -> Result<bool> {
-        let (family, grace) = (token.family_hash(), self.grace_period());
-        Ok(self.kernel.store.is_refresh_token_good(family, token.hash(), grace, now).await?)
+    async fn is_good(&self, presented: PresentedRefreshToken, now: Timestamp) -> Result<bool> {
+        Ok(self.kernel.store.is_refresh_token_good(presented, now).await?)
     }
 
-    /// Returns the values by which the store finds the session to sign out, from its refresh token.
-    pub(super) fn session_of(&self, token: &RefreshToken) -> EndedSession {
-        EndedSession::OfRefreshToken {
+    /// Returns the values by which the store finds and judges a refresh token.
+    pub(crate) fn presented_token(&self, token: &RefreshToken) -> PresentedRefreshToken {
+        PresentedRefreshToken {
             family: token.family_hash(),
-            presented: token.hash(),
-            grace: self.grace_period(),
+            hash: token.hash(),
+            grace: self.lifetimes.refresh_grace,
         }
-    }
-
-    /// Returns the values by which the store finds the session of a refresh cookie, which a browser sends when it opens
-    /// a mailed link.
-    pub(crate) fn refresh_cookie(&self, token: &RefreshToken) -> RefreshCookie {
-        RefreshCookie { family: token.family_hash(), presented: token.hash(), grace: self.grace_period() }
-    }
-
-    /// Returns the time for which a replaced refresh token still works.
-    const fn grace_period(&self) -> Duration {
-        self.lifetimes.refresh_grace
     }
 }

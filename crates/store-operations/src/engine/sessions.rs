@@ -1,7 +1,5 @@
 //! Operations on sessions, password sign-in and password change: implementation of [`Sessions`].
 
-use std::time::Duration;
-
 use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::email::EmailKey;
@@ -9,11 +7,10 @@ use latchkey_domain::ids::{SessionId, UserId};
 use latchkey_domain::limits::Take;
 use latchkey_domain::session::{Session, SessionName};
 use latchkey_domain::time::Timestamp;
-use latchkey_domain::tokens::TokenHash;
 use latchkey_store::{
     BeginPasswordChange, ChangePassword, EndedSession, FailedSignIn, LimitedResult, LiveSession, OwnProfile,
-    PasswordChange, PasswordSet, RefreshOutcome, RefreshSession, Sessions, SetPassword, SignIn, SignInGuard,
-    SignInOutcome, SignInSubject, StoreResult,
+    PasswordChange, PasswordSet, PresentedRefreshToken, RefreshOutcome, RefreshSession, Sessions,
+    SetPassword, SignIn, SignInGuard, SignInOutcome, SignInSubject, StoreResult,
 };
 
 use super::Engine;
@@ -74,12 +71,10 @@ impl<E: Executor> Sessions for Engine<E> {
 
     async fn is_refresh_token_good(
         &self,
-        family: TokenHash,
-        presented: TokenHash,
-        grace: Duration,
+        presented: PresentedRefreshToken,
         now: Timestamp,
     ) -> StoreResult<bool> {
-        refresh::is_good(&self.0, family, presented, grace, now).await
+        refresh::is_good(&self.0, presented, now).await
     }
 
     async fn refresh_session(&self, refresh: RefreshSession) -> StoreResult<RefreshOutcome> {
@@ -113,8 +108,8 @@ impl<E: Executor> Sessions for Engine<E> {
         let (script, ended) = match which {
             EndedSession::Own(user_id, id) => end_own(user_id, id, event, now)?,
             EndedSession::OthersOf(user_id, kept) => end_others(user_id, kept, event, now)?,
-            EndedSession::OfRefreshToken { family, presented, grace } => {
-                return refresh::end_by_token(&self.0, family, presented, grace, event, now).await;
+            EndedSession::OfRefreshToken(presented) => {
+                return refresh::end_by_token(&self.0, presented, event, now).await;
             }
         };
         self.write(script, Repeat::Never, move |results| results.affected(ended)).await

@@ -150,7 +150,7 @@ impl Cookies {
         if let (Some(session), Some(refresh)) = (self.session, &link.browser.refresh)
             && let Some(found) = results.find(session, sessions::read_refreshable)?
             && found.user.id == account
-            && allows_refresh(&found, &refresh.presented, refresh.grace, link.now)
+            && allows_refresh(&found, refresh, link.now)
         {
             return Ok(VerifiedFrom::Inside);
         }

@@ -1,14 +1,11 @@
 //! Rotation of refresh tokens. The domain decides whether a presented token is valid.
 
-use std::time::Duration;
-
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::mail_kind::MailKind;
 use latchkey_domain::refresh::RefreshVerdict;
 use latchkey_domain::session::{Level, Session};
 use latchkey_domain::time::Timestamp;
-use latchkey_domain::tokens::TokenHash;
-use latchkey_store::{LiveSession, RefreshOutcome, RefreshSession, StoreResult};
+use latchkey_store::{LiveSession, PresentedRefreshToken, RefreshOutcome, RefreshSession, StoreResult};
 
 use crate::form::{Decided, Executor, Script};
 use crate::tables::outbox;
@@ -18,17 +15,15 @@ use crate::tables::sessions::{self, RefreshableSession};
 /// nothing.
 pub(crate) async fn is_good<E: Executor>(
     engine: &E,
-    family: TokenHash,
-    presented: TokenHash,
-    grace: Duration,
+    presented: PresentedRefreshToken,
     now: Timestamp,
 ) -> StoreResult<bool> {
     let mut script = Script::default();
-    let found = sessions::find_by_family(&mut script, &family);
+    let found = sessions::find_by_family(&mut script, &presented.family);
     engine
         .read(script, move |results| {
             let found = results.find(found, sessions::read_refreshable)?;
-            Ok(found.is_some_and(|found| allows_refresh(&found, &presented, grace, now)))
+            Ok(found.is_some_and(|found| allows_refresh(&found, &presented, now)))
         })
         .await
 }
@@ -37,18 +32,16 @@ pub(crate) async fn is_good<E: Executor>(
 /// 1.
 pub(crate) async fn end_by_token<E: Executor>(
     engine: &E,
-    family: TokenHash,
-    presented: TokenHash,
-    grace: Duration,
+    presented: PresentedRefreshToken,
     event: AuditEvent,
     now: Timestamp,
 ) -> StoreResult<u64> {
     let mut reads = Script::default();
-    let found = sessions::lock_by_family(&mut reads, &family);
+    let found = sessions::lock_by_family(&mut reads, &presented.family);
     engine
         .transact(reads, move |results| {
             let found = results.find(found, sessions::read_refreshable)?;
-            let Some(found) = found.filter(|found| allows_refresh(found, &presented, grace, now)) else {
+            let Some(found) = found.filter(|found| allows_refresh(found, &presented, now)) else {
                 return Ok(Decided::Return(0));
             };
             let mut writes = Script::default();
@@ -62,13 +55,13 @@ pub(crate) async fn end_by_token<E: Executor>(
 /// Refreshes a session: decides on the presented token by the domain's rules, and applies the decision.
 pub(crate) async fn refresh<E: Executor>(engine: &E, refresh: RefreshSession) -> StoreResult<RefreshOutcome> {
     let mut reads = Script::default();
-    let found = sessions::lock_by_family(&mut reads, &refresh.family);
+    let found = sessions::lock_by_family(&mut reads, &refresh.presented.family);
     engine
         .transact(reads, move |results| {
             let Some(found) = results.find(found, sessions::read_refreshable)? else {
                 return Ok(Decided::Return(RefreshOutcome::Refused));
             };
-            let verdict = judge(&found, &refresh.presented, refresh.grace, refresh.now);
+            let verdict = judge(&found, &refresh.presented, refresh.now);
             if let Some(event) = refresh.level_two_required.as_ref().filter(|_| verdict.is_good())
                 && found.session.level == Level::One
             {
@@ -95,29 +88,24 @@ pub(crate) async fn refresh<E: Executor>(engine: &E, refresh: RefreshSession) ->
         .await
 }
 
-fn judge(
-    found: &RefreshableSession,
-    presented: &TokenHash,
-    grace: Duration,
-    now: Timestamp,
-) -> RefreshVerdict {
-    found.state.judge_for(&found.user, presented, now, grace)
+fn judge(found: &RefreshableSession, presented: &PresentedRefreshToken, now: Timestamp) -> RefreshVerdict {
+    found.state.judge_for(&found.user, &presented.hash, now, presented.grace)
 }
 
 /// True if a refresh with this token returns a successor, by the rows as read.
 pub(crate) fn allows_refresh(
     found: &RefreshableSession,
-    presented: &TokenHash,
-    grace: Duration,
+    presented: &PresentedRefreshToken,
     now: Timestamp,
 ) -> bool {
-    judge(found, presented, grace, now).is_good()
+    judge(found, presented, now).is_good()
 }
 
 /// Replaces the presented token, which is the current one or its predecessor.
 fn replace(found: RefreshableSession, refresh: &RefreshSession) -> Decided<RefreshOutcome> {
     let mut writes = Script::default();
-    let retired = found.state.retire(&refresh.presented, refresh.now, refresh.grace);
+    let PresentedRefreshToken { hash, grace, .. } = &refresh.presented;
+    let retired = found.state.retire(hash, refresh.now, *grace);
     sessions::rotate(&mut writes, found.session.id, &retired, refresh);
     let session = Session {
         last_seen_at: refresh.now,

@@ -291,7 +291,7 @@ pub(crate) fn rotate(
         &refresh.successor,
         ReplacedToken::encode_all(retired),
         refresh.sealed_successor.clone(),
-        refresh.now.plus(refresh.grace),
+        refresh.now.plus(refresh.presented.grace),
         refresh.idle_expires_at,
         refresh.now,
         refresh.client.address.to_string(),

@@ -9,11 +9,11 @@ use latchkey_domain::user::User;
 
 use super::acts::{REDIRECT, known};
 use super::fixtures::{World, at, days, key, mac};
-use super::numbered::entry;
+use super::numbered::{self, entry};
 use super::oauth_acts::{google, identity};
 use latchkey_store::{
-    Browser, Consent, Entered, LinkStatus, NewAccount, OpenLink, OpenedLink, RefreshCookie, TokenAttempt,
-    UpdateUser, VerifyOutcome,
+    Browser, Consent, Entered, LinkStatus, NewAccount, OpenLink, OpenedLink, TokenAttempt, UpdateUser,
+    VerifyOutcome,
 };
 
 use Purpose::{ResetPassword, VerifyEmail};
@@ -54,9 +54,8 @@ impl Squatter {
     }
 
     fn browser(&self) -> Browser {
-        let NewSession { family, refresh: presented, .. } = self.session;
-        let grace = std::time::Duration::from_secs(30);
-        Browser { refresh: Some(RefreshCookie { family, presented, grace }), sign_up: None }
+        let presented = numbered::presented(&self.session, self.session.refresh);
+        Browser { refresh: Some(presented), sign_up: None }
     }
 }
 

@@ -3,8 +3,6 @@
 //! [`hidden_tests!`](crate::hidden_tests).
 #![allow(clippy::missing_panics_doc, reason = "the name of a fact says it; it panics where it is not so")]
 
-use std::time::Duration;
-
 use async_trait::async_trait;
 use latchkey_domain::codes::{CodeForm, CodeMac, Purpose};
 use latchkey_domain::email::EmailKey;
@@ -12,13 +10,11 @@ use latchkey_domain::identity::ProviderKey;
 use latchkey_domain::ids::LeaseId;
 use latchkey_domain::mail_schedule::MailSchedule;
 
-use super::numbered::{self, account, at, client, email, entry, event, key, mail, session, token, user_id};
+use super::numbered::{self, account, at, email, entry, event, key, mail, session, token, user_id};
 use latchkey_store::{
     CodeAttempt, EndedSession, ExchangeOutcome, Lease, MailFate, NewAccount, NewEmailCode, NewFlow, NewToken,
-    PendingSignUp, RefreshOutcome, RefreshSession, RequestEmailCode, SignUpOutcome, StateOutcome, Store,
+    PendingSignUp, RefreshOutcome, RequestEmailCode, SignUpOutcome, StateOutcome, Store,
 };
-
-const GRACE: Duration = Duration::from_secs(30);
 
 /// Empty store with direct access to its rows.
 #[async_trait]
@@ -78,19 +74,8 @@ async fn request(fixture: &impl InspectRows, email: EmailKey, number: u64, email
 }
 
 async fn rotate(fixture: &impl InspectRows) {
-    let refresh = RefreshSession {
-        family: token(1),
-        presented: token(1_001),
-        successor: token(5),
-        sealed_successor: vec![1; 80],
-        grace: GRACE,
-        idle_expires_at: at(1_000_000),
-        client: client(),
-        reuse_event: event(50),
-        mail: None,
-        level_two_required: None,
-        now: at(10),
-    };
+    let session = numbered::session(1);
+    let refresh = numbered::refresh(numbered::presented(&session, session.refresh), event(50), at(10));
     let outcome = fixture.store().refresh_session(refresh).await.unwrap();
     assert!(matches!(outcome, RefreshOutcome::Rotated(_)));
 }

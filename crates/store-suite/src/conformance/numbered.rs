@@ -20,7 +20,10 @@ use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::AppMetadata;
 use serde_json::Map;
 
-use latchkey_store::{CodeLane, Entry, NewAccount, NewChallenge, NewCode, NewEmailCode, NewMail};
+use latchkey_store::{
+    CodeLane, Entry, NewAccount, NewChallenge, NewCode, NewEmailCode, NewMail, PresentedRefreshToken,
+    RefreshSession,
+};
 
 /// Time at a number of seconds after the start.
 #[must_use]
@@ -166,4 +169,26 @@ pub fn session(number: u64) -> NewSession {
     let hashes = (token(number), token(number + 1_000));
     let lifetimes = (Duration::from_secs(1_000_000), Duration::from_secs(2_000_000));
     NewSession::new(id, hashes, AuthMethods::of(AuthMethod::Password), client(), at(0), lifetimes)
+}
+
+/// Token of a session as a client presents it. A replaced token works for 30 seconds.
+#[must_use]
+pub fn presented(session: &NewSession, hash: TokenHash) -> PresentedRefreshToken {
+    PresentedRefreshToken { family: session.family, hash, grace: Duration::from_secs(30) }
+}
+
+/// Refresh of a session with the token of number 5 as the successor. It writes no mail.
+#[must_use]
+pub fn refresh(presented: PresentedRefreshToken, reuse_event: AuditEvent, now: Timestamp) -> RefreshSession {
+    RefreshSession {
+        presented,
+        successor: token(5),
+        sealed_successor: vec![1; 80],
+        idle_expires_at: at(1_000_000),
+        client: client(),
+        reuse_event,
+        mail: None,
+        level_two_required: None,
+        now,
+    }
 }

@@ -8,8 +8,9 @@ use latchkey_domain::session::NewSession;
 use latchkey_domain::sign_in_offer::SignInOffer;
 use latchkey_domain::time::Timestamp;
 
-use super::fixtures::{GRACE, World, at, client, email, key, mac, password};
+use super::fixtures::{World, at, email, key, mac, password};
 use super::oauth_acts::{google, identity, provider};
+use super::refresh::refresh;
 use latchkey_domain::mail_kind::MailKind;
 use latchkey_store::{
     ChangePassword, LinkIdentity, NewAccount, RefreshOutcome, RefreshSession, ResetPassword,
@@ -150,19 +151,8 @@ pub(super) async fn a_session_ended_for_safety_is_notified_once(world: World) {
     let user = world.verified("ada", at(0)).await;
     let session = world.open_session(user.id, at(0)).await;
     let present = async |presented, now| {
-        let refresh = RefreshSession {
-            family: session.family,
-            presented,
-            successor: world.token(),
-            sealed_successor: vec![1],
-            grace: GRACE,
-            idle_expires_at: at(1_000_000),
-            client: client(1),
-            reuse_event: world.event(AuditKind::RefreshReused, now),
-            mail: Some(world.mail(now)),
-            level_two_required: None,
-            now,
-        };
+        let refresh = refresh(&world, &session, presented, now);
+        let refresh = RefreshSession { mail: Some(world.mail(now)), ..refresh };
         let successor = refresh.successor;
         (world.refresh_session(refresh).await.unwrap(), successor)
     };

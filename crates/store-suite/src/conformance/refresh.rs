@@ -7,6 +7,7 @@ use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 
 use super::fixtures::{DAY, GRACE, World, at, client, days};
+use super::numbered;
 use latchkey_store::{EndedSession, LiveSession, RefreshOutcome, RefreshSession};
 
 /// Request to refresh. It has the successor's hash in place of the sealed successor, so that cases can read it.
@@ -17,18 +18,13 @@ pub(super) fn refresh(
     now: Timestamp,
 ) -> RefreshSession {
     let successor = world.token();
+    let presented = numbered::presented(session, presented);
     RefreshSession {
-        family: session.family,
-        presented,
         successor,
         sealed_successor: successor.as_bytes().to_vec(),
-        grace: GRACE,
         idle_expires_at: now.plus(days(30)),
         client: client(2),
-        reuse_event: world.event(AuditKind::RefreshReused, now),
-        mail: None,
-        level_two_required: None,
-        now,
+        ..numbered::refresh(presented, world.event(AuditKind::RefreshReused, now), now)
     }
 }
 
@@ -58,7 +54,7 @@ async fn rotate(
 }
 
 async fn is_good(world: &World, session: &NewSession, presented: TokenHash, now: Timestamp) -> bool {
-    world.is_refresh_token_good(session.family, presented, GRACE, now).await.unwrap()
+    world.is_refresh_token_good(numbered::presented(session, presented), now).await.unwrap()
 }
 
 async fn signed_in(world: &World) -> NewSession {

@@ -7,7 +7,8 @@ use latchkey_domain::session::NewSession;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 
-use super::fixtures::{GRACE, GRACE_MS, World, at};
+use super::fixtures::{GRACE_MS, World, at};
+use super::numbered;
 use super::random::Random;
 use super::refresh::present;
 use latchkey_store::{EndedSession, RefreshOutcome};
@@ -132,7 +133,7 @@ impl Walk {
 
     async fn sign_out(&mut self, world: &World) {
         let presented = self.model.lineage[self.model.lineage.len() - 1].token;
-        let which = EndedSession::OfRefreshToken { family: self.session.family, presented, grace: GRACE };
+        let which = EndedSession::OfRefreshToken(numbered::presented(&self.session, presented));
         let event = world.event(AuditKind::SignedOut, self.now);
         let ended = world.end_sessions(which, event, self.now).await.unwrap();
         assert_eq!(ended, u64::from(self.model.is_alive(self.now.as_millis())));
@@ -163,7 +164,7 @@ impl Walk {
         let is_alive = self.model.is_alive(self.now.as_millis());
         let newest = self.model.lineage[self.model.lineage.len() - 1].token;
         let is_good =
-            world.is_refresh_token_good(self.session.family, newest, GRACE, self.now).await.unwrap();
+            world.is_refresh_token_good(numbered::presented(&self.session, newest), self.now).await.unwrap();
         assert_eq!(world.lives(self.session.id, self.now).await, is_alive);
         assert_eq!(is_good, is_alive);
     }

@@ -5,7 +5,8 @@ use latchkey_domain::ids::{SessionId, UserId};
 use latchkey_domain::session::{MAX_LIVE_SESSIONS, NewSession, SessionName};
 use latchkey_domain::time::Timestamp;
 
-use super::fixtures::{DAY, GRACE, World, at, days, password};
+use super::fixtures::{DAY, World, at, days, password};
+use super::numbered;
 use super::oauth_acts::google;
 use super::refresh::present;
 use latchkey_store::{EndedSession, Entered, RefreshOutcome, SignIn, SignInOutcome};
@@ -15,7 +16,7 @@ async fn end(world: &World, which: EndedSession, now: Timestamp) -> u64 {
 }
 
 fn of_token(session: &NewSession, presented: latchkey_domain::tokens::TokenHash) -> EndedSession {
-    EndedSession::OfRefreshToken { family: session.family, presented, grace: GRACE }
+    EndedSession::OfRefreshToken(numbered::presented(session, presented))
 }
 
 pub(super) async fn an_unknown_session_does_not_live(world: World) {
@@ -160,8 +161,7 @@ pub(super) async fn a_stale_or_foreign_token_ends_no_session(world: World) {
     let (first, second) = present(&world, &session, session.refresh, at(10)).await;
     let (next, _) = present(&world, &session, second, at(11)).await;
     assert!(matches!((first, next), (RefreshOutcome::Rotated(_), RefreshOutcome::Rotated(_))));
-    let unknown =
-        EndedSession::OfRefreshToken { family: world.token(), presented: world.token(), grace: GRACE };
+    let unknown = of_token(&world.session(at(0)), world.token());
 
     assert_eq!(end(&world, of_token(&session, session.refresh), at(41)).await, 0, "its successor was used");
     assert_eq!(end(&world, of_token(&session, world.token()), at(41)).await, 0);
