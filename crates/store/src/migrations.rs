@@ -83,51 +83,6 @@ impl Migration {
     }
 }
 
-/// Migration 14: email codes, issuers of identities, two-step sign-in, and counters of wrong codes for two groups
-/// of clients (known to the account, and others).
-pub const PROOFS: Migration =
-    Migration { version: 14, name: "0014_proofs", sql: include_str!("../migrations/0014_proofs.sql") };
-
-/// Migration 15: second factors, challenges and undo links.
-pub const FACTORS: Migration =
-    Migration { version: 15, name: "0015_factors", sql: include_str!("../migrations/0015_factors.sql") };
-
-/// Migration 16: index of the events of an account, names of sessions.
-pub const OWN_ACCOUNT: Migration = Migration {
-    version: 16,
-    name: "0016_own_account",
-    sql: include_str!("../migrations/0016_own_account.sql"),
-};
-
-/// Migration 17: passkeys and used WebAuthn ceremonies.
-pub const PASSKEYS: Migration =
-    Migration { version: 17, name: "0017_passkeys", sql: include_str!("../migrations/0017_passkeys.sql") };
-
-/// Migration 18: changes of address, and their undo links.
-pub const EMAIL_CHANGES: Migration = Migration {
-    version: 18,
-    name: "0018_email_changes",
-    sql: include_str!("../migrations/0018_email_changes.sql"),
-};
-
-/// Migration 19: accounts in deletion.
-pub const DELETIONS: Migration =
-    Migration { version: 19, name: "0019_deletions", sql: include_str!("../migrations/0019_deletions.sql") };
-
-/// Migration 20: links for sign-in.
-pub const SIGN_IN_LINKS: Migration = Migration {
-    version: 20,
-    name: "0020_sign_in_links",
-    sql: include_str!("../migrations/0020_sign_in_links.sql"),
-};
-
-/// Migration 21: the session that began a change of address, and an index of reserved addresses.
-pub const CHANGE_SESSIONS: Migration = Migration {
-    version: 21,
-    name: "0021_change_sessions",
-    sql: include_str!("../migrations/0021_change_sessions.sql"),
-};
-
 /// Translation of shared migrations: text in PostgreSQL's dialect, replacement for SQLite. Tables become `WITHOUT
 /// ROWID`, because every shared table has a primary key.
 const WORDS: [(&str, &str); 9] = [
@@ -143,41 +98,43 @@ const WORDS: [(&str, &str); 9] = [
 ];
 
 /// Expands to the [`Migration`]s of an engine: first those in the engine's own folder `migrations`, then the shared
-/// ones. The path is relative to the calling file, which must be in `src`.
+/// ones in the folder of this crate.
 #[macro_export]
 macro_rules! migrations {
     () => {
         $crate::migrations!(
-            1 "0001_users",
-            2 "0002_profiles",
-            3 "0003_sessions",
-            4 "0004_challenges",
-            5 "0005_outbox",
-            6 "0006_limits",
-            7 "0007_settings",
-            8 "0008_audit",
-            9 "0009_search",
-            10 "0010_health",
-            11 "0011_oauth",
-            12 "0012_search_feed",
-            13 "0013_search_pending",
+            "/migrations/" [
+                1 "0001_users",
+                2 "0002_profiles",
+                3 "0003_sessions",
+                4 "0004_challenges",
+                5 "0005_outbox",
+                6 "0006_limits",
+                7 "0007_settings",
+                8 "0008_audit",
+                9 "0009_search",
+                10 "0010_health",
+                11 "0011_oauth",
+                12 "0012_search_feed",
+                13 "0013_search_pending",
+            ]
+            "/../store/migrations/" [
+                14 "0014_proofs",
+                15 "0015_factors",
+                16 "0016_own_account",
+                17 "0017_passkeys",
+                18 "0018_email_changes",
+                19 "0019_deletions",
+                20 "0020_sign_in_links",
+                21 "0021_change_sessions",
+            ]
         )
     };
-    ($($version:literal $file:literal,)*) => {
-        &[$($crate::migrations::Migration {
+    ($($folder:literal [$($version:literal $file:literal,)*])*) => {
+        &[$($($crate::migrations::Migration {
             version: $version,
             name: $file,
-            sql: include_str!(concat!("../migrations/", $file, ".sql")),
-        },)*
-        $crate::migrations::PROOFS,
-        $crate::migrations::FACTORS,
-        $crate::migrations::OWN_ACCOUNT,
-        $crate::migrations::PASSKEYS,
-        $crate::migrations::EMAIL_CHANGES,
-        $crate::migrations::DELETIONS,
-        $crate::migrations::SIGN_IN_LINKS,
-        $crate::migrations::CHANGE_SESSIONS,
-        // The next shared migration: its constant above, and its line here.
-        ]
+            sql: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), $folder, $file, ".sql")),
+        },)*)*]
     };
 }
