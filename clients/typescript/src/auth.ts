@@ -1,13 +1,13 @@
 // `client.auth`: the account operations of spec 4.2 as requests. Documented in contract.ts; sessions are in sessions.ts,
-// the OAuth flow in oauth-flow.ts, sign-in by mail in mail-sign-in.ts, the own account and its factors in account.ts, passkeys
-// in passkeys.ts. Closures instead of methods: they need no `this`.
+// the OAuth flow in oauth-flow.ts, sign-in by mail and `id_token` in late-sign-ins.ts, the own account and its factors in
+// account.ts, passkeys in passkeys.ts. Closures instead of methods: they need no `this`.
 import type { Auth } from "./contract.js";
 import type { AccountOperations } from "./account.js";
 import type { AccountParts } from "./account-calls.js";
 import { base64url, bytesOf, claimsOf, partOf } from "./claims.js";
 import { failure, LatchkeyError, type Result, success, unexpected } from "./errors.js";
 import { late } from "./late.js";
-import type { MailCalls } from "./mail-sign-in.js";
+import type { LateSignIns } from "./late-sign-ins.js";
 import type { OAuth } from "./oauth.js";
 import type { Settings } from "./options.js";
 import type { PasskeyCalls, PasskeyOperations, PasskeyParts } from "./passkeys.js";
@@ -52,7 +52,6 @@ function signingIn({
 }: Parts): Operations<
   | "signUp"
   | "signInWithPassword"
-  | "signInWithIdToken"
   | "signInWithOAuth"
   | "exchangeOAuthCode"
   | "linkIdentity"
@@ -69,7 +68,6 @@ function signingIn({
     signUp: ({ email, password, name, redirectTo, options }) =>
       open("users", { email, password, name, redirectTo, options }),
     signInWithPassword: ({ email, password }) => open("sessions", { email, password }),
-    signInWithIdToken: ({ provider, token, nonce, name }) => open("id-token", { provider, token, nonce, name }),
     signInWithOAuth: (input, more?: object) =>
       oauth.use((flow) => flow.begin(typeof input === "string" ? { ...more, provider: input } : input)),
     exchangeOAuthCode: (code, codeVerifier) =>
@@ -127,10 +125,10 @@ const OF_ACCOUNT =
   "getProfile setProfile resendVerificationEmail sendResetPasswordEmail exchangeResetPasswordToken resetPassword updateAccount " +
   "setPassword changeEmail confirmEmailChange cancelEmailChange deleteAccount exportAccount listEvents renameSession";
 
-/** Operations of account.ts, mail-sign-in.ts and passkeys.ts. */
+/** Operations of account.ts, late-sign-ins.ts and passkeys.ts. */
 function onDemand(
   core: Parts,
-): Omit<AccountOperations, `${string}Totp`> & Operations<PasskeyCalls | MailCalls | "totp" | "passkeys"> {
+): Omit<AccountOperations, `${string}Totp`> & Operations<PasskeyCalls | LateSignIns | "totp" | "passkeys"> {
   const parts: AccountParts = { ...core, claimsOf, hold, unexpected };
   if (core.ask) core.sessions.stepUp = () => import("./account.js").then((account) => account.stepUp(parts), () => false);
   const { beginTotp, confirmTotp, renameTotp, removeTotp, ...operations } = late<AccountOperations>(OF_ACCOUNT, async () =>
@@ -150,8 +148,8 @@ function onDemand(
   return {
     ...operations,
     ...signIns,
-    ...late<Operations<MailCalls>>("signInWithOtp verifyOtp verifyEmail", async () =>
-      (await import("./oauth-flow.js")).createMailSignIn({ ...core, base64url, LatchkeyError }),
+    ...late<Operations<LateSignIns>>("signInWithOtp verifyOtp verifyEmail signInWithIdToken", async () =>
+      (await import("./oauth-flow.js")).createLateSignIns({ ...core, base64url, LatchkeyError }),
     ),
     totp: { begin: beginTotp, confirm: confirmTotp, rename: renameTotp, remove: removeTotp },
     passkeys: { register, list, rename, remove, isSupported: () => typeof PublicKeyCredential === "function" },

@@ -10,7 +10,7 @@ import type { Transport } from "./transport.js";
 import type { Entrance } from "./types.js";
 import { challengeOf, newVerifier } from "./verifier.js";
 
-export { createMailSignIn } from "./mail-sign-in.js";
+export { createLateSignIns } from "./late-sign-ins.js";
 
 /** Response with the provider's authorization URL. */
 interface AuthUrl {

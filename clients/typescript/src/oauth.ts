@@ -1,5 +1,5 @@
 // Redirect results in the page URL, and access to the OAuth flow, which is in oauth-flow.ts and loaded on demand. Sign-in links
-// are in mail-sign-in.ts.
+// are in late-sign-ins.ts.
 import { base64url } from "./claims.js";
 import type { Auth } from "./contract.js";
 import { failure, LatchkeyError, type Result, unexpected, unreachable } from "./errors.js";
@@ -58,6 +58,8 @@ export function createOAuth(settings: Settings, transport: Transport, sessions: 
   const { prefix } = settings;
   const parts = { transport, sessions, storage, key, isWebPage, base64url, LatchkeyError, unexpected };
   let result: RedirectResult | null = null;
+  /** Token of the sign-in link with which the page opened, if it did. */
+  let token = "";
 
   /** Stored verifier and its creation time. */
   const kept = (): string[] => storage.get(key)?.split(" ") ?? [];
@@ -95,7 +97,7 @@ export function createOAuth(settings: Settings, transport: Transport, sessions: 
       if (!isWebPage || !settings.detectRedirect) return;
       const code = parameterOf(location.href, `${prefix}_code`);
       result = readResult();
-      const token = result?.type === "sign_in" && result.token;
+      token = (result?.type === "sign_in" && result.token) || "";
       if (!code && !token) return;
       if (token) result = null;
       else cleanAddress(prefix);
@@ -105,7 +107,12 @@ export function createOAuth(settings: Settings, transport: Transport, sessions: 
       result = error.error === "INVALID_CODE" ? { status: "ready", type, needsCode: true } : { status: "error", type, error: error.message };
     },
 
-    takeResult: () => (isPage() && (result = readResult() ?? result)) || null,
+    takeResult() {
+      const told = isPage() && readResult();
+      // Some routers put the parameters back after the start, when the token is used up.
+      if (told && told.token !== token) result = told;
+      return result;
+    },
 
     forgetResult() {
       result = null;

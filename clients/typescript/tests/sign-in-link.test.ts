@@ -114,6 +114,17 @@ describe("elsewhere", () => {
     expect(location.href).not.toContain("abc");
   });
 
+  test("the code is asked for also where a router puts the parameters back", async () => {
+    address(LINK);
+    const client = open(service());
+    await client.auth.getCurrentUser();
+
+    address(LINK);
+
+    expect(client.auth.getRedirectResult()).toEqual(NEEDS_CODE);
+    expect(location.href).not.toContain("abc");
+  });
+
   test("the code is asked for also where another mail was asked for, whose link still signs in", async () => {
     const answers = fakeService(({ path, body }) => {
       if (path === SEND) return { body: { success: true } };

@@ -1,5 +1,5 @@
-// Sign-in by mail: a code, and a link that works only with the verifier of the client that asked for it (PKCE); and the
-// verification of an address, which signs in too. Loaded on first use, in the chunk of oauth-flow.ts.
+// Sign-in by mail: a code, and a link that works only with the verifier of the client that asked for it (PKCE); the verification
+// of an address, which signs in too; and sign-in by `id_token`. Loaded on first use, in the chunk of oauth-flow.ts.
 import type { base64url } from "./claims.js";
 import type { Auth } from "./contract.js";
 import type { LatchkeyError, Result } from "./errors.js";
@@ -11,11 +11,11 @@ import type { Transport } from "./transport.js";
 import type { Entrance, MailSent } from "./types.js";
 import { challengeOf, newVerifier } from "./verifier.js";
 
-/** Operations of `auth` for sign-in by mail. */
-export type MailCalls = "signInWithOtp" | "verifyOtp" | "verifyEmail";
+/** Operations of `auth` in this file. */
+export type LateSignIns = "signInWithOtp" | "verifyOtp" | "verifyEmail" | "signInWithIdToken";
 
 /** Parts of a client, and functions of the core, that the operations use. */
-export interface MailParts {
+export interface LateSignInParts {
   settings: Settings;
   transport: Transport;
   sessions: Sessions;
@@ -27,7 +27,7 @@ export interface MailParts {
 }
 
 /** Creates the operations of one client. */
-export function createMailSignIn(parts: MailParts): Pick<Auth, MailCalls> {
+export function createLateSignIns(parts: LateSignInParts): Pick<Auth, LateSignIns> {
   const { settings, transport, sessions, oauth, base64url, LatchkeyError } = parts;
   const storage = parts.storage ?? sessions.store.storage;
   const key = `${settings.scope}:link`;
@@ -62,6 +62,7 @@ export function createMailSignIn(parts: MailParts): Pick<Auth, MailCalls> {
       return result;
     },
     verifyEmail: ({ email, otp }) => open("email/verify", { email, otp }),
+    signInWithIdToken: ({ provider, token, nonce, name }) => open("id-token", { provider, token, nonce, name }),
   };
 }
 
