@@ -162,6 +162,7 @@ export const GERMAN = {
   "Passkey removed": "Passkey entfernt",
   "Passkey renamed": "Passkey umbenannt",
   Passkeys: "Passkeys",
+  Passkey: "Passkey",
   "Password changed": "Passwort geändert",
   "Password reset": "Passwort zurückgesetzt",
   Password: "Passwort",
@@ -192,6 +193,7 @@ export const GERMAN = {
   "Set a password": "Passwort setzen",
   Settings: "Einstellungen",
   "Show more": "Mehr zeigen",
+  "Show that it is you.": "Zeigen Sie, dass Sie es sind.",
   "Sign in again to go on.": "Melden Sie sich noch einmal an.",
   "Sign in to your account.": "Melden Sie sich bei Ihrem Konto an.",
   "Sign in with a passkey": "Mit Passkey anmelden",
@@ -265,6 +267,7 @@ export const GERMAN = {
   "{count} characters or more": "{count} Zeichen oder mehr",
   "{count} in all": "{count} insgesamt",
   "{count} recovery codes are left.": "{count} Wiederherstellungscodes sind übrig.",
+  "{kind} instead": "Stattdessen {kind}",
 };
 
 /** The commonest errors of the service; of others the English sentence is shown. */

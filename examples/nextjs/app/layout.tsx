@@ -1,20 +1,26 @@
-// Layout of all pages: passes the server's session to the browser.
+// Layout of all pages: passes the server's session, and the language of the visitor, to the browser.
 import type { ReactNode } from "react";
-import { cookies } from "next/headers";
+import { cookies, headers } from "next/headers";
+import { languageOf } from "../../shared/words.mjs";
 import { clientOf } from "../lib/latchkey";
+import { Header } from "./header";
 import { Providers } from "./providers";
-import "./style.css";
+import "../../shared/look.css";
 
 export const metadata = { title: "Latchkey in Next.js" };
 
 export default async function Layout({ children }: { children: ReactNode }) {
   const jar = await cookies();
   const { data } = await clientOf({ get: (name) => jar.get(name)?.value }).auth.getCurrentSession();
+  const language = languageOf([jar.get("language")?.value, ...((await headers()).get("accept-language") ?? "").split(",")]);
   return (
-    <html lang="en">
+    <html lang={language}>
       <body>
         {/* Without an answer of the service nothing is known, and the browser asks again. */}
-        <Providers initialSession={data?.session}>{children}</Providers>
+        <Providers initialSession={data?.session} initialLanguage={language}>
+          <Header />
+          <main>{children}</main>
+        </Providers>
       </body>
     </html>
   );

@@ -1,43 +1,39 @@
 "use client";
 import { type FormEvent, useEffect, useState } from "react";
-import type { Passkey, Result } from "@latchkey/client";
+import type { Passkey } from "@latchkey/client";
 import { useLatchkey } from "@latchkey/client/react";
-
-interface Props {
-  /** Shows the error of a change, or asks the user to confirm it. */
-  change: <Data extends object>(work: Promise<Result<Data>>) => Promise<Data | null>;
-}
+import { Card, fieldsOf, useChange } from "./form";
+import type { CardProps } from "./settings";
+import { useWords } from "./words";
 
 /** Passkeys of the user: add, rename, remove. */
-export function Passkeys({ change }: Props) {
+export function Passkeys({ reload }: CardProps) {
   const { auth } = useLatchkey();
+  const { t, when } = useWords();
   const [passkeys, setPasskeys] = useState<Passkey[]>([]);
   const load = async () => setPasskeys((await auth.passkeys.list()).data?.passkeys ?? []);
+  const { change, error } = useChange(() => Promise.all([load(), reload()]));
   useEffect(() => void load(), [auth]);
-  const run = async (work: Promise<Result<object>>) => {
-    await change(work);
-    await load();
-  };
   const rename = (event: FormEvent<HTMLFormElement>, id: string) => {
     event.preventDefault();
-    void run(auth.passkeys.rename(id, String(new FormData(event.currentTarget).get("passkey")).trim()));
+    void change(auth.passkeys.rename(id, (fieldsOf(event.currentTarget).passkey ?? "").trim()));
   };
   return (
-    <>
-      <h2>Passkeys</h2>
-      <ul>
+    <Card title={t("Passkeys")} name="passkeys" error={error}>
+      <p className="hint">{t("Sign in with your fingerprint, your face or the PIN of your device.")}</p>
+      <ul className="list">
         {passkeys.map(({ id, name, lastUsedAt }) => (
           <li key={id}>
-            <form onSubmit={(event) => rename(event, id)}>
-              <input name="passkey" aria-label="Passkey" defaultValue={name} maxLength={64} required />
-              <button>Rename</button>
-              <button type="button" onClick={() => void run(auth.passkeys.remove(id))}>Remove</button>
+            <form className="inline" onSubmit={(event) => rename(event, id)}>
+              <input name="passkey" aria-label={t("Passkey")} defaultValue={name} maxLength={64} required />
+              <button>{t("Rename")}</button>
+              <button type="button" onClick={() => void change(auth.passkeys.remove(id))}>{t("Remove")}</button>
             </form>
-            <small>{lastUsedAt ? `last used ${new Date(lastUsedAt).toLocaleString()}` : "not used yet"}</small>
+            <small>{lastUsedAt ? t("last used {when}", { when: when(lastUsedAt) }) : t("not used yet")}</small>
           </li>
         ))}
       </ul>
-      {auth.passkeys.isSupported() && <button onClick={() => void run(auth.passkeys.register())}>Add a passkey</button>}
-    </>
+      {auth.passkeys.isSupported() && <p className="actions"><button onClick={() => void change(auth.passkeys.register())}>{t("Add a passkey")}</button></p>}
+    </Card>
   );
 }

@@ -3,6 +3,7 @@
 import type { Handle } from "@sveltejs/kit";
 import { createServerClient } from "@latchkey/client/ssr";
 import { baseUrl, cookieOptions } from "$lib/server/latchkey";
+import { languageOf } from "../../shared/words.mjs";
 
 export const handle: Handle = async ({ event, resolve }) => {
   // The auth route handles its own session.
@@ -12,5 +13,8 @@ export const handle: Handle = async ({ event, resolve }) => {
   event.locals.latchkey = createServerClient({ baseUrl, cookies: event.cookies, cookieOptions, headers });
   const { data } = await event.locals.latchkey.auth.getCurrentSession();
   event.locals.session = data?.session;
-  return resolve(event);
+  const accepted = event.request.headers.get("accept-language") ?? "";
+  const language = languageOf([event.cookies.get("language"), ...accepted.split(",")]);
+  event.locals.language = language;
+  return resolve(event, { transformPageChunk: ({ html }) => html.replace("%language%", language) });
 };

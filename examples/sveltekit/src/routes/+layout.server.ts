@@ -1,3 +1,3 @@
 import type { LayoutServerLoad } from "./$types";
 
-export const load: LayoutServerLoad = ({ locals }) => ({ session: locals.session });
+export const load: LayoutServerLoad = ({ locals }) => ({ session: locals.session, language: locals.language });
