@@ -9,6 +9,17 @@ use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
 
+/// Subject of the mail with a verification code, in every language.
+const SUBJECTS: [(&str, &str); 8] = [
+    ("en", "Your confirmation code for Latchkey"),
+    ("de", "Ihr Bestätigungscode für Latchkey"),
+    ("fr", "Votre code de confirmation pour Latchkey"),
+    ("es", "Tu código de confirmación para Latchkey"),
+    ("it", "Il tuo codice di conferma per Latchkey"),
+    ("pt", "Seu código de confirmação para Latchkey"),
+    ("ja", "Latchkey の確認コード"),
+    ("zh", "用于验证 Latchkey 邮箱地址的验证码"),
+];
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/smtp");
 
 /// Running mail server. It stops when its standard input closes, at the latest at the end of the test.
@@ -78,6 +89,11 @@ async fn deliver(app: &TestApp) -> (usize, usize, usize) {
     (done.sent, done.retried, done.dead)
 }
 
+/// The line that is a code of six digits.
+fn code_in(text: &str) -> &str {
+    text.lines().map(str::trim).find(|line| line.len() == 6 && line.parse::<u32>().is_ok()).unwrap()
+}
+
 both_stores! {
     with(|b| b.verification_by_code())
     async fn mail_has_its_headers_and_both_parts_in_utf_8(mut app) {
@@ -110,6 +126,28 @@ both_stores! {
     }
 
     with(|b| b.verification_by_code())
+    async fn mail_in_every_language_arrives_with_its_subject_and_code(mut app) {
+        let server = MailServer::start(0).await;
+        app.restart_with(|b| b.mails_by_smtp(server.port)).await;
+        for (locale, _) in SUBJECTS {
+            let body = json!({"email": format!("{locale}@example.org"), "password": PASSWORD, "locale": locale});
+            app.anon().post("/api/auth/users", body).send().await.expect(200);
+        }
+
+        assert_eq!(deliver(&app).await, (SUBJECTS.len(), 0, 0));
+
+        let offered = server.stop().await;
+        for (locale, subject) in SUBJECTS {
+            let mail = offered.iter().find(|mail| mail.to == format!("{locale}@example.org")).unwrap();
+            let mail = MessageParser::default().parse(&mail.data).unwrap();
+            assert_eq!(mail.subject(), Some(subject), "{locale}");
+            let (text, html) = (mail.body_text(0).unwrap(), mail.body_html(0).unwrap());
+            assert!(html.contains(&format!("<html lang=\"{locale}\">")), "{html}");
+            assert!(html.contains(code_in(&text)), "{html}");
+        }
+    }
+
+    with(|b| b.verification_by_code())
     async fn code_of_a_received_mail_verifies(mut app) {
         let server = MailServer::start(0).await;
         app.restart_with(|b| b.mails_by_smtp(server.port)).await;
@@ -120,9 +158,7 @@ both_stores! {
 
         let mail = MessageParser::default().parse(&data).unwrap();
         let text = mail.body_text(0).unwrap();
-        let code =
-            text.lines().map(str::trim).find(|line| line.len() == 6 && line.parse::<u32>().is_ok()).unwrap();
-        app.anon().verify("ada@example.org", code).send().await.expect(200);
+        app.anon().verify("ada@example.org", code_in(&text)).send().await.expect(200);
     }
 
     with(|b| b.verification_by_link().redirects(&["https://app.example/**"]))
