@@ -11,8 +11,9 @@ export const metadata = { title: "Latchkey in Next.js" };
 
 export default async function Layout({ children }: { children: ReactNode }) {
   const jar = await cookies();
-  const { data } = await clientOf({ get: (name) => jar.get(name)?.value }).auth.getCurrentSession();
-  const language = languageOf([jar.get("language")?.value, ...((await headers()).get("accept-language") ?? "").split(",")]);
+  const given = await headers();
+  const { data } = await clientOf({ get: (name) => jar.get(name)?.value }, given.get("user-agent")).auth.getCurrentSession();
+  const language = languageOf([jar.get("language")?.value, ...(given.get("accept-language") ?? "").split(",")]);
   return (
     <html lang={language}>
       <body>

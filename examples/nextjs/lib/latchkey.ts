@@ -7,5 +7,9 @@ export const baseUrl = process.env.LATCHKEY_URL ?? "http://localhost:8700";
 /** This app is served over http on localhost, and over https everywhere else. */
 export const cookieOptions = { secure: (process.env.ORIGIN ?? "http://localhost").startsWith("https:") };
 
-/** Client of one request. Without `set` it is read-only: a Server Component cannot write cookies. */
-export const clientOf = (cookies: Cookies) => createServerClient({ baseUrl, cookies, cookieOptions });
+/**
+ * Client of one request, with the visitor's device for the list of sessions. Without `set` it is read-only: a Server Component
+ * cannot write cookies.
+ */
+export const clientOf = (cookies: Cookies, agent: string | null) =>
+  createServerClient({ baseUrl, cookies, cookieOptions, headers: { "user-agent": agent ?? "" } });

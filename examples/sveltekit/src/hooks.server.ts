@@ -9,7 +9,8 @@ export const handle: Handle = async ({ event, resolve }) => {
   // The auth route handles its own session.
   if (event.url.pathname.startsWith("/auth/")) return resolve(event);
   // The service counts rate limits by client address: the visitor's, if it trusts this app (server.trusted_proxies).
-  const headers = { "x-forwarded-for": event.getClientAddress() };
+  // Its list of sessions shows the visitor's device.
+  const headers = { "x-forwarded-for": event.getClientAddress(), "user-agent": event.request.headers.get("user-agent") ?? "" };
   event.locals.latchkey = createServerClient({ baseUrl, cookies: event.cookies, cookieOptions, headers });
   const { data } = await event.locals.latchkey.auth.getCurrentSession();
   event.locals.session = data?.session;
