@@ -5,7 +5,7 @@ use crate::words;
 /// Calls the macro `$rows!` with the table of mail kinds. A row consists of the kind, its name in the database, and in
 /// brackets its template. A kind that is mailed with either a code or a link has two templates, separated by `|`: the
 /// first is for codes. A template is written as the data that it needs (`Code`, `CodeWithLink`: a code and an optional
-/// link, `Link`, `Event` or `Nothing`) and the name of its texts in `crates/mail/texts`.
+/// link, `CodeWithEvent`, `Link`, `Event` or `Nothing`) and the name of its texts in `crates/mail/texts`.
 #[macro_export]
 macro_rules! mail_kinds {
     ($rows:ident) => {
@@ -27,9 +27,9 @@ macro_rules! mail_kinds {
             /// Security notification: an account without password got one.
             PasswordSet "password_set" [Event "password_set"]
             /// Asks the recipient to prove an address by a code: the new or the current one of a change of address.
-            EmailChange "email_change" [Code "email_change_code"]
+            EmailChange "email_change" [CodeWithEvent "email_change_code"]
             /// Informs the owner of an account that another account was to get the owner's address.
-            EmailChangeAttempt "email_change_attempt" [Nothing "email_change_attempt"]
+            EmailChangeAttempt "email_change_attempt" [Event "email_change_attempt"]
             /// Security notification to the old address: the email address was changed, by its owner or an admin. Contains the undo link of a change by the owner, and leaves out an admin's network address.
             EmailChanged "email_changed" [Event "email_changed"]
             /// Security notification to the new address: the email address was changed by its owner.

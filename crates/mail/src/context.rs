@@ -32,11 +32,12 @@ pub struct MailContext {
     /// True if sign-in by this mail removes the account's password, identities, sessions and public text, because they
     /// may come from someone other than the mailbox's owner.
     pub takes_over: bool,
-    /// The action that a security notification reports. Security notifications require it; other mails ignore it.
+    /// The action that the mail reports. Security notifications and the mails of a change of address require it; other
+    /// mails ignore it.
     pub event: Option<SecurityEvent>,
 }
 
-/// A security-relevant action on the recipient's account. It has no `Debug`, because it may hold a valid link.
+/// A security-relevant action on an account. It has no `Debug`, because it may hold a valid link.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SecurityEvent {
     /// Time of the action.
@@ -117,19 +118,18 @@ impl TemplateData {
     /// Sanitises `context` for `template`; a code or link that the mail does not use is dropped.
     pub(crate) fn new(template: Template, locale: &str, context: &MailContext) -> Result<Self, MissingField> {
         let need = template.need;
-        let needs_code = matches!(need, Need::Code | Need::CodeWithLink);
-        let code = context.code.as_deref().map(single_line).filter(|code| needs_code && !code.is_empty());
-        let may_have_link = matches!(need, Need::CodeWithLink | Need::Link | Need::Nothing);
-        let link = context.link.clone().filter(|link| may_have_link && is_web_link(link));
-        let event = context.event.as_ref().filter(|_| need == Need::Event);
+        let code =
+            context.code.as_deref().map(single_line).filter(|code| need.has_code() && !code.is_empty());
+        let link = context.link.clone().filter(|link| need.may_have_link() && is_web_link(link));
+        let event = context.event.as_ref().filter(|_| need.has_event());
         let undo = event.and_then(|event| event.undo.as_ref()).filter(|undo| is_web_link(&undo.link));
-        if needs_code && code.is_none() {
+        if need.has_code() && code.is_none() {
             return Err(MissingField("code"));
         }
         if need == Need::Link && link.is_none() {
             return Err(MissingField("link"));
         }
-        if need == Need::Event && event.is_none() {
+        if need.has_event() && event.is_none() {
             return Err(MissingField("event"));
         }
 

@@ -9,9 +9,24 @@ pub(crate) enum Need {
     Code,
     /// A code. A link is optional.
     CodeWithLink,
+    CodeWithEvent,
     Link,
     Event,
     Nothing,
+}
+
+impl Need {
+    pub(crate) const fn has_code(self) -> bool {
+        matches!(self, Self::Code | Self::CodeWithLink | Self::CodeWithEvent)
+    }
+
+    pub(crate) const fn may_have_link(self) -> bool {
+        matches!(self, Self::CodeWithLink | Self::Link | Self::Nothing)
+    }
+
+    pub(crate) const fn has_event(self) -> bool {
+        matches!(self, Self::Event | Self::CodeWithEvent)
+    }
 }
 
 /// A mail template: the stem of its files' names, and the data that they need.

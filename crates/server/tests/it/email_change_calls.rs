@@ -1,6 +1,6 @@
 //! Helpers for changes of an email address, shared by several test files.
 
-use latchkey_testkit::{Answer, Client, Request, TestApp, User, Value, json};
+use latchkey_testkit::{Answer, Client, Mail, Request, TestApp, User, Value, json};
 
 /// A change of address that was begun, with the codes of its mails.
 pub(crate) struct Begun {
@@ -71,4 +71,11 @@ pub(crate) async fn moved(app: &TestApp, user: &User, new_email: &str) -> String
 /// undoChange.
 pub(crate) fn undo(client: &Client, token: &str, email: &str) -> Request {
     client.post("/api/auth/undo", json!({"token": token, "email": email}))
+}
+
+/// Asserts that a mail tells time, device and address of the request that caused it.
+pub(crate) fn assert_tells_the_request(mail: &Mail) {
+    for part in ["Time: 2026-03-02 10:", "Device: Unknown device", "IP address: 198.18."] {
+        assert!(mail.text.contains(part), "{part}: {mail:#?}");
+    }
 }

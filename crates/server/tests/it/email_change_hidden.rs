@@ -4,7 +4,9 @@ use latchkey_testkit::{Answer, PASSWORD, TestApp, both_stores, json, minutes};
 
 use crate::email_calls::other_than;
 use crate::email_calls::{change_user, id_of as user_id_of};
-use crate::email_change_calls::{Begun, begun, cancel, change, confirm, id_of, moved};
+use crate::email_change_calls::{
+    Begun, assert_tells_the_request, begun, cancel, change, confirm, id_of, moved,
+};
 use crate::enumeration::shown;
 use crate::two_step_calls::account;
 
@@ -92,6 +94,7 @@ both_stores! {
                         line.len() == 6 && line.bytes().all(|byte| byte.is_ascii_digit())
                     });
                     assert!(!has_code && !mail.text.contains("ada@") && !mail.text.contains("token="), "{mail:#?}");
+                    assert_tells_the_request(mail);
                 }
                 _ => assert!(mails.is_empty(), "{name}: {mails:#?}"),
             }

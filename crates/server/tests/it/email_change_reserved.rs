@@ -139,7 +139,7 @@ both_stores! {
 
         let mail = app.mail_to(NEW).await;
         assert!(mail.prose().contains("by an administrator") && !mail.text.contains("token="), "{mail:#?}");
-        assert!(!mail.text.contains("Address:"), "{mail:#?}");
+        assert!(!mail.text.contains("IP address:"), "{mail:#?}");
         let account = crate::two_step_calls::account(&ada).await;
         assert_eq!((&account["twoStep"], &account["emailChange"]), (&json!(true), &json!(null)));
         assert_eq!(account["totp"].as_array().unwrap().len(), 1);

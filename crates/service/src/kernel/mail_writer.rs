@@ -27,22 +27,21 @@ pub(crate) struct MailPayload {
     /// precedence.
     #[serde(default)]
     pub(crate) locale: Option<String>,
-    /// The account change that a security notification reports; `None` in other mails.
+    /// The request that caused the mail. Only some templates state it.
     #[serde(default)]
     pub(crate) act: Option<ActPayload>,
 }
 
 impl MailPayload {
-    /// Creates an empty payload in the language of a client; `None` for an admin.
+    /// Creates a payload with the language, device and address of a client; `None` for an admin.
     pub(crate) fn for_client(client: Option<&Client>) -> Self {
         let locale =
             client.and_then(|client| client.locale.as_ref()).map(|locale| locale.as_str().to_owned());
-        Self { locale, ..Self::default() }
+        Self { locale, act: Some(ActPayload::of(client)), ..Self::default() }
     }
 }
 
-/// The data of a security notification about an account change. The time of the change is the creation time of the
-/// mail.
+/// The data of a request that caused a mail. The time of the request is the creation time of the mail.
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct ActPayload {
     /// The names of browser and system of the client; `None` for an admin.
@@ -57,6 +56,18 @@ pub(crate) struct ActPayload {
     /// The number of unused recovery codes after one was used; `None` for other changes.
     #[serde(default)]
     pub(crate) codes_left: Option<u32>,
+}
+
+impl ActPayload {
+    fn of(client: Option<&Client>) -> Self {
+        let device = client.map(Client::device);
+        Self {
+            device: device
+                .map(|device| (device.browser.map(str::to_owned), device.system.map(str::to_owned))),
+            address: client.map(|client| client.address.to_string()),
+            ..Self::default()
+        }
+    }
 }
 
 /// Additional information in a security notification, besides time, device and address of the change.
@@ -159,13 +170,7 @@ impl Kernel {
         if !self.mails.has_transport {
             return Ok(None);
         }
-        let mut act = ActPayload {
-            device: client
-                .map(Client::device)
-                .map(|device| (device.browser.map(str::to_owned), device.system.map(str::to_owned))),
-            address: client.map(|client| client.address.to_string()),
-            ..ActPayload::default()
-        };
+        let mut act = ActPayload::of(client);
         match fact {
             Some(ActFact::Provider(name)) => act.provider = Some(name.to_owned()),
             Some(ActFact::Undo(token, until)) => {

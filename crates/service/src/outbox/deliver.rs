@@ -141,6 +141,7 @@ impl Outbox {
         // Mails of a change of address may go to a mailbox that no one has proven to be the account's, so they do not
         // name the user.
         let name = mail.recipient.name.as_ref().filter(|_| mail.kind != MailKind::EmailChange);
+        let act = payload.act.unwrap_or_default(); // an earlier release wrote none for some kinds
         let context = MailContext {
             service_name: self.kernel.site.service_name.clone(),
             public_url: self.kernel.site.origin().to_owned(),
@@ -149,7 +150,7 @@ impl Outbox {
             link: payload.link.filter(|_| !is_owner_mail),
             expires_in_minutes: payload.minutes,
             contested: mail.recipient.is_contested,
-            event: payload.act.map(|act| SecurityEvent {
+            event: Some(SecurityEvent {
                 at: mail.created_at,
                 device: act
                     .device
