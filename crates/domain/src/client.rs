@@ -100,6 +100,22 @@ impl ClientAddress {
             IpAddr::V6(v6) => format!("{v6}/64"),
         }
     }
+
+    /// Returns the network in which a phone usually stays while its address changes, as text: the IPv4 /16 or IPv6 /32,
+    /// for example `192.0.0.0/16` or `2001:db8::/32`.
+    #[must_use]
+    pub fn wide_network_text(self) -> String {
+        match self.0 {
+            IpAddr::V4(v4) => {
+                let [a, b, ..] = v4.octets();
+                format!("{a}.{b}.0.0/16")
+            }
+            IpAddr::V6(v6) => {
+                let [a, b, ..] = v6.segments();
+                format!("{}/32", Ipv6Addr::new(a, b, 0, 0, 0, 0, 0, 0))
+            }
+        }
+    }
 }
 
 impl fmt::Display for ClientAddress {

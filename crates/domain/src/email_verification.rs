@@ -73,6 +73,8 @@ pub struct VerificationEffects {
     pub removes_factors: bool,
     /// True if all sessions of the account end.
     pub ends_sessions: bool,
+    /// True if the devices that the account was used from are forgotten, and the next session counts as the first.
+    pub forgets_devices: bool,
 }
 
 impl AccountFacts {
@@ -142,6 +144,7 @@ impl VerificationEffects {
             removes_identities: is_removed,
             removes_factors: is_removed,
             ends_sessions: is_removed,
+            forgets_devices: is_removed,
         }
     }
 }

@@ -36,6 +36,8 @@ macro_rules! mail_kinds {
             EmailChangedNew "email_changed_new" [Event "email_changed_new"]
             /// Security notification: a replaced refresh token was presented, and its session was ended.
             SessionEndedForSafety "session_ended_for_safety" [Event "session_ended_for_safety"]
+            /// Security notification: a session was opened on a device or in a network that the account was not used from in 90 days. At most one a day.
+            NewDevice "new_device" [Event "new_device"]
             /// Asks the recipient to confirm a change of the account with a code.
             Reauthenticate "reauthenticate" [Code "reauthenticate_code"]
             /// Lets the recipient sign in by code, or by link in the browser that asked for the mail.

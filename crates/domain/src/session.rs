@@ -6,6 +6,7 @@ use crate::client::Client;
 use crate::factors::FactorName;
 use crate::id::id;
 use crate::identity::IdentityId;
+use crate::new_mail::NewMail;
 use crate::passkey::PasskeyId;
 use crate::shape::{Shape, Shaped};
 use crate::text::{InvalidText, bounded_text, own_name};
@@ -180,6 +181,9 @@ pub struct NewSession {
     pub client: Client,
     /// Time for which the client network is stored as known to the account; `None` if it is not stored.
     pub known_for: Option<Duration>,
+    /// Mail of kind `NewDevice`, written if the session opens on a device or in a network that the account was not used
+    /// from lately ([`crate::seen_device`]); `None` if security notifications are off.
+    pub new_device: Option<NewMail>,
 }
 
 impl NewSession {
@@ -207,6 +211,7 @@ impl NewSession {
             passkey: None,
             client,
             known_for: None,
+            new_device: None,
         }
     }
 

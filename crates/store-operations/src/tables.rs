@@ -17,6 +17,7 @@ pub(crate) mod passkeys;
 pub mod profiles;
 pub mod purges;
 pub(crate) mod recovery_codes;
+pub(crate) mod seen_devices;
 pub mod sessions;
 pub mod settings;
 pub(crate) mod sign_up_attempts;
@@ -29,6 +30,7 @@ pub(crate) mod users;
 
 use std::time::Duration;
 
+use latchkey_domain::seen_device::REMEMBERED;
 use latchkey_store::{DECOY_RETENTION, FLOW_RETENTION, RETENTION_AFTER_END};
 use purges::{PurgedRows, expired, rows};
 
@@ -46,7 +48,7 @@ macro_rules! lists {
 pub fn all_statements() -> impl Iterator<Item = (&'static str, &'static str, &'static Sql)> {
     let lists = lists!(
         audit_events challenges codes email_changes identities known_clients limit_failures link_tokens oauth_codes oauth_flows
-        oauth_providers outbox passkeys profiles recovery_codes session_ends sessions settings sign_up_attempts
+        oauth_providers outbox passkeys profiles recovery_codes seen_devices session_ends sessions settings sign_up_attempts
         signing_keys totp_factors undo_tokens used_ceremonies used_tokens users
     );
     lists.into_iter().flat_map(|(table, all)| all.iter().map(move |&(name, sql)| (table, name, sql)))
@@ -60,6 +62,7 @@ pub const TABLES: &[Table] = &[
     identities::TABLE,
     profiles::TABLE,
     sessions::TABLE,
+    seen_devices::TABLE,
     codes::TABLE,
     codes::CODE_BUDGETS,
     link_tokens::TABLE,
@@ -102,6 +105,7 @@ pub const PURGED: &[PurgedRows] = &[
     rows("outbox", "id", "state = 'sent' AND ended_at <= $1", "ended_at", RETENTION_AFTER_END),
     rows("outbox", "id", "state = 'decoy' AND created_at <= $1", "created_at", DECOY_RETENTION),
     rows("sessions", "id", SESSION_ENDED, SESSION_END, RETENTION_AFTER_END),
+    rows("seen_devices", "user_id, device", "seen_at <= $1", "seen_at", REMEMBERED),
     expired("oauth_flows", "state_hash", FLOW_RETENTION),
     expired("oauth_codes", "code_hash", NO_LONGER),
     expired("oauth_used_tokens", "hash", NO_LONGER),

@@ -127,6 +127,7 @@ macro_rules! migrations {
                 19 "0019_deletions",
                 20 "0020_sign_in_links",
                 21 "0021_change_sessions",
+                22 "0022_seen_devices",
             ]
         )
     };

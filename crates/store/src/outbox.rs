@@ -7,21 +7,12 @@ use latchkey_domain::ids::{LeaseId, MailId, UserId};
 use latchkey_domain::locale::Locale;
 use latchkey_domain::mail_kind::MailKind;
 use latchkey_domain::mail_schedule::MailSchedule;
+pub use latchkey_domain::new_mail::NewMail;
 use latchkey_domain::profile::Name;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::words;
 
 use crate::error::StoreResult;
-
-/// A mail to be written to the outbox. The store operation that writes it determines kind and recipient.
-#[derive(Debug, Clone)]
-pub struct NewMail {
-    /// Id of the mail.
-    pub id: MailId,
-    /// Data for the template (a code, a link or an event), sealed under the server secret. Data of the recipient are
-    /// added when the mail is sent.
-    pub sealed: Vec<u8>,
-}
 
 /// Recipient of a mail, read when the mail is claimed.
 #[derive(Debug, Clone, PartialEq, Eq)]

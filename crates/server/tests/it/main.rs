@@ -62,6 +62,8 @@ mod links;
 mod locales;
 mod mails;
 mod named_sessions;
+mod new_device;
+mod new_device_ways;
 mod oauth_accounts;
 mod oauth_browser;
 mod oauth_calls;

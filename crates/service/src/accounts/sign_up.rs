@@ -72,7 +72,7 @@ impl Accounts {
             BeginSignUp::Free => {}
         }
         let hash = self.passwords.hasher.hash(sign_up.password).await?;
-        let draft = self.sessions.draft_entry(AuthMethod::Password, &sign_up.client, now);
+        let draft = self.sessions.draft_entry(AuthMethod::Password, &sign_up.client, now)?;
         let account = self.new_account(sign_up.email, sign_up.name, hash, &sign_up.client.client, now);
         match self.kernel.store.create_account_and_enter(account, draft.entry.clone()).await? {
             Some(entered) => self.sessions.entered(entered, draft, now),

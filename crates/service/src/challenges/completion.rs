@@ -36,7 +36,7 @@ impl Challenges {
             ChallengePurpose::SignIn => {
                 let methods = found.methods.clone().ok_or(&INVALID_CHALLENGE)?;
                 let from = SignInClient { client: client.clone(), client_type: found.client_type };
-                let draft = self.sessions.draft_raised(methods, kind, &from, now);
+                let draft = self.sessions.draft_raised(methods, kind, &from, now)?;
                 let (provider, guard) = (found.provider.as_ref(), self.passwords.guard(email, client));
                 let Entry { session, challenge, .. } = &draft.entry;
                 let completed = self.sessions.completed_sign_in(session, provider, guard, client, now)?;

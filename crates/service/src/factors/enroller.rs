@@ -144,7 +144,7 @@ impl Factors {
     ) -> Result<(TurnedOn, Opening)> {
         let client = &from.client;
         let event = |kind| self.kernel.event(kind, Actor::User, Some(client), now);
-        let session = self.sessions.draft_session(methods, level, client, now);
+        let session = self.sessions.draft_session(methods, level, client, now)?;
         let new = NewCodes::new(&self.codes_key, &*self.kernel.entropy, found.user.id);
         let guard = match found.enroller {
             Enroller::Session(..) => None,

@@ -108,7 +108,7 @@ impl Mailbox {
         let Some(SignInLink { email, .. }) = self.find_sign_in_link(&token, client).await? else {
             return Err(Error::Refused(&INVALID_CODE));
         };
-        let draft = self.sessions.draft_entry(AuthMethod::OneTimeCode, from, now);
+        let draft = self.sessions.draft_entry(AuthMethod::OneTimeCode, from, now)?;
         let presented = PresentedLink {
             token: token.hash(),
             email,
@@ -132,7 +132,7 @@ impl Mailbox {
     ) -> Result<Entrance> {
         self.email_sign_in()?;
         let (client, now) = (&from.client, self.kernel.now());
-        let draft = self.sessions.draft_entry(AuthMethod::OneTimeCode, from, now);
+        let draft = self.sessions.draft_entry(AuthMethod::OneTimeCode, from, now)?;
         let attempt = CodeAttempt {
             email: email.key().clone(),
             mac: self.code_mac(email.key(), Purpose::SignIn, &code),

@@ -51,7 +51,7 @@ impl Mailbox {
             Err(Error::Refused(&AUTH_UNAUTHORIZED)) => None,
             Err(error) => return Err(error),
         };
-        let draft = self.sessions.draft_entry(AuthMethod::OneTimeCode, &from, now);
+        let draft = self.sessions.draft_entry(AuthMethod::OneTimeCode, &from, now)?;
         let event = self.kernel.event(AuditKind::EmailVerified, Actor::User, Some(client), now);
         let takes = self.attempt_takes(client);
         let about = match &proof {

@@ -39,7 +39,7 @@ impl OAuth {
         now: Timestamp,
     ) -> Result<Entrance> {
         let client = &from.client;
-        let mut draft = self.sessions.draft_entry(AuthMethod::Federated, from, now);
+        let mut draft = self.sessions.draft_entry(AuthMethod::Federated, from, now)?;
         draft.entry.session.identity = Some(identity.id());
         let profile_id = ProfileId::new(now, self.kernel.id_bytes(now));
         let sign_in = SignInWithIdentity {

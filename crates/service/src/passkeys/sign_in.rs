@@ -81,7 +81,7 @@ impl Passkeys {
             return Err(self.fail(Some(&user), &INVALID_PASSKEY, client, now).await?);
         };
         let method = AuthMethod::of_passkey(passkey.passkey.is_backup_eligible);
-        let draft = self.sessions.draft_passkey_entry(method, from, now);
+        let draft = self.sessions.draft_passkey_entry(method, from, now)?;
         let sign_in = SignInWithPasskey {
             ceremony: completed,
             shown,

@@ -55,7 +55,7 @@ impl Passwords {
             return Err(self.fail_sign_in(user_id, counted, client, (reason, refusal), now).await?);
         };
 
-        let draft = self.sessions.draft_entry(AuthMethod::Password, &from, now);
+        let draft = self.sessions.draft_entry(AuthMethod::Password, &from, now)?;
         let sign_in = SignIn {
             user_id: right.user_id,
             checked: right.checked,

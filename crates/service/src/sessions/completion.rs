@@ -55,7 +55,7 @@ impl Sessions {
         (kind, passkey): (ChallengeKind, Option<AuthMethod>),
         client: &SignInClient,
         now: Timestamp,
-    ) -> EntryDraft {
+    ) -> Result<EntryDraft> {
         let level = methods.level();
         let (methods, level) = kind.raise(passkey, methods, level);
         self.draft_entry_of(methods, level, client, now)

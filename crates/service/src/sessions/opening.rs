@@ -73,7 +73,7 @@ impl Sessions {
         level: Level,
         client: &Client,
         now: Timestamp,
-    ) -> SessionDraft {
+    ) -> Result<SessionDraft> {
         let refresh = RefreshToken::new(self.kernel.entropy.bytes(), self.kernel.entropy.bytes());
         let id = SessionId::new(now, self.kernel.id_bytes(now));
         let hashes = (refresh.family_hash(), refresh.hash());
@@ -81,9 +81,10 @@ impl Sessions {
         let session = NewSession {
             level,
             known_for: self.known_client_age(),
+            new_device: self.kernel.notification(Some(client), None, now)?,
             ..NewSession::new(id, hashes, methods, client.clone(), now, lifetimes)
         };
-        SessionDraft { session, refresh }
+        Ok(SessionDraft { session, refresh })
     }
 
     /// Creates a session with one factor (level 1), and the challenge that the store writes instead if a second factor
@@ -93,7 +94,7 @@ impl Sessions {
         method: AuthMethod,
         client: &SignInClient,
         now: Timestamp,
-    ) -> EntryDraft {
+    ) -> Result<EntryDraft> {
         self.draft_entry_of(AuthMethods::of(method), Level::One, client, now)
     }
 
@@ -103,7 +104,7 @@ impl Sessions {
         passkey: AuthMethod,
         client: &SignInClient,
         now: Timestamp,
-    ) -> EntryDraft {
+    ) -> Result<EntryDraft> {
         let methods = AuthMethods::of(passkey).with(AuthMethod::MultiFactor);
         self.draft_entry_of(methods, Level::Two, client, now)
     }
@@ -116,11 +117,11 @@ impl Sessions {
         level: Level,
         client: &SignInClient,
         now: Timestamp,
-    ) -> EntryDraft {
-        let SessionDraft { session, refresh } = self.draft_session(methods, level, &client.client, now);
+    ) -> Result<EntryDraft> {
+        let SessionDraft { session, refresh } = self.draft_session(methods, level, &client.client, now)?;
         let (id, challenge) = self.draft_challenge(client, now);
         let rules = self.factor_rules();
-        EntryDraft { entry: Entry { session, challenge, rules }, refresh, challenge: id }
+        Ok(EntryDraft { entry: Entry { session, challenge, rules }, refresh, challenge: id })
     }
 
     /// Creates a challenge and its id.

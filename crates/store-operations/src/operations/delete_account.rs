@@ -11,16 +11,19 @@ use latchkey_store::{DeleteAccount, FinishedDeletion, Restoral, StoreResult, Und
 use super::request_code;
 use crate::form::{Decided, Executor, Script, Slot};
 use crate::tables::outbox::{self, Address};
-use crate::tables::{audit_events, codes, link_tokens, profiles, sessions, undo_tokens, users};
+use crate::tables::{audit_events, codes, link_tokens, profiles, seen_devices, sessions, undo_tokens, users};
 
-/// Deletes a user and all rows of the user. Codes, links and mails are deleted by statements of their own: they have
-/// no foreign key to the user, because a row without a user would then be written faster than one with a user, which
-/// would reveal whether an address has an account.
+/// Deletes a user and all rows of the user. Codes, links, mails and seen devices are deleted by statements of their own,
+/// because they have no foreign key to the user. With one, a code, link or mail without a user would be written faster
+/// than one with a user, which would reveal whether an address has an account; and a refresh, which stores the device,
+/// would lock the user.
 pub(crate) fn delete(writes: &mut Script, id: UserId) {
     codes::delete_all_codes_of(writes, id);
     link_tokens::delete_all_of(writes, id);
     outbox::delete_all_of(writes, id);
     users::delete(writes, id);
+    // Last: a concurrent refresh may have stored a device before the deletion waited for its session.
+    seen_devices::delete_all_of(writes, id);
 }
 
 /// Schedules the deletion of the account of a live session, or deletes it at once if there is no grace period.

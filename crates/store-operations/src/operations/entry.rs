@@ -149,5 +149,5 @@ pub(crate) fn complete(
 
 /// Opens a session in place of the caller's, which ended when two-step sign-in was turned on.
 pub(crate) fn reopen(writes: &mut Script, user_id: UserId, session: &NewSession) {
-    sessions::open(writes, user_id, session);
+    sessions::open(writes, user_id, &NewSession { new_device: None, ..session.clone() }); // no sign-in
 }

@@ -7,7 +7,7 @@ use latchkey_domain::time::Timestamp;
 use super::{factors, request_code};
 use crate::form::{ProfileWrite, Script};
 use crate::tables::users::{self, Account};
-use crate::tables::{identities, passkeys, profiles, sessions, sign_up_attempts};
+use crate::tables::{identities, passkeys, profiles, seen_devices, sessions, sign_up_attempts};
 
 /// A locked account whose email address is to be verified, with its profile.
 pub(crate) struct Proven {
@@ -50,6 +50,9 @@ pub(crate) fn prove(
     }
     if effects.ends_sessions {
         sessions::end_all_of(writes, id, now);
+    }
+    if effects.forgets_devices {
+        seen_devices::forget(writes, id);
     }
     users::prove(writes, id, now);
     if account.user.is_pending {

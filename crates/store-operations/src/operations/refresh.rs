@@ -3,13 +3,14 @@
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::mail_kind::MailKind;
 use latchkey_domain::refresh::RefreshVerdict;
+use latchkey_domain::seen_device::SeenDevice;
 use latchkey_domain::session::{Level, Session};
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{LiveSession, PresentedRefreshToken, RefreshOutcome, RefreshSession, StoreResult};
 
 use crate::form::{Decided, Executor, Script};
-use crate::tables::outbox;
 use crate::tables::sessions::{self, RefreshableSession};
+use crate::tables::{outbox, seen_devices};
 
 /// Reads whether a refresh with this token would return a successor: a new one, or the stored one again. Changes
 /// nothing.
@@ -107,6 +108,9 @@ fn replace(found: RefreshableSession, refresh: &RefreshSession) -> Decided<Refre
     let PresentedRefreshToken { hash, grace, .. } = &refresh.presented;
     let retired = found.state.retire(hash, refresh.now, *grace);
     sessions::rotate(&mut writes, found.session.id, &retired, refresh);
+    if let Some(device) = SeenDevice::to_store_at_refresh(&found.session, &refresh.client, refresh.now) {
+        seen_devices::save(&mut writes, found.user.id, found.session.id, &device, refresh.now);
+    }
     let session = Session {
         last_seen_at: refresh.now,
         idle_expires_at: refresh.idle_expires_at,

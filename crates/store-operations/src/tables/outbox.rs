@@ -6,6 +6,8 @@ use latchkey_domain::ids::{LeaseId, MailId, UserId};
 use latchkey_domain::mail_kind::MailKind;
 use latchkey_domain::mail_schedule::DueTerms;
 use latchkey_domain::profile::Name;
+use latchkey_domain::seen_device::{MAIL_INTERVAL, REMEMBERED, SeenDevice};
+use latchkey_domain::session::NewSession;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::User;
 use latchkey_store::{ClaimedMail, Lease, ListedMail, MailState, NewMail, Recipient, StoreResult};
@@ -41,6 +43,19 @@ macro_rules! claim {
     };
 }
 
+/// Statement that inserts a mail.
+macro_rules! create {
+    ($row:literal) => {
+        concat!(
+            "
+    INSERT INTO outbox (id, kind, state, user_id, email, payload, attempts, created_at, next_attempt_at, lease_id,
+        ended_at, last_error)
+    ",
+            $row
+        )
+    };
+}
+
 stored_id!(MailId);
 stored_id!(LeaseId);
 
@@ -54,10 +69,15 @@ pub const TABLE: Table = Table::new(
 );
 
 statements! {
-    CREATE = "
-    INSERT INTO outbox (id, kind, state, user_id, email, payload, attempts, created_at, next_attempt_at, lease_id,
-        ended_at, last_error)
-    VALUES ($1, $2, $3, $4, $5, $6, 0, $7, $7, NULL, NULL, NULL)";
+    CREATE = create!("VALUES ($1, $2, $3, $4, $5, $6, 0, $7, $7, NULL, NULL, NULL)");
+    /// Inserts the mail about the device `$8` of the session `$7`, which was just opened: only if the owner may be notified
+    /// ([`User::may_be_notified`]), the account had a session before, it got no such mail since `$9`, and the device was
+    /// not seen since `$11`. A mail later than `$10` was written by a clock that ran ahead, and does not count.
+    CREATE_ABOUT_NEW_DEVICE = create!("SELECT $1, $2, $3, u.id, u.email, $5, 0, $6, $6, NULL, NULL, NULL FROM users AS u
+    WHERE u.id = $4 AND u.email_verified AND u.banned_at IS NULL AND u.deletes_at IS NULL
+        AND (u.device_mail_at <= $9 OR u.device_mail_at > $10)
+        AND EXISTS (SELECT 1 FROM sessions WHERE id = $7)
+        AND NOT EXISTS (SELECT 1 FROM seen_devices AS d WHERE d.user_id = $4 AND d.device = $8 AND d.seen_at > $11)");
     /// Leases the mails that were written first. The unary plus makes SQLite use the index on age instead of sorting.
     CLAIM = claim!("m.next_attempt_at"), claim!("+m.next_attempt_at");
     /// Reads the mails of a lease, oldest first. They are found by the end of the lease, which is indexed; the lease
@@ -114,6 +134,30 @@ impl Address<'_> {
             Self::Unknown(_) | Self::Decoy(_) => None,
         }
     }
+}
+
+/// Writes the mail about the device of a session that was just opened, if the owner is to get it. The user must be locked.
+pub(crate) fn notify_of_device(
+    writes: &mut Script,
+    user_id: UserId,
+    session: &NewSession,
+    (mail, device): (&NewMail, &SeenDevice),
+) {
+    let (kind, state, now) = (MailKind::NewDevice, MailState::Queued, session.created_at);
+    let values = values![
+        mail.id,
+        kind.as_str(),
+        state.as_str(),
+        user_id,
+        mail.sealed.as_slice(),
+        now,
+        session.id,
+        device.as_str(),
+        now.minus(MAIL_INTERVAL),
+        now.plus(MAIL_INTERVAL),
+        now.minus(REMEMBERED),
+    ];
+    writes.change(&CREATE_ABOUT_NEW_DEVICE, values);
 }
 
 /// Writes a mail that is due at once.

@@ -21,6 +21,7 @@ pub(crate) use ends::{
 use crate::bulk::{Table, columns};
 use crate::form::{Cells, Results, Script, Slot, Value, statements, stored_id, values};
 use crate::tables::profiles::{self, profile_columns};
+use crate::tables::seen_devices;
 use crate::tables::users::{self, account_columns, account_tables};
 use ends::end_surplus;
 
@@ -205,11 +206,12 @@ pub(crate) fn owner(results: &Results<'_>, slot: Slot) -> StoreResult<Option<Use
     results.find(slot, |cells| cells.of("sessions").id("user_id"))
 }
 
-/// Inserts a session, and ends the user's least recently refreshed sessions above the maximum number. The user must be
-/// locked.
+/// Inserts a session, ends the user's least recently refreshed sessions above the maximum number, and stores the device,
+/// with the mail about a new one. The user must be locked.
 pub(crate) fn open(writes: &mut Script, user_id: UserId, session: &NewSession) {
     writes.change(&OPEN_SESSION, new_values(user_id, session));
     end_surplus(writes, user_id, session);
+    seen_devices::meet(writes, user_id, session);
 }
 
 /// Inserts a session on the conditions of [`OPEN_SESSION_PLAINLY`], without a transaction. The number of affected rows
@@ -235,6 +237,7 @@ pub(crate) fn open_plainly(
     ]);
     let opened = writes.change(&OPEN_SESSION_PLAINLY, values);
     end_surplus(writes, user_id, session);
+    seen_devices::meet(writes, user_id, session);
     opened
 }
 

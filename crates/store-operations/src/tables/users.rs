@@ -4,7 +4,7 @@ mod rows;
 
 use latchkey_domain::email::{Email, EmailKey};
 use latchkey_domain::email_verification::AccountFacts;
-use latchkey_domain::ids::{SessionId, UserId};
+use latchkey_domain::ids::{MailId, SessionId, UserId};
 use latchkey_domain::locale::Locale;
 use latchkey_domain::passkey::RpId;
 use latchkey_domain::password::PasswordHash;
@@ -75,7 +75,8 @@ pub const TABLE: Table = Table::new(
     columns! {
         id id, text email, text email_key, flag email_verified, int first_verified_at, flag pending, flag contested,
         int banned_at, text metadata, text locale, text pending_email, int created_at, int updated_at,
-        int signed_up_at, int two_step_at, bytes user_handle, int deletes_at
+        int signed_up_at, int two_step_at, bytes user_handle, int deletes_at,
+        int device_mail_at
     },
 );
 
@@ -131,6 +132,18 @@ statements! {
         locale, pending_email, created_at, updated_at, signed_up_at)
     SELECT $1, $2, $3, $4, $5, $6, FALSE, NULL, $7, $10, NULL, $8, $8, $9
     WHERE NOT EXISTS (SELECT 1 FROM undo_tokens WHERE email = $3 AND expires_at > $8)";
+    /// Notes at the opening of a session that the account has had one, and the time of its mail about a new device, if one was
+    /// written.
+    NOTE_DEVICE_MAIL: change note_device_mail(
+        id: UserId,
+        session: SessionId,
+        mail: Option<MailId>,
+        now: Timestamp
+    ) = "
+    UPDATE users SET device_mail_at = CASE WHEN device_mail_at IS NULL THEN 0 ELSE $4 END
+    WHERE id = $1 AND EXISTS (SELECT 1 FROM sessions WHERE id = $2)
+        AND (device_mail_at IS NULL OR EXISTS (SELECT 1 FROM outbox WHERE id = $3))";
+    FORGET_DEVICE_MAIL: change forget_device_mail(id: UserId) = "UPDATE users SET device_mail_at = NULL WHERE id = $1";
     /// Saves a password. `proven` states whether it is known to come from the mailbox's owner.
     SAVE_PASSWORD: change save_password(id: UserId, password: &PasswordHash, proven: bool, now: Timestamp)
         [id, password.as_str(), proven, now] = "
