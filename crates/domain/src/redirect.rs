@@ -48,6 +48,8 @@ impl Shaped for RedirectUrl {
 pub struct RedirectPolicy {
     entries: Vec<RedirectEntry>,
     development: DevelopmentLoopback,
+    /// Targets of the service itself. They are allowed whatever the list contains.
+    own: Vec<RedirectEntry>,
 }
 
 /// Rule for loopback targets while the allow-list is empty. Only development mode allows them.
@@ -149,7 +151,14 @@ impl RedirectPolicy {
     /// Creates a policy from parsed entries.
     #[must_use]
     pub const fn new(entries: Vec<RedirectEntry>, development: DevelopmentLoopback) -> Self {
-        Self { entries, development }
+        Self { entries, development, own: Vec::new() }
+    }
+
+    /// Also allows targets of the service itself, which are not in the list of the operator.
+    #[must_use]
+    pub fn with_own(mut self, own: Vec<RedirectEntry>) -> Self {
+        self.own = own;
+        self
     }
 
     /// Parses the entries of the allow-list; fails with the first invalid one.
@@ -168,6 +177,9 @@ impl RedirectPolicy {
     pub fn check(&self, text: &str) -> Result<RedirectUrl, RedirectRefusal> {
         let url = screen::parse(text)?;
 
+        if self.own.iter().any(|entry| entry.compare(&url).is_ok()) {
+            return Ok(RedirectUrl(url.into()));
+        }
         if self.entries.is_empty() {
             self.check_loopback(text, &url)?;
         } else {

@@ -26,7 +26,7 @@ const MISDIRECTED: ErrorCode = ErrorCode { name: "MISDIRECTED_REQUEST", status: 
 pub(crate) struct PageError {
     /// Status, headers, and the fields of the access log.
     error: ApiError,
-    shown: Shown,
+    shown: Box<Shown>,
 }
 
 /// Content of an error page, as a response extension. Without it, the status determines the content.
@@ -39,11 +39,26 @@ struct Shown {
 
 impl PageError {
     fn new(code: &'static ErrorCode, cause: ErrorCause) -> Self {
-        Self { error: code.into(), shown: Shown { cause: Some(cause), next: None } }
+        Self { error: code.into(), shown: Box::new(Shown { cause: Some(cause), next: None }) }
     }
 
     pub(crate) fn not_found() -> Self {
         Self::new(&codes::NOT_FOUND, ErrorCause::NotFound)
+    }
+
+    /// The request of an app is not valid: 400, and never a redirect.
+    pub(crate) fn bad_target() -> Self {
+        Self::new(&codes::REDIRECT_NOT_ALLOWED, ErrorCause::BadTarget)
+    }
+
+    /// The flow is expired, or of another browser.
+    pub(crate) fn bad_flow() -> Self {
+        Self::new(&codes::VALIDATION_ERROR, ErrorCause::BadFlow)
+    }
+
+    /// The form does not come from our own page in this browser.
+    pub(crate) fn stale_form() -> Self {
+        Self::new(&codes::INVALID_CSRF_TOKEN, ErrorCause::StaleForm)
     }
 
     pub(crate) fn wrong_host() -> Self {
@@ -57,14 +72,20 @@ impl PageError {
 
 impl From<ApiError> for PageError {
     fn from(error: ApiError) -> Self {
-        Self { error, shown: Shown::default() }
+        Self { error, shown: Box::default() }
+    }
+}
+
+impl From<latchkey_service::Error> for PageError {
+    fn from(error: latchkey_service::Error) -> Self {
+        ApiError::from(error).into()
     }
 }
 
 impl IntoResponse for PageError {
     fn into_response(self) -> Response {
         let mut response = self.error.into_response();
-        response.extensions_mut().insert(self.shown);
+        response.extensions_mut().insert(*self.shown);
         response
     }
 }

@@ -2,17 +2,47 @@
 
 use std::sync::Arc;
 
+use latchkey_http::cookies::Cookie;
 use latchkey_http::settings::{HttpSettings, RouterState};
 use latchkey_pages::Pages;
 use latchkey_service::Service;
+use latchkey_service::entropy::Entropy;
+
+use crate::keys::PageKeys;
 
 /// The state that all handlers of pages share. Cloning it is cheap.
 #[derive(Clone)]
 pub struct Hosted {
-    pub service: Arc<Service>,
-    pub settings: Arc<HttpSettings>,
+    pub(crate) service: Arc<Service>,
+    pub(crate) settings: Arc<HttpSettings>,
     /// Templates, languages and files.
-    pub pages: Arc<Pages>,
+    pub(crate) pages: Arc<Pages>,
+    pub(crate) entropy: Arc<dyn Entropy>,
+    pub(crate) keys: Arc<PageKeys>,
+    pub(crate) cookies: Arc<Cookies>,
+}
+
+/// The cookies of the pages.
+pub(crate) struct Cookies {
+    /// The browser secret.
+    pub(crate) browser: Cookie,
+    /// The token of a password reset, sealed.
+    pub(crate) reset: Cookie,
+}
+
+impl Hosted {
+    #[must_use]
+    pub fn new(
+        service: Arc<Service>,
+        settings: Arc<HttpSettings>,
+        pages: Arc<Pages>,
+        entropy: Arc<dyn Entropy>,
+        keys: Arc<PageKeys>,
+    ) -> Self {
+        let cookie = |name| Cookie::of_pages(&settings, name);
+        let cookies = Cookies { browser: cookie("latchkey_browser"), reset: cookie("latchkey_reset") };
+        Self { service, settings, pages, entropy, keys, cookies: Arc::new(cookies) }
+    }
 }
 
 impl RouterState for Hosted {

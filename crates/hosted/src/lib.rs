@@ -5,22 +5,35 @@
 //!
 //! | Module | Contents |
 //! |---|---|
-//! | `list` | the list of all pages |
-//! | `page` | the type of a page |
-//! | [`router`], [`hosted`] | the router, derived from the list; the state that all pages share |
-//! | `host`, `errors`, `response`, `language` | the check of `Host`; error pages; responses with their headers; choice of the language |
+//! | `list`, `page` | the list of all pages; the type of a page |
+//! | `auth` | the pages below `/auth` |
+//! | [`router`], [`hosted`], [`keys`] | the router, derived from the list; the state that all pages share; their keys |
+//! | `visit`, `submission`, `fields`, `problem` | a request for a page; a form with its checks; its fields; its refusal |
+//! | `flow`, `browser`, `sealed`, `form_token` | what a browser carries from page to page, and what binds it to that browser |
+//! | `host`, `errors`, `response`, `language` | the check of `Host`; error pages; headers; choice of the language |
 //! | `assets`, `start` | style sheet, script and pictures; the start page of development |
 
 mod assets;
+mod auth;
+mod browser;
 mod errors;
+mod fields;
+mod flow;
+mod form_token;
 mod host;
 pub mod hosted;
+pub mod keys;
 mod language;
 mod list;
 mod page;
+mod problem;
 mod response;
 pub mod router;
+mod sealed;
 mod start;
+mod submission;
+mod visit;
 
 pub use hosted::Hosted;
-pub use router::router;
+pub use keys::PageKeys;
+pub use router::{own_targets, router};

@@ -18,7 +18,8 @@ pub(crate) fn html(status: StatusCode, html: String) -> Response {
     response
 }
 
-fn add_headers(response: &mut Response) {
+/// Adds the headers of every page.
+pub(crate) fn add_headers(response: &mut Response) {
     for (name, value) in HEADERS {
         let name = HeaderName::from_static(name);
         response.headers_mut().insert(name, HeaderValue::from_static(value));

@@ -3,6 +3,7 @@
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::any;
+use latchkey_domain::redirect::RedirectEntry;
 use latchkey_http::middleware::Middleware;
 
 use crate::errors::{self, PageError};
@@ -12,6 +13,15 @@ use crate::{assets, host, start};
 
 /// Paths below which every unknown path is an error page.
 const UNKNOWN: [&str; 3] = ["/auth", "/auth/", "/auth/{*rest}"];
+
+/// Pages that mailed links lead to.
+const TARGETS: [&str; 4] = ["/auth/verified", "/auth/reset", "/auth/mail-code", "/auth/invitation"];
+
+/// Returns the pages that are redirect targets without being on the operator's list. `origin` is that of the service.
+#[must_use]
+pub fn own_targets(origin: &str) -> Vec<RedirectEntry> {
+    TARGETS.iter().filter_map(|path| RedirectEntry::parse(&format!("{origin}{path}")).ok()).collect()
+}
 
 /// Builds the routes of all pages, wrapped in the middleware. The start page exists only in
 /// development.

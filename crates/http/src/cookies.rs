@@ -10,6 +10,8 @@ use crate::settings::HttpSettings;
 
 /// Name prefix that makes browsers reject the cookie unless it is `Secure`.
 const SECURE_PREFIX: &str = "__Secure-";
+/// Name prefix that also demands `Path=/` and no `Domain`, so that no other host can set the cookie.
+const HOST_PREFIX: &str = "__Host-";
 
 /// The value of a cookie, not yet verified. It has no `Debug`, which keeps it out of logs.
 #[derive(Clone, PartialEq, Eq)]
@@ -58,17 +60,23 @@ impl Cookie {
         Self { is_http_only: false, ..Self::new(settings, "_signup", "/api/auth/email") }
     }
 
-    /// Builds a cookie. It is `Secure`, except in development at an http address. In that case its name contains the
-    /// port: cookies ignore ports, so two services on one host would overwrite each other's cookies.
+    /// Describes a cookie of the hosted pages: for the whole host, `HttpOnly` and `SameSite=Lax`.
+    #[must_use]
+    pub fn of_pages(settings: &HttpSettings, name: &str) -> Self {
+        Self::named(settings, HOST_PREFIX, name, "/")
+    }
+
     fn new(settings: &HttpSettings, suffix: &str, path: &'static str) -> Self {
+        Self::named(settings, SECURE_PREFIX, &format!("{}{suffix}", settings.cookie_name), path)
+    }
+
+    /// Builds a cookie. It is `Secure`, except in development at an http address. In that case its name contains the
+    /// port in place of the prefix: cookies ignore ports, so two services on one host would overwrite each other's
+    /// cookies.
+    fn named(settings: &HttpSettings, prefix: &str, name: &str, path: &'static str) -> Self {
         let is_secure = settings.is_https() || !settings.development;
-        let base = &settings.cookie_name;
         let port = settings.public_url.port_or_known_default().unwrap_or(80);
-        let name = if is_secure {
-            format!("{SECURE_PREFIX}{base}{suffix}")
-        } else {
-            format!("{base}{suffix}_{port}")
-        };
+        let name = if is_secure { format!("{prefix}{name}") } else { format!("{name}_{port}") };
         Self { name: name.into(), path, is_secure, is_http_only: true, same_site: "Lax" }
     }
 
@@ -96,21 +104,25 @@ impl Cookie {
 
     /// Builds the `Set-Cookie` that stores `value` for `max_age` (whole seconds, rounded down).
     pub fn set(&self, value: &str, max_age: Duration) -> Result<HeaderValue, InvalidHeaderValue> {
-        self.header(value, max_age.as_secs())
+        self.header(value, Some(max_age.as_secs()))
+    }
+
+    /// Builds the `Set-Cookie` that stores `value` until the browser is closed.
+    pub fn set_until_closed(&self, value: &str) -> Result<HeaderValue, InvalidHeaderValue> {
+        self.header(value, None)
     }
 
     /// Builds the `Set-Cookie` that removes the cookie.
     pub fn clear(&self) -> Result<HeaderValue, InvalidHeaderValue> {
-        self.header("", 0)
+        self.header("", Some(0))
     }
 
-    fn header(&self, value: &str, max_age: u64) -> Result<HeaderValue, InvalidHeaderValue> {
+    fn header(&self, value: &str, max_age: Option<u64>) -> Result<HeaderValue, InvalidHeaderValue> {
         let Self { name, path, same_site, .. } = self;
         let http_only = if self.is_http_only { "; HttpOnly" } else { "" };
         let secure = if self.is_secure { "; Secure" } else { "" };
-        let text = format!(
-            "{name}={value}; Path={path}; Max-Age={max_age}{http_only}{secure}; SameSite={same_site}"
-        );
+        let max_age = max_age.map(|seconds| format!("; Max-Age={seconds}")).unwrap_or_default();
+        let text = format!("{name}={value}; Path={path}{max_age}{http_only}{secure}; SameSite={same_site}");
         let mut header = HeaderValue::from_str(&text)?;
         header.set_sensitive(true); // kept out of Debug output, and out of HTTP/2 header tables
         Ok(header)
@@ -198,6 +210,23 @@ mod tests {
         assert_eq!(
             sign_up("http://localhost:8700", true),
             format!("latchkey_refresh_signup_8700{attributes}; SameSite=Lax")
+        );
+    }
+
+    #[test]
+    fn cookie_of_pages_is_for_this_host_alone() {
+        let pages = |public_url: &str, development| {
+            let settings = HttpSettings::new(public_url.parse().unwrap(), development);
+            let cookie = Cookie::of_pages(&settings, "latchkey_browser");
+            cookie.set_until_closed("abc").unwrap().to_str().unwrap().to_owned()
+        };
+        assert_eq!(
+            pages("https://id.example.org", false),
+            "__Host-latchkey_browser=abc; Path=/; HttpOnly; Secure; SameSite=Lax"
+        );
+        assert_eq!(
+            pages("http://localhost:8700", true),
+            "latchkey_browser_8700=abc; Path=/; HttpOnly; SameSite=Lax"
         );
     }
 

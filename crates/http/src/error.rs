@@ -234,6 +234,29 @@ impl ApiError {
         self
     }
 
+    /// Gives a page the status of this error and its `Retry-After`, and logs the error as if it had been sent itself.
+    #[must_use]
+    pub fn into_page(self, mut page: Response) -> Response {
+        self.log_source();
+        *page.status_mut() = self.status;
+        if let Some(wait) = self.retry_after {
+            page.headers_mut().insert(RETRY_AFTER, HeaderValue::from(whole_seconds(wait)));
+        }
+        page.extensions_mut().insert(Shaped);
+        page.extensions_mut().insert(self.refusal());
+        page
+    }
+
+    fn refusal(&self) -> Refusal {
+        Refusal { error: self.code, limit: self.details.as_deref().and_then(|details| details.limit) }
+    }
+
+    fn log_source(&self) {
+        if let Some(source) = &self.source {
+            tracing::error!(code = self.code, cause = chain_of(source.as_ref()), "request failed");
+        }
+    }
+
     fn text(&self) -> Text {
         Text {
             code: self.code,
@@ -272,8 +295,7 @@ impl ApiError {
         parts.headers.remove(CONTENT_LENGTH);
         self.write_headers(&mut parts.headers);
         parts.extensions.insert(Shaped);
-        let limit = self.details.as_deref().and_then(|details| details.limit);
-        parts.extensions.insert(Refusal { error: self.code, limit });
+        parts.extensions.insert(self.refusal());
         let text = self.text();
         let body = Body::from(text.body(None));
         parts.extensions.insert(ErrorText(Arc::new(text)));
@@ -283,9 +305,7 @@ impl ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        if let Some(source) = &self.source {
-            tracing::error!(code = self.code, cause = chain_of(source.as_ref()), "request failed");
-        }
+        self.log_source();
         self.reshape(Response::default())
     }
 }

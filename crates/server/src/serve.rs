@@ -14,6 +14,7 @@ use latchkey_http::readiness_gate::{ReadinessGate, not_ready};
 use latchkey_http::router::router;
 use latchkey_pages::Pages;
 use latchkey_service::Service;
+use latchkey_service::entropy::SystemEntropy;
 use tokio::net::TcpListener;
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
@@ -66,7 +67,7 @@ pub async fn serve(settings: Settings) -> Result<(), ServeError> {
         return serve_closed(&settings, pages, listeners, &addresses, assembling, stop_signal).await;
     };
     let assembly = assembly?;
-    let routes = layered_router(&assembly.service, &settings, pages);
+    let routes = layered_router(&assembly, &settings, pages);
     let running = Running::start(&settings, &addresses, assembly).await;
     latchkey_http::serve::serve(listeners, routes, serve_settings(&settings), stop_signal).await;
     running.end().await;
@@ -101,7 +102,7 @@ async fn serve_closed(
         Ok(Some(assembly)) => {
             // The readiness gate opens before the banner is printed: once the banner says "ready", requests must
             // succeed.
-            gate.open(layered_router(&assembly.service, settings, pages));
+            gate.open(layered_router(&assembly, settings, pages));
             let running = Running::start(settings, addresses, assembly).await;
             stop_signal.await;
             Some(running)
@@ -132,7 +133,7 @@ struct Running {
 impl Running {
     /// Prints the banner and starts the workers.
     async fn start(settings: &Settings, addresses: &[SocketAddr], assembly: Assembly) -> Self {
-        let Assembly { service, storage, kept_admin_key } = assembly;
+        let Assembly { service, storage, kept_admin_key, .. } = assembly;
         warn_of_stored_redirects(settings, &service);
         warn_of_unusable_passkeys(&service).await;
         // A closed standard output is ignored: the service starts anyway.
@@ -227,14 +228,22 @@ fn unready_router(settings: &Settings) -> axum::Router {
     Middleware::new(http, origins, Arc::new(new_request_id)).without_proxy_warning().wrap(not_ready())
 }
 
-fn layered_router(service: &Arc<Service>, settings: &Settings, pages: Option<Arc<Pages>>) -> axum::Router {
-    let app = App::new(Arc::clone(service), http_settings(settings), settings.server.cors_origins.clone());
+fn layered_router(assembly: &Assembly, settings: &Settings, pages: Option<Arc<Pages>>) -> axum::Router {
+    let app = App::new(
+        Arc::clone(&assembly.service),
+        http_settings(settings),
+        settings.server.cors_origins.clone(),
+    );
     let middleware =
         Middleware::new(Arc::clone(&app.settings), app.origins.clone(), Arc::new(new_request_id));
-    let hosted = pages.map(|pages| Hosted {
-        service: Arc::clone(service),
-        settings: Arc::clone(&app.settings),
-        pages,
+    let hosted = pages.map(|pages| {
+        Hosted::new(
+            Arc::clone(&assembly.service),
+            Arc::clone(&app.settings),
+            pages,
+            Arc::new(SystemEntropy),
+            Arc::clone(&assembly.page_keys),
+        )
     });
     let pages = hosted.map(|hosted| latchkey_hosted::router(hosted, &middleware)).unwrap_or_default();
     pages.merge(middleware.wrap(router(app)))

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use latchkey_domain::tokens::TokenHash;
+use latchkey_hosted::PageKeys;
 use latchkey_http::settings::{HttpSettings, ServeSettings};
 use latchkey_mail::{
     FileTransport, InvalidSmtpSettings, Mailbox, SmtpPassword, SmtpSettings, SmtpTransport, Templates,
@@ -88,6 +89,8 @@ impl WiringError {
 /// The service, and the other parts that commands use.
 pub struct Assembly {
     pub service: Arc<Service>,
+    /// Keys of the hosted pages.
+    pub page_keys: Arc<PageKeys>,
     /// Opened database. Commands read it directly where the service offers no use case, and the running service gets
     /// notifications of other instances through it.
     pub storage: OpenStore,
@@ -112,6 +115,7 @@ pub async fn assemble(settings: &Settings, unreachable: Unreachable) -> Result<A
     // Errors in the mail settings are reported before waiting for the database.
     transport(settings)?;
     let storage = storage::open_or_wait(settings, unreachable).await?;
+    let page_keys = PageKeys::derive(&server_secret(&secret)?).map_err(StartError::from)?;
     let mut waiting = Waiting::default();
     let service = loop {
         let parts = parts(settings, &storage.store, &secret, kept_admin_key.as_ref())?;
@@ -125,7 +129,7 @@ pub async fn assemble(settings: &Settings, unreachable: Unreachable) -> Result<A
             started => break started?,
         }
     };
-    Ok(Assembly { service: Arc::new(service), storage, kept_admin_key })
+    Ok(Assembly { service: Arc::new(service), page_keys: Arc::new(page_keys), storage, kept_admin_key })
 }
 
 fn parts(
@@ -140,10 +144,14 @@ fn parts(
         store: Arc::clone(store),
         clock: Arc::new(SystemClock),
         entropy: Arc::new(SystemEntropy),
-        secret: ServerSecret::new(secret.reveal().as_bytes().to_vec()).ok_or(WiringError::Secret)?,
+        secret: server_secret(secret)?,
         mailer: Mailer { templates: templates(settings)?, transport: transport(settings)? },
         oauth: oauth::parts(settings)?,
     })
+}
+
+fn server_secret(secret: &Secret) -> Result<ServerSecret, WiringError> {
+    ServerSecret::new(secret.reveal().as_bytes().to_vec()).ok_or(WiringError::Secret)
 }
 
 #[must_use]
@@ -243,6 +251,7 @@ pub fn base_settings(settings: &Settings) -> BaseSettings {
         pinned: settings.pinned_keys().collect(),
         development: settings.server.mode.loopback(),
         has_mail_transport: has_mail_transport(settings),
+        own_targets: pages::own_targets(settings),
     }
 }
 

@@ -62,7 +62,8 @@ impl Site {
     }
 
     /// Returns the name of a query parameter in a redirect: prefix, underscore, `name`.
-    pub(crate) fn parameter(&self, name: &str) -> String {
+    #[must_use]
+    pub fn parameter(&self, name: &str) -> String {
         format!("{}_{name}", self.redirect_param_prefix)
     }
 

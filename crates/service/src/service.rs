@@ -322,6 +322,11 @@ impl Service {
     }
 
     #[must_use]
+    pub fn site(&self) -> &Site {
+        &self.kernel.site
+    }
+
+    #[must_use]
     pub fn settings(&self) -> Arc<SettingsInForce> {
         self.kernel.settings()
     }

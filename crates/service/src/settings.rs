@@ -7,7 +7,7 @@ use latchkey_domain::challenge::SecondFactorPolicy;
 use latchkey_domain::locale::Locale;
 use latchkey_domain::password::{LONGEST_PASSWORD, PasswordPolicy, SHORTEST_PASSWORD};
 use latchkey_domain::reason::Reason;
-use latchkey_domain::redirect::{DevelopmentLoopback, RedirectPolicy, RedirectUrl};
+use latchkey_domain::redirect::{DevelopmentLoopback, RedirectEntry, RedirectPolicy, RedirectUrl};
 use latchkey_settings::{Entries, Group, Item, Kind, settings, text_of, words};
 use latchkey_store::{SettingChange, StoredSettings};
 use serde::{Deserialize, Serialize};
@@ -122,6 +122,8 @@ pub struct BaseSettings {
     /// In development mode, redirect targets on localhost are allowed while the list of allowed redirect URLs is empty.
     pub development: DevelopmentLoopback,
     pub has_mail_transport: bool,
+    /// Redirect targets of the service itself: the hosted pages that mailed links lead to. Empty while pages are off.
+    pub own_targets: Vec<RedirectEntry>,
 }
 
 /// The editable settings in use, merged from all sources and parsed.
@@ -213,6 +215,7 @@ impl BaseSettings {
             RedirectPolicy::parse(&values.allowed_redirect_urls, self.development).map_err(|error| {
                 invalid("auth.allowed_redirect_urls", Reason::InvalidFormat, error.to_string())
             })?;
+        let redirects = redirects.with_own(self.own_targets.clone());
         let default_redirect =
             values.default_redirect_url.as_deref().map(|url| redirects.check(url)).transpose().map_err(
                 |error| invalid("auth.default_redirect_url", Reason::NotAllowed, error.to_string()),

@@ -125,6 +125,7 @@ fn base_settings() -> BaseSettings {
         pinned: BTreeSet::new(),
         development: DevelopmentLoopback::Allowed,
         has_mail_transport: true,
+        own_targets: Vec::new(),
     }
 }
 

@@ -4,7 +4,7 @@ use std::net::TcpListener as StdListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use latchkey_hosted::Hosted;
+use latchkey_hosted::{Hosted, PageKeys};
 use latchkey_http::app::App;
 use latchkey_http::middleware::Middleware;
 use latchkey_http::router::router;
@@ -14,6 +14,7 @@ use latchkey_mail::{
 };
 use latchkey_pages::{Languages, Links, Pages, Site, Theme};
 use latchkey_service::secrets::ServerSecret;
+use latchkey_service::settings::BaseSettings;
 use latchkey_service::{Mailer, Service, ServiceParts};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
@@ -53,7 +54,7 @@ impl Instance {
         config.relying_party.cors_origins.extend(plan.cors_origins.iter().cloned());
         let parts = ServiceParts {
             config,
-            base_settings: plan.base.clone(),
+            base_settings: base_settings(plan),
             store: restart_state.data.open(restart_state.folder.path()),
             clock: Arc::new(restart_state.clock.clone()),
             entropy: Arc::new(restart_state.entropy.clone()),
@@ -70,10 +71,15 @@ impl Instance {
         let app = App::new(Arc::clone(&service), plan.http.clone(), plan.cors_origins.clone());
         let middleware =
             Middleware::new(Arc::clone(&app.settings), app.origins.clone(), Arc::new(counted_ids()));
-        let pages = plan.has_pages.then(|| Hosted {
-            service: Arc::clone(&service),
-            settings: Arc::clone(&app.settings),
-            pages: Arc::new(pages()),
+        let pages = plan.has_pages.then(|| {
+            let secret = ServerSecret::new(SECRET.to_vec()).unwrap();
+            Hosted::new(
+                Arc::clone(&service),
+                Arc::clone(&app.settings),
+                Arc::new(pages()),
+                Arc::new(restart_state.entropy.clone()),
+                Arc::new(PageKeys::derive(&secret).expect("keys")),
+            )
         });
         let pages = pages.map(|pages| latchkey_hosted::router(pages, &middleware)).unwrap_or_default();
         let router = pages.merge(middleware.wrap(router(app)));
@@ -107,6 +113,12 @@ fn transport(plan: &TestAppBuilder, restart_state: &RestartState) -> Option<Tran
         }
         MailTransport::None => None,
     }
+}
+
+fn base_settings(plan: &TestAppBuilder) -> BaseSettings {
+    let origin = plan.config.site.origin();
+    let own_targets = if plan.has_pages { latchkey_hosted::own_targets(origin) } else { Vec::new() };
+    BaseSettings { own_targets, ..plan.base.clone() }
 }
 
 fn pages() -> Pages {

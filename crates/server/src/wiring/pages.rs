@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::path::PathBuf;
 
+use latchkey_domain::redirect::RedirectEntry;
 use latchkey_pages::{Css, InvalidFile, LanguageError, Languages, Links, Pages, Picture, Site, Theme, Woff2};
 
 use super::WiringError;
@@ -26,6 +27,12 @@ pub(crate) fn pages(settings: &Settings) -> Result<Option<Pages>, WiringError> {
         None => Pages::new(site, &theme, languages),
     };
     pages.map(Some).map_err(|error| refused("pages.templates_dir", error))
+}
+
+/// Returns the pages that are redirect targets without standing in the list; none if pages are off.
+pub(super) fn own_targets(settings: &Settings) -> Vec<RedirectEntry> {
+    let origin = settings.server.public_url.as_str().trim_end_matches('/');
+    if settings.pages.enabled { latchkey_hosted::own_targets(origin) } else { Vec::new() }
 }
 
 pub(crate) fn parts(settings: &Settings) -> Result<Parts, WiringError> {

@@ -85,6 +85,8 @@ mod overload;
 mod own_events;
 mod own_password;
 mod owner_mails;
+mod pages_forms;
+mod pages_reset;
 mod pages_shell;
 mod passkey_admin;
 mod passkey_calls;

@@ -67,6 +67,15 @@ impl Passwords {
         }
     }
 
+    /// Returns the address of the account whose password a reset token may set; `None` if the token is not valid.
+    pub async fn reset_account(&self, token: &LinkToken, client: &Client) -> Result<Option<Email>> {
+        let takes = self.mailbox.attempt_takes(client);
+        Ok(match self.kernel.store.begin_reset(token.hash(), &takes, self.kernel.now()).await?? {
+            BeginReset::Good(subject) => Some(subject.email),
+            BeginReset::Refused => None,
+        })
+    }
+
     /// Sets a new password with a reset token. If the password policy refuses the password, the token remains valid.
     pub async fn reset_password(
         &self,

@@ -1,0 +1,4 @@
+//! Pages below `/auth`.
+
+pub(crate) mod forgot;
+pub(crate) mod reset;

@@ -1,0 +1,188 @@
+//! `/auth/reset`: a new password, by the mailed code or link.
+//!
+//! A link from a mail arrives with its token in the query. The token moves into a sealed cookie, so that the address of
+//! the page has none; the exchange of a code ends in the same cookie.
+
+use std::time::Duration;
+
+use axum::routing::get;
+use latchkey_domain::email::Email;
+use latchkey_domain::tokens::LinkToken;
+use latchkey_pages::views::{CodeForm, PasswordRules, Reset, ResetStep, SendAgain};
+use latchkey_service::passwords::reset::ResetOutcome;
+use latchkey_service::settings::EmailMethod;
+use serde::{Deserialize, Serialize};
+
+use super::forgot;
+use crate::errors::PageError;
+use crate::fields::Fields;
+use crate::page::Page;
+use crate::problem::Rejection;
+use crate::sealed::Carried;
+use crate::submission::Submission;
+use crate::visit::{Outcome, Visit};
+
+const PATH: &str = "/auth/reset";
+/// Lifetime of the cookie with the token.
+const LIFETIME: Duration = Duration::from_mins(10);
+/// Query parameter that says what a form does.
+const ACT: &str = "act";
+
+pub(crate) const PAGE: Page = Page::new(PATH, || get(show).post(act));
+
+/// A reset token on its way to the new password.
+#[derive(Serialize, Deserialize)]
+struct Ticket {
+    token: String,
+    /// The masked address of the account.
+    account: String,
+}
+
+impl Carried for Ticket {
+    const KIND: &'static str = "reset";
+}
+
+async fn show(mut visit: Visit) -> Outcome {
+    if let Some(token) = visit.query.optional("token")? {
+        let is_taken = take(&mut visit, &token).await?;
+        return if is_taken { visit.go_to(&visit.href(PATH)) } else { visit.page(&dead(&visit)) };
+    }
+    if visit.query.optional("done")?.is_some() {
+        return visit.page(&Reset { step: ResetStep::Done { sign_in: visit.href("/auth/sign-in") } });
+    }
+    if is_failed_link(&visit)? {
+        return visit.page(&dead(&visit));
+    }
+    match step(&visit) {
+        Some(view) => visit.page(&view),
+        None => visit.go_to(&visit.href("/auth/forgot")),
+    }
+}
+
+/// True if the service sent the browser here after a link that does not work.
+fn is_failed_link(visit: &Visit) -> Result<bool, PageError> {
+    let status = visit.service().site().parameter("status");
+    Ok(visit.query.optional(&status)?.as_deref() == Some("error"))
+}
+
+/// Moves the token of a mailed link into the cookie; false if it is not valid.
+async fn take(visit: &mut Visit, token: &str) -> Result<bool, PageError> {
+    let Some(token) = LinkToken::parse(token) else { return Ok(false) };
+    let found = visit.service().passwords.reset_account(&token, &visit.to_client()).await?;
+    let Some(account) = found else { return Ok(false) };
+    keep(visit, &token, account.as_typed())?;
+    Ok(true)
+}
+
+/// Stores a token in the cookie.
+fn keep(visit: &mut Visit, token: &LinkToken, address: &str) -> Result<(), PageError> {
+    let ticket = Ticket { token: token.expose().to_owned(), account: masked(address) };
+    let sealed = visit.seal(visit.now.plus(LIFETIME), ticket)?;
+    let cookie = visit.hosted.cookies.reset.set(&sealed, LIFETIME);
+    visit.set_cookie(cookie)
+}
+
+async fn act(Submission { mut visit, mut fields }: Submission) -> Outcome {
+    let done = match visit.query.optional(ACT)?.as_deref() {
+        Some("send") => send_again(&mut visit).await,
+        Some("code") => check_code(&mut visit, &mut fields).await,
+        _ => set_password(&mut visit, &mut fields).await,
+    };
+    match done {
+        Ok(address) => visit.go_to(&address),
+        Err(rejection) => match step(&visit) {
+            Some(view) => visit.refuse(rejection, &view),
+            None => Err(PageError::bad_flow()),
+        },
+    }
+}
+
+async fn send_again(visit: &mut Visit) -> Result<String, Rejection> {
+    forgot::mail(visit, typed_address(visit)?).await?;
+    let now = visit.now.as_millis();
+    visit.change_flow(|flow| flow.mailed_at = Some(now))?;
+    Ok(visit.href_with(PATH, &[("notice", "code_sent")]))
+}
+
+async fn check_code(visit: &mut Visit, fields: &mut Fields) -> Result<String, Rejection> {
+    let email = typed_address(visit)?;
+    let Some(code) = fields.code("code")? else { return Err(fields.rejection()) };
+    let address = email.as_typed().to_owned();
+    let reset = visit.service().passwords.exchange_reset_code(email, code, visit.to_client()).await?;
+    keep(visit, &reset.token, &address)?;
+    Ok(visit.href(PATH))
+}
+
+async fn set_password(visit: &mut Visit, fields: &mut Fields) -> Result<String, Rejection> {
+    let ticket = ticket(visit).ok_or_else(PageError::bad_flow)?;
+    let token = LinkToken::parse(&ticket.token).ok_or_else(PageError::bad_flow)?;
+    let Some(password) = fields.password("password")? else { return Err(fields.rejection()) };
+    let least = visit.service().settings().values.password_min_length;
+    let from = visit.client.to_sign_in();
+    let reset = visit.service().passwords.reset_password(token, password, &from).await;
+    match reset.map_err(|error| Rejection::from(error).with_least(least))? {
+        ResetOutcome::Reset => {
+            let cookie = visit.hosted.cookies.reset.clear();
+            visit.set_cookie(cookie)?;
+            Ok(visit.href_with(PATH, &[("done", "1")]))
+        }
+        ResetOutcome::Challenged(challenge) => {
+            visit.change_flow(|flow| flow.challenge = Some(challenge.id.expose()))?;
+            Ok(visit.href("/auth/challenge"))
+        }
+    }
+}
+
+/// Returns the address that was typed before; without one the page cannot be used.
+fn typed_address(visit: &Visit) -> Result<Email, Rejection> {
+    let email = visit.flow().email.as_deref().and_then(|text| Email::parse(text).ok());
+    Ok(email.ok_or_else(PageError::bad_flow)?)
+}
+
+/// Returns the token of the cookie, unless it is too old.
+fn ticket(visit: &Visit) -> Option<Ticket> {
+    let cookie = visit.hosted.cookies.reset.read(visit.headers())?;
+    let opened = visit.open::<Ticket>(cookie.expose())?;
+    (opened.ends > visit.now).then_some(opened.value)
+}
+
+/// Returns the step that the person is at; `None` at the beginning.
+fn step(visit: &Visit) -> Option<Reset> {
+    let settings = visit.service().settings();
+    if let Some(ticket) = ticket(visit) {
+        let rules = PasswordRules::from(&settings.values.passwords());
+        let step = ResetStep::Password { form: visit.form(PATH), account: ticket.account, rules };
+        return Some(Reset { step });
+    }
+    let email = visit.flow().email.clone()?;
+    let send = SendAgain { form: visit.form_with(PATH, &[(ACT, "send")]), wait: visit.wait_for_mail() };
+    let step = match settings.values.reset_password_method {
+        EmailMethod::Code => {
+            let form = visit.form_with(PATH, &[(ACT, "code")]);
+            ResetStep::Code { code: CodeForm { form, email, has_letters: false, send } }
+        }
+        EmailMethod::Link => ResetStep::Link { email, send },
+    };
+    Some(Reset { step })
+}
+
+fn dead(visit: &Visit) -> Reset {
+    Reset { step: ResetStep::Dead { forgot: visit.href("/auth/forgot") } }
+}
+
+/// Shows the beginning of an address and its domain: `a•••@example.org`.
+fn masked(address: &str) -> String {
+    let (local, domain) = address.rsplit_once('@').unwrap_or((address, ""));
+    format!("{}•••@{domain}", local.chars().take(1).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masked_address_shows_one_character_and_the_domain() {
+        assert_eq!(masked("ada@example.org"), "a•••@example.org");
+        assert_eq!(masked("a@example.org"), "a•••@example.org");
+    }
+}

@@ -1,0 +1,60 @@
+//! Fields of a form, parsed into domain types. All refusals of one form are collected, so that they are shown together.
+
+use latchkey_domain::codes::EnteredCode;
+use latchkey_domain::email::Email;
+use latchkey_domain::password::Password;
+use latchkey_http::query::Query;
+use latchkey_pages::{Fault, Problem};
+
+use crate::errors::PageError;
+use crate::problem::{Refused, Rejection, fault_of};
+
+/// The fields of a form.
+pub(crate) struct Fields {
+    form: Query,
+    problems: Vec<Problem>,
+}
+
+impl Fields {
+    pub(crate) fn new(form: Query) -> Self {
+        Self { form, problems: Vec::new() }
+    }
+
+    /// Returns the text of a field, as it was typed; empty without the field.
+    pub(crate) fn text(&self, name: &str) -> Result<String, PageError> {
+        Ok(self.form.optional(name)?.unwrap_or_default())
+    }
+
+    /// Reads an email address; spaces around it are dropped.
+    pub(crate) fn email(&mut self, name: &'static str) -> Result<Option<Email>, PageError> {
+        self.parse(name, |text| Email::parse(text.trim()).map_err(|error| fault_of(name, error.reason())))
+    }
+
+    /// Reads a password, as it was typed.
+    pub(crate) fn password(&mut self, name: &'static str) -> Result<Option<Password>, PageError> {
+        self.parse(name, |text| Ok(Password::new(text.to_owned())))
+    }
+
+    /// Reads a mailed code; spaces in it are dropped.
+    pub(crate) fn code(&mut self, name: &'static str) -> Result<Option<EnteredCode>, PageError> {
+        self.parse(name, |text| {
+            let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+            EnteredCode::parse(&text).map_err(|_| Fault::InvalidCode)
+        })
+    }
+
+    /// Returns the rejection of a form in which a field was refused. Call it after all fields are read.
+    pub(crate) fn rejection(&mut self) -> Rejection {
+        Rejection::Form(Box::new(Refused::of_fields(std::mem::take(&mut self.problems))))
+    }
+
+    fn parse<T>(
+        &mut self,
+        name: &'static str,
+        parse: impl FnOnce(&str) -> Result<T, Fault>,
+    ) -> Result<Option<T>, PageError> {
+        let text = self.text(name)?;
+        let parsed = if text.is_empty() { Err(Fault::Required) } else { parse(&text) };
+        Ok(parsed.map_err(|fault| self.problems.push(Problem::at(name, fault))).ok())
+    }
+}

@@ -1,0 +1,96 @@
+//! The flow: what a browser does between its arrival from an app and its return there. It is sealed into the query
+//! parameter `flow`, so visitors write no rows.
+
+use std::time::Duration;
+
+use latchkey_http::query::Query;
+use serde::{Deserialize, Serialize};
+
+use crate::errors::PageError;
+use crate::hosted::Hosted;
+use crate::sealed::Carried;
+
+/// Name of the query parameter.
+pub(crate) const PARAMETER: &str = "flow";
+/// Lifetime of a flow.
+pub(crate) const LIFETIME: Duration = Duration::from_mins(30);
+/// Maximum length of the app's `state`.
+const LONGEST_STATE: usize = 512;
+/// Length of an S256 code challenge (RFC 7636 section 4.2).
+const CHALLENGE_LENGTH: usize = 43;
+/// The contents of a flow.
+#[derive(Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Flow {
+    /// The app that the flow returns to; `None` if it ends at the own account.
+    pub(crate) app: Option<AppRequest>,
+    /// Language that the person chose.
+    pub(crate) locale: Option<String>,
+    /// Email address that was typed, or that the app named.
+    pub(crate) email: Option<String>,
+    /// Time of the last mail that was asked for, in milliseconds since 1970.
+    pub(crate) mailed_at: Option<i64>,
+    /// Id of the challenge that is to be answered.
+    pub(crate) challenge: Option<String>,
+    /// True if the app wants the person to sign in again, even with a page session.
+    pub(crate) asks_again: bool,
+    /// Longest time since the last sign-in that the app accepts, in seconds.
+    pub(crate) max_age: Option<u64>,
+}
+
+/// What an app asked for.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct AppRequest {
+    redirect_uri: String,
+    pub(crate) code_challenge: String,
+    state: Option<String>,
+}
+
+impl Carried for Flow {
+    const KIND: &'static str = "flow";
+}
+
+impl Flow {
+    /// Reads the request of an app from the query. A bad one is a 400 page, never a redirect.
+    pub(crate) fn begin(hosted: &Hosted, query: &Query) -> Result<Self, PageError> {
+        let prompt = query.optional("prompt")?;
+        let max_age = query.optional("max_age")?;
+        let max_age = max_age.map(|text| text.parse::<u32>().map(u64::from)).transpose();
+        Ok(Self {
+            app: AppRequest::read(hosted, query)?,
+            email: query.optional("login_hint")?.filter(|hint| hint.len() <= 254),
+            asks_again: prompt.as_deref() == Some("login"),
+            max_age: max_age.map_err(|_| PageError::bad_target())?,
+            ..Self::default()
+        })
+    }
+}
+
+impl AppRequest {
+    /// Reads redirect target, challenge and state; `None` if the query has neither target nor challenge. Without a target
+    /// the default of the settings is meant.
+    fn read(hosted: &Hosted, query: &Query) -> Result<Option<Self>, PageError> {
+        let target = query.optional("redirect_uri")?;
+        let challenge = query.optional("code_challenge")?;
+        let state = query.optional("state")?;
+        if target.is_none() && challenge.is_none() {
+            return Ok(None);
+        }
+        let settings = hosted.service.settings();
+        let target = match target {
+            Some(target) => settings.redirects.check(&target).ok(),
+            None => settings.default_redirect.clone(),
+        };
+        let is_digit = |c: u8| c.is_ascii_alphanumeric() || matches!(c, b'-' | b'_');
+        let challenge = challenge.filter(|text| text.len() == CHALLENGE_LENGTH && text.bytes().all(is_digit));
+        let is_state = |text: &String| {
+            text.len() <= LONGEST_STATE && text.bytes().all(|c| c.is_ascii_graphic() || c == b' ')
+        };
+        match (target, challenge) {
+            (Some(target), Some(code_challenge)) if state.as_ref().is_none_or(is_state) => {
+                Ok(Some(Self { redirect_uri: target.as_str().to_owned(), code_challenge, state }))
+            }
+            _ => Err(PageError::bad_target()),
+        }
+    }
+}

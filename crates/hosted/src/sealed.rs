@@ -1,0 +1,55 @@
+//! Values that a browser carries for the service, encrypted and authenticated: flows, tickets, reset tokens.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use latchkey_domain::time::Timestamp;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::browser::Browser;
+use crate::errors::PageError;
+use crate::hosted::Hosted;
+
+/// A value that is carried by a browser.
+pub(crate) trait Carried: Serialize + DeserializeOwned {
+    /// Associated data of the encryption: a value of one kind does not open as another.
+    const KIND: &'static str;
+}
+
+/// A value with what it is bound to.
+#[derive(Serialize, Deserialize)]
+struct Bound<T> {
+    /// Digest of the secret of the browser.
+    browser: String,
+    /// End, in milliseconds since 1970.
+    ends: i64,
+    value: T,
+}
+
+/// An opened value and its end.
+pub(crate) struct Opened<T> {
+    pub(crate) value: T,
+    pub(crate) ends: Timestamp,
+}
+
+/// Seals a value for a browser, as base64url.
+pub(crate) fn seal<T: Carried>(
+    hosted: &Hosted,
+    browser: &Browser,
+    ends: Timestamp,
+    value: T,
+) -> Result<String, PageError> {
+    let bound = Bound { browser: browser.digest(), ends: ends.as_millis(), value };
+    let plain = serde_json::to_vec(&bound).map_err(PageError::internal)?;
+    let sealed = hosted.keys.sealing.seal(&*hosted.entropy, T::KIND.as_bytes(), &plain);
+    Ok(URL_SAFE_NO_PAD.encode(sealed.map_err(PageError::internal)?))
+}
+
+/// Opens a value, expired or not; `None` if this service did not seal it for this browser.
+pub(crate) fn open<T: Carried>(hosted: &Hosted, browser: &Browser, text: &str) -> Option<Opened<T>> {
+    let sealed = URL_SAFE_NO_PAD.decode(text).ok()?;
+    let plain = hosted.keys.sealing.open(T::KIND.as_bytes(), &sealed).ok()?;
+    let bound: Bound<T> = serde_json::from_slice(&plain).ok()?;
+    let is_own = bound.browser == browser.digest();
+    is_own.then(|| Opened { value: bound.value, ends: Timestamp::from_millis(bound.ends) })
+}

@@ -1,0 +1,279 @@
+//! A visit: what every page needs of its request, and the responses that it gives.
+
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use axum::extract::FromRequestParts;
+use axum::response::{IntoResponse, Response};
+use http::header::{LOCATION, SET_COOKIE};
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, StatusCode};
+use latchkey_domain::client::Client;
+use latchkey_domain::locale::Locale;
+use latchkey_domain::time::Timestamp;
+use latchkey_http::client::ClientInfo;
+use latchkey_http::query::Query;
+use latchkey_pages::{Ending, Form, Frame, Notice, Problem, View, Wait, When};
+use latchkey_service::Service;
+
+use crate::browser::Browser;
+use crate::errors::PageError;
+use crate::flow::{self, Flow};
+use crate::form_token;
+use crate::hosted::Hosted;
+use crate::language;
+use crate::problem::Rejection;
+use crate::response::{add_headers, html};
+use crate::sealed::{self, Carried, Opened};
+
+/// Least time between two mails to one address.
+const MAIL_INTERVAL: Duration = Duration::from_mins(1);
+
+/// The response of a page.
+pub(crate) type Outcome = Result<Response, PageError>;
+
+/// A request for a page.
+pub(crate) struct Visit {
+    pub(crate) hosted: Hosted,
+    pub(crate) client: ClientInfo,
+    pub(crate) query: Query,
+    /// Time of the request.
+    pub(crate) now: Timestamp,
+    path: String,
+    headers: HeaderMap,
+    pub(crate) browser: Browser,
+    flow: Option<SealedFlow>,
+    /// The language of `?locale=`.
+    locale: Option<String>,
+    cookies: Vec<HeaderValue>,
+}
+
+/// A flow with its text in the query.
+struct SealedFlow {
+    flow: Flow,
+    ends: Timestamp,
+    text: String,
+}
+
+impl FromRequestParts<Hosted> for Visit {
+    type Rejection = PageError;
+
+    async fn from_request_parts(parts: &mut Parts, hosted: &Hosted) -> Result<Self, PageError> {
+        let client = ClientInfo::from_request_parts(parts, hosted).await?;
+        let query = Query::parse(parts.uri.query().unwrap_or_default())?;
+        let mut visit = Self {
+            now: hosted.service.now(),
+            browser: Browser::of(hosted, &parts.headers),
+            path: parts.uri.path().to_owned(),
+            headers: parts.headers.clone(),
+            locale: query.optional("locale")?,
+            flow: None,
+            cookies: Vec::new(),
+            hosted: hosted.clone(),
+            client,
+            query,
+        };
+        if visit.browser.is_new {
+            let cookie = visit.hosted.cookies.browser.set_until_closed(&visit.browser.cookie());
+            visit.cookies.push(cookie.map_err(PageError::internal)?);
+        }
+        if let Some(text) = visit.query.optional(flow::PARAMETER)? {
+            visit.resume(text)?;
+        }
+        Ok(visit)
+    }
+}
+
+impl Visit {
+    pub(crate) fn service(&self) -> &Service {
+        &self.hosted.service
+    }
+
+    /// Takes the flow of the query. A language that was just chosen is stored in it, and `?stay=1` extends it.
+    fn resume(&mut self, text: String) -> Result<(), PageError> {
+        let opened = sealed::open::<Flow>(&self.hosted, &self.browser, &text);
+        let Opened { mut value, ends } =
+            opened.filter(|opened| opened.ends > self.now).ok_or_else(PageError::bad_flow)?;
+        let stays = self.query.optional("stay")?.is_some();
+        if stays || (self.locale.is_some() && value.locale != self.locale) {
+            value.locale = self.locale.take().or(value.locale);
+            let ends = if stays { self.now.plus(flow::LIFETIME) } else { ends };
+            return self.seal_flow(value, ends);
+        }
+        self.flow = Some(SealedFlow { flow: value, ends, text });
+        Ok(())
+    }
+
+    /// Begins a flow with what an app asks for in the query, unless the visit has one.
+    pub(crate) fn begin(mut self) -> Result<Self, PageError> {
+        if self.flow.is_none() {
+            let flow = Flow { locale: self.locale.take(), ..Flow::begin(&self.hosted, &self.query)? };
+            self.seal_flow(flow, self.now.plus(flow::LIFETIME))?;
+        }
+        Ok(self)
+    }
+
+    /// Changes the flow. Links and forms of the response carry the new one.
+    pub(crate) fn change_flow(&mut self, change: impl FnOnce(&mut Flow)) -> Result<(), PageError> {
+        let mut flow = self.flow().clone();
+        let ends = self.flow.as_ref().map_or_else(|| self.now.plus(flow::LIFETIME), |flow| flow.ends);
+        change(&mut flow);
+        self.seal_flow(flow, ends)
+    }
+
+    fn seal_flow(&mut self, flow: Flow, ends: Timestamp) -> Result<(), PageError> {
+        let text = sealed::seal(&self.hosted, &self.browser, ends, flow.clone())?;
+        self.flow = Some(SealedFlow { flow, ends, text });
+        Ok(())
+    }
+
+    /// Returns the flow; an empty one if the visit has none.
+    pub(crate) fn flow(&self) -> &Flow {
+        static NONE: LazyLock<Flow> = LazyLock::new(Flow::default);
+        self.flow.as_ref().map_or(&NONE, |sealed| &sealed.flow)
+    }
+
+    /// Returns the address of another page in the same flow and language.
+    pub(crate) fn href(&self, path: &str) -> String {
+        self.href_with(path, &[])
+    }
+
+    /// Returns the address of another page with further parameters, which need no encoding.
+    pub(crate) fn href_with(&self, path: &str, parameters: &[(&str, &str)]) -> String {
+        let flow = self.flow.as_ref().map(|flow| (flow::PARAMETER, flow.text.as_str()));
+        let locale =
+            self.locale.as_deref().filter(|locale| is_plain(locale)).map(|locale| ("locale", locale));
+        let all = flow.into_iter().chain(locale).chain(parameters.iter().copied());
+        let query: Vec<_> = all.map(|(name, value)| format!("{name}={value}")).collect();
+        if query.is_empty() { path.to_owned() } else { format!("{path}?{}", query.join("&")) }
+    }
+
+    /// Returns a form that acts on a page of the same flow.
+    pub(crate) fn form(&self, path: &str) -> Form {
+        self.form_with(path, &[])
+    }
+
+    pub(crate) fn form_with(&self, path: &str, parameters: &[(&str, &str)]) -> Form {
+        let token = form_token::token(&self.hosted, &self.browser, path, self.scope());
+        Form { action: self.href_with(path, parameters), token }
+    }
+
+    /// True if the token of a form of this page is right.
+    pub(crate) fn owns(&self, token: &str) -> bool {
+        !self.browser.is_new
+            && form_token::is_right(&self.hosted, &self.browser, &self.path, self.scope(), token)
+    }
+
+    /// Returns what form tokens are bound to beside browser and path.
+    fn scope(&self) -> &str {
+        self.flow.as_ref().map_or("", |flow| &flow.text)
+    }
+
+    /// Seals a value for this browser.
+    pub(crate) fn seal<T: Carried>(&self, ends: Timestamp, value: T) -> Result<String, PageError> {
+        sealed::seal(&self.hosted, &self.browser, ends, value)
+    }
+
+    /// Opens a value that was sealed for this browser, expired or not.
+    pub(crate) fn open<T: Carried>(&self, text: &str) -> Option<Opened<T>> {
+        sealed::open(&self.hosted, &self.browser, text)
+    }
+
+    /// Returns the client in the form of use cases, with the language of the page for its mails.
+    pub(crate) fn to_client(&self) -> Client {
+        let locale = self.flow().locale.as_deref().and_then(|tag| Locale::parse(tag).ok());
+        let known = locale.filter(|locale| self.hosted.settings.locales.contains(locale));
+        self.client.clone().in_locale(known).to_domain()
+    }
+
+    /// Returns the time until the next mail can be asked for; `None` if at once.
+    pub(crate) fn wait_for_mail(&self) -> Option<Wait> {
+        let next = Timestamp::from_millis(self.flow().mailed_at?).plus(MAIL_INTERVAL);
+        (next > self.now).then(|| Wait(next.since(self.now)))
+    }
+
+    pub(crate) fn headers(&self) -> &HeaderMap {
+        &self.headers
+    }
+
+    /// Adds a `Set-Cookie` to the response.
+    pub(crate) fn set_cookie<E>(&mut self, cookie: Result<HeaderValue, E>) -> Result<(), PageError>
+    where
+        E: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        self.cookies.push(cookie.map_err(PageError::internal)?);
+        Ok(())
+    }
+
+    /// Shows a page.
+    pub(crate) fn page(&self, view: &dyn View) -> Outcome {
+        self.render(StatusCode::OK, Vec::new(), view)
+    }
+
+    /// Shows the form again with the reason for which it was refused. A refusal that is not about the form is an error
+    /// page.
+    pub(crate) fn refuse(&self, rejection: Rejection, view: &dyn View) -> Outcome {
+        match rejection {
+            Rejection::Form(refused) => {
+                let page = self.render(refused.error.status, refused.problems, view)?;
+                Ok(refused.error.into_page(page))
+            }
+            Rejection::Page(error) => Err(error),
+        }
+    }
+
+    /// Sends the browser on after a form, to a page that can be loaded again.
+    pub(crate) fn go_to(&self, address: &str) -> Outcome {
+        let location = HeaderValue::try_from(address).map_err(PageError::internal)?;
+        let mut response = (StatusCode::SEE_OTHER, [(LOCATION, location)]).into_response();
+        add_headers(&mut response);
+        Ok(self.with_cookies(response))
+    }
+
+    fn render(&self, status: StatusCode, problems: Vec<Problem>, view: &dyn View) -> Outcome {
+        let wanted: Vec<_> = self.locale.iter().chain(&self.flow().locale).map(String::as_str).collect();
+        let language = language::choose(&self.hosted, &wanted, &self.headers);
+        let frame = Frame {
+            problems,
+            notice: self.notice(),
+            ending: self.ending(),
+            ..Frame::new(self.here(), When(self.now))
+        };
+        let text = self.hosted.pages.render(language, &frame, view).map_err(PageError::internal)?;
+        Ok(self.with_cookies(html(status, text)))
+    }
+
+    /// Returns the address of this page without `locale`.
+    fn here(&self) -> String {
+        match &self.flow {
+            Some(flow) => format!("{}?{}={}", self.path, flow::PARAMETER, flow.text),
+            None => self.path.clone(),
+        }
+    }
+
+    /// Returns the notice that the page before asked to show.
+    fn notice(&self) -> Option<Notice> {
+        match self.query.optional("notice").ok()??.as_str() {
+            "code_sent" => Some(Notice::CodeSent),
+            _ => None,
+        }
+    }
+
+    fn ending(&self) -> Option<Ending> {
+        let flow = self.flow.as_ref()?;
+        let stay = format!("{}&stay=1", self.here());
+        Some(Ending { seconds: flow.ends.since(self.now).as_secs(), stay })
+    }
+
+    fn with_cookies(&self, mut response: Response) -> Response {
+        for cookie in &self.cookies {
+            response.headers_mut().append(SET_COOKIE, cookie.clone());
+        }
+        response
+    }
+}
+
+/// True for the characters of language tags, which need no encoding in a query.
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'-')
+}
