@@ -52,10 +52,11 @@ impl<E: Executor> Accounts for Engine<E> {
         .await
     }
 
-    /// Inserts the account of a sign-up whose address was free when it was last read. The first attempt inserts without
-    /// reading again, in one round trip. If the insert fails because another request took the address meanwhile, a
-    /// transaction decides. The insert locks the address against an account that gives it up at the same moment, so
-    /// that it sees whether that account keeps the address reserved.
+    /// Inserts the account of a sign-up whose address was free when it was last read. The first attempt takes
+    /// one round trip and does not read the address again. If the insert fails because another request took
+    /// the address meanwhile, a transaction reads it and decides. The first attempt also locks the row of a
+    /// user who still has the address. If that user is just changing to another address, the insert thus
+    /// waits for the change, and finds the address reserved if the change reserved it.
     async fn create_account_and_enter(
         &self,
         account: NewAccount,
@@ -149,7 +150,8 @@ impl Taken {
     }
 }
 
-/// Inserts an account with its session or challenge and its audit event.
+/// Inserts the account of a sign-up and its audit event, and opens its session, or writes a challenge if a
+/// second factor is required first.
 fn create_and_enter(writes: &mut Script, account: &NewAccount, entry: &Entry) -> StoreResult<Opening> {
     users::insert(writes, account, account.email.key().as_str(), Pending::No)?;
     let way = Way::of(None, entry);

@@ -1,4 +1,5 @@
-//! Operations on challenges: implementation of [`Challenges`].
+//! Operations on challenges, which ask for a second factor or another confirmation before a sign-in,
+//! reauthentication, password reset or undo is completed: implementation of [`Challenges`].
 
 use async_trait::async_trait;
 use latchkey_domain::challenge::ChallengeKind;

@@ -1,4 +1,4 @@
-//! Operations on accounts in deletion: implementation of [`Deletions`].
+//! Deletion of accounts at their owners' request, with a grace period: implementation of [`Deletions`].
 
 use async_trait::async_trait;
 use latchkey_domain::ids::UserId;

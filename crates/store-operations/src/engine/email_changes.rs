@@ -1,4 +1,4 @@
-//! Operations on changes of address: implementation of [`EmailChanges`].
+//! Operations by which owners of accounts change their email address: implementation of [`EmailChanges`].
 
 use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;

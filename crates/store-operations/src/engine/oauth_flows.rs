@@ -1,4 +1,5 @@
-//! Operations on OAuth flows and on the authorization codes for the app: implementation of [`OAuthFlows`].
+//! Operations on sign-ins at an identity provider (OAuth), and on the one-time codes that the service then
+//! issues to the app: implementation of [`OAuthFlows`].
 
 use async_trait::async_trait;
 use latchkey_domain::identity::IdentityVerdict;
@@ -56,7 +57,8 @@ impl<E: Executor> OAuthFlows for Engine<E> {
         self.transact(script, move |results| decide_code(&code, owner, concerned, results)).await
     }
 
-    /// Consumes an authorization code. A code that links an identity stays if the request has no session.
+    /// Uses up a one-time code that the service issued to the app after a sign-in at a provider. If the code
+    /// is for linking the identity to a signed-in user, and the request has no session, the code stays valid.
     async fn take_oauth_code(&self, presented: PresentedCode) -> StoreResult<TakenCode> {
         let mut script = Script::default();
         let found = oauth_codes::lock(&mut script, &presented.code);

@@ -17,9 +17,9 @@ impl<E: Executor> Settings for Engine<E> {
         self.read(script, move |results| settings::settings(results, all)).await
     }
 
-    /// Saves changes of settings. The last change of a key wins. The operation has two round trips, so that a timed-out
-    /// change cannot commit after a later one was acknowledged: the timed-out change either holds the lock until its
-    /// transaction ends, or never got it.
+    /// Saves changes of settings. If a key occurs several times, its last change wins. The first round trip
+    /// locks the version number, the second writes and commits. A change whose caller timed out therefore
+    /// either holds the lock, so that later changes wait for its end, or never commits.
     async fn save_settings(
         &self,
         changes: &[SettingChange],

@@ -1,4 +1,5 @@
-//! Operations on undo links: implementation of [`UndoLinks`].
+//! Operations on undo links, mailed links by which an owner reverses a change of the account: implementation
+//! of [`UndoLinks`].
 
 use async_trait::async_trait;
 use latchkey_domain::email::Email;

@@ -11,7 +11,7 @@ pub type Finish<T> = Box<dyn FnOnce(&Results<'_>) -> StoreResult<T> + Send>;
 
 /// Decision of an operation, made from the results of its reads.
 pub enum Decided<T> {
-    /// Rolls back, including changes made by the reading script, and returns the outcome.
+    /// Rolls the transaction back, changes by the script of reads included, and returns this outcome.
     Return(T),
     /// Commits the writes and computes the outcome from their results.
     Write(Script, Finish<T>),
@@ -21,8 +21,8 @@ pub enum Decided<T> {
 }
 
 impl<T: Send + 'static> Decided<T> {
-    /// Makes the decision to commit `script`, with an outcome that is known already. Changes made by the reading script
-    /// are committed too.
+    /// Makes the decision to commit `script`, with an outcome that is known already. Changes by the preceding
+    /// script of reads are committed too.
     #[must_use]
     pub fn done(script: Script, answer: T) -> Self {
         Self::write(script, move |_| Ok(answer))
@@ -69,7 +69,7 @@ pub trait Executor: Send + Sync + 'static {
         T: Send + 'static,
         F: FnOnce(&Results<'_>) -> StoreResult<T> + Send + 'static;
 
-    /// Executes a write without a decision.
+    /// Executes a script of writes that does not depend on a decision in Rust.
     fn write<T, F>(
         &self,
         script: Script,
@@ -80,7 +80,8 @@ pub trait Executor: Send + Sync + 'static {
         T: Send + 'static,
         F: FnOnce(&Results<'_>) -> StoreResult<T> + Send + 'static;
 
-    /// Executes a write without a decision. If another transaction interferes, returns `None` and writes nothing.
+    /// Executes a script of writes that does not depend on a decision in Rust. After a conflict with another
+    /// transaction, returns `None` and writes nothing.
     fn write_unless_contested<T, F>(
         &self,
         script: Script,

@@ -16,7 +16,7 @@ pub trait ResultSource {
     fn taken(&self, slot: Slot) -> StoreResult<Taken>;
 }
 
-/// Outcome of taking tokens from buckets.
+/// Outcome of taking tokens from the token buckets of rate limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Taken {
     Yes,

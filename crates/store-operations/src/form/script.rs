@@ -27,11 +27,13 @@ pub enum Statement {
     Take(TakeRequest),
     /// Writes a profile. The engine also updates its search index.
     Profile(ProfileWrite),
-    /// Notifies other instances at the commit: settings, providers or keys changed.
+    /// Notifies the other instances of the service, at the commit, that settings, identity providers or
+    /// signing keys changed.
     Announce,
 }
 
-/// Request for tokens from the buckets of rate limits. They are taken from all buckets, or from none if one is empty.
+/// Request for one token from each of several token buckets of rate limits. Either all are taken, or none if
+/// a bucket is empty.
 #[derive(Clone)]
 pub struct TakeRequest {
     /// Buckets to take one token from, each at most once.
@@ -107,13 +109,13 @@ impl Script {
         self.add(Statement::Change(sql, values))
     }
 
-    /// Adds a statement that takes from the token buckets, from all or none.
+    /// Adds a statement that takes a token from each bucket, or none if one of them is empty.
     pub fn take(&mut self, takes: &[Take], now: Timestamp) -> Slot {
         self.add(Statement::Take(TakeRequest { takes: takes.to_vec(), only_for: None, now }))
     }
 
-    /// Adds a statement that takes from the token buckets, from all or none, if the session is live and its user has
-    /// this address.
+    /// Adds a statement that takes a token from each bucket, or none if one of them is empty, if the session
+    /// is not live, or if its user has another email address.
     pub fn take_for(&mut self, takes: &[Take], session: SessionId, email: &EmailKey, now: Timestamp) -> Slot {
         let only_for = Some((session, email.clone()));
         self.add(Statement::Take(TakeRequest { takes: takes.to_vec(), only_for, now }))
@@ -127,7 +129,8 @@ impl Script {
         self.write_profile(ProfileWrite::Create(profile));
     }
 
-    /// Adds a notification for other instances: settings, providers or keys changed.
+    /// Adds a notification of the other instances of the service that settings, identity providers or signing
+    /// keys changed.
     pub fn announce(&mut self) {
         self.add(Statement::Announce);
     }

@@ -1,5 +1,6 @@
-//! Answers to challenges. One transaction checks an answer, counts it if it is wrong, and completes the operation of
-//! the challenge if it is right.
+//! Answers to challenges (requests for a second factor or another confirmation). One transaction checks an
+//! answer, counts it if it is wrong, and completes the sign-in, reauthentication, password reset or undo if
+//! it is right.
 
 use latchkey_domain::challenge::{ChallengeKind, ChallengePurpose};
 use latchkey_domain::codes::Purpose;
@@ -24,7 +25,7 @@ use crate::tables::{audit_events, link_tokens, outbox, passkeys, recovery_codes,
 
 type Outcome = Decided<Result<Answered, Limited>>;
 
-/// Handles of the statements whose results decide on an answer.
+/// Handles of the statements that read the challenge and all that an answer is compared with.
 #[derive(Clone, Copy)]
 struct Reads {
     watch: SecondFactorWatch,
@@ -58,7 +59,8 @@ enum Begun {
 enum Verdict {
     /// The answer is right. The value is the new state of the passkey, if the answer is one.
     Right(Option<(PasskeyId, PasskeyState)>),
-    /// The number of unused recovery codes changed after the challenge was read, so the answer must be judged again.
+    /// The number of unused recovery codes changed after the challenge was read, so the answer must be
+    /// checked again.
     Moved,
     Wrong,
     /// The signature of the passkey is valid, but the passkey is refused: its counter did not increase, or its
@@ -122,8 +124,9 @@ impl Reads {
         }
     }
 
-    /// Decodes the challenge, together with the first factor, session or token that began it. Returns `None` if the
-    /// challenge is not live, does not accept this kind of answer, or has another purpose than the caller completes.
+    /// Decodes the challenge, together with the first factor, session or token that began it. Returns `None`
+    /// if the challenge is not live, does not accept this kind of answer, or is not for the operation that
+    /// the caller wants to complete.
     fn live(
         self,
         results: &Results<'_>,
@@ -203,8 +206,8 @@ impl BegunReads {
         }
     }
 
-    /// Returns what began the challenge; `None` if that is no longer valid, or if the challenge has another purpose
-    /// than the caller completes.
+    /// Returns what began the challenge; `None` if that is no longer valid, or if the challenge is not for
+    /// the operation that the caller wants to complete.
     fn begun(
         self,
         results: &Results<'_>,

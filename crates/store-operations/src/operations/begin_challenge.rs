@@ -1,4 +1,5 @@
-//! Challenges that a session or a reset token begins. Those of sign-ins are begun in [`super::entry`].
+//! Beginning of challenges for a reauthentication in a session or for a password reset. A challenge asks for
+//! a second factor or another confirmation. Challenges of sign-ins are begun in [`super::entry`].
 
 use latchkey_domain::challenge::{ChallengeKind, ChallengePurpose};
 use latchkey_domain::codes::Purpose;
@@ -17,7 +18,7 @@ use crate::tables::challenges::{self, Beginner, Challenge};
 use crate::tables::totp_factors::{self, Answering};
 use crate::tables::{passkeys, sessions};
 
-/// Reads a live challenge.
+/// Reads a challenge, if it can still be answered.
 pub(crate) async fn find<E: Executor>(
     engine: &E,
     hash: TokenHash,

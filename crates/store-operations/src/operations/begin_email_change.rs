@@ -14,7 +14,8 @@ use crate::tables::outbox::{self, Address};
 use crate::tables::users::{self, Account};
 use crate::tables::{audit_events, codes, email_changes, sessions, undo_tokens};
 
-/// Handles of the statements whose results the decision depends on.
+/// Handles of the statements that check the session and the rate limits, and read the state of both
+/// addresses.
 #[derive(Clone, Copy)]
 struct Reads {
     limit: Option<Slot>,
@@ -31,7 +32,8 @@ enum NewAddress {
     Free,
     /// Another account has the address.
     Taken(Box<User>),
-    /// The address is reserved for another account.
+    /// The address is reserved for another account, which gave it up and can still take it back by an undo
+    /// link.
     Reserved,
 }
 
@@ -132,8 +134,9 @@ fn write(
     Ok((writes, change.needs()))
 }
 
-/// Writes the code for the old or the new address. Codes of an earlier change are deleted, for clients known to the
-/// account and for all others. A code without an owner is never valid; it is written so that response times are equal.
+/// Writes the code for the old or the new address. All codes of an earlier change for that address are
+/// deleted first. If `owner` is `None`, the code is never valid; it is written so that response times are
+/// equal.
 fn write_code(
     writes: &mut Script,
     begin: &BeginEmailChange,

@@ -38,7 +38,8 @@ pub(crate) struct Tried<'a> {
 }
 
 impl CodeReads {
-    /// Locks the codes of an email address and purpose, and the attempt counters. The user must be locked.
+    /// Adds the statements that lock and read the codes of an email address and purpose, and the attempt
+    /// counters. An earlier statement must lock the user's row.
     pub(crate) fn lock(script: &mut Script, email: &EmailKey, purpose: Purpose, lane: &CodeLane) -> Self {
         Self {
             codes: codes::lock_codes(script, email, purpose),

@@ -20,7 +20,8 @@ pub(crate) struct LaneReads {
 }
 
 impl LaneReads {
-    /// Reads the lane of a client that requests a code (known or other), and the attempt counters of the lane.
+    /// Adds the statements that read whether the client that requests a code is known to the account, and the
+    /// attempt counters.
     pub(crate) fn find(reads: &mut Script, email: &EmailKey, purpose: Purpose, lane: &CodeLane) -> Self {
         Self {
             client: known_clients::find(reads, &lane.client),
@@ -28,7 +29,8 @@ impl LaneReads {
         }
     }
 
-    /// Reads the lane of a client that enters a code (known or other), and locks the attempt counters of the lane.
+    /// Adds the statements that read whether the client that enters a code is known to the account, and that
+    /// lock and read the attempt counters.
     pub(crate) fn lock(reads: &mut Script, email: &EmailKey, purpose: Purpose, lane: &CodeLane) -> Self {
         Self {
             client: known_clients::find(reads, &lane.client),
@@ -69,7 +71,8 @@ pub(crate) struct Asked {
 }
 
 impl AskReads {
-    /// Reads the lane of the client (known or other) if it requests a code. Does nothing if it requests a link.
+    /// Adds the statements for the request of a code, as [`LaneReads::find`] does. Adds none for the request
+    /// of a link.
     pub(crate) fn find(
         reads: &mut Script,
         email: &EmailKey,
@@ -82,8 +85,8 @@ impl AskReads {
         })
     }
 
-    /// Decodes the client's lane (known or other) and the form of the requested code, as [`LaneReads::asked`] does. A
-    /// link has neither.
+    /// Decodes the client's lane (known or other) and the form of the requested code, as [`LaneReads::asked`]
+    /// does. For a link, which has neither, the result is a placeholder.
     pub(crate) fn asked(
         self,
         results: &Results<'_>,

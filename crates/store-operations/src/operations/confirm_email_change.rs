@@ -27,7 +27,8 @@ use crate::tables::{audit_events, email_changes, known_clients, sessions, sign_u
 
 type Outcome = Decided<Result<ConfirmedEmailChange, latchkey_domain::limits::Limited>>;
 
-/// Handles of the statements whose results the decision depends on.
+/// Handles of the statements that read the session, the change of address, its codes, and the events of
+/// recent sign-ins.
 #[derive(Clone, Copy)]
 struct Reads {
     limit: Option<Slot>,
@@ -40,7 +41,8 @@ struct Reads {
     entrances: [Slot; 3],
 }
 
-/// Kinds of audit events that a sign-in writes. An event with a session id opened that session.
+/// Kinds of audit events that can mark the beginning of a session. Such an event with a session id opened
+/// that session.
 const ENTRANCES: [AuditKind; 3] = [AuditKind::SignedIn, AuditKind::EmailVerified, AuditKind::SignedUp];
 /// Maximum number of audit events, of each kind, from which the recent clients of an account are read.
 const MOST_ENTRANCES: u32 = 100;
@@ -128,8 +130,8 @@ impl Reads {
         }
     }
 
-    /// Returns the clients that signed in to the account recently. They become known clients of the new address, each
-    /// until the returned time.
+    /// Returns the clients that signed in to the account recently, each with the time until which it is a
+    /// known client of the new address.
     fn known_clients(
         self,
         results: &Results<'_>,

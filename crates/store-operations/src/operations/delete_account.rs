@@ -92,8 +92,8 @@ pub(crate) async fn finish<E: Executor>(
         .await
 }
 
-/// Deletes an account that its owner deleted, and writes a last mail. Its audit events keep the user id, without
-/// network address and user agent.
+/// Deletes all rows of an account whose deletion the owner requested, and writes a last mail. Audit events
+/// keep the user id, but lose network address and user agent.
 fn delete_for_good(writes: &mut Script, user: &User, finished: &FinishedDeletion, now: Timestamp) {
     let kind = MailKind::AccountDeleted;
     audit_events::forget_clients_of(writes, user.id);

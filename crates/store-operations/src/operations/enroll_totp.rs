@@ -14,7 +14,8 @@ use crate::tables::totp_factors::{self, Pending};
 use crate::tables::users::{self, Account};
 use crate::tables::{audit_events, outbox};
 
-/// Handles of the statements whose results decide on a confirmation.
+/// Handles of the statements that read the session or challenge that permits the enrolment, and the account's
+/// TOTP factors.
 struct Reads {
     enroller: EnrollerReads,
     confirmed: Slot,

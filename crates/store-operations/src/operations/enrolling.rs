@@ -42,7 +42,8 @@ impl Enrolling {
 }
 
 impl EnrollerReads {
-    /// Locks the user, and reads the session or challenge.
+    /// Adds the statements that lock the user's row, and read the session or challenge that permits the
+    /// enrolment.
     pub(crate) fn lock(script: &mut Script, enroller: &Enroller, now: Timestamp) -> Self {
         match enroller {
             Enroller::Session(user_id, _) => users::lock_by_id(script, *user_id),
@@ -101,8 +102,8 @@ pub(crate) fn may_have_two_step(account: &Account) -> bool {
     account.user.email_verified && !account.standing().has_unproven_password
 }
 
-/// Turns two-step sign-in on. All sessions of the account end, a stolen one included. The session that replaces the
-/// caller's has level 2 only if a second factor was shown in it.
+/// Turns two-step sign-in on. All sessions of the account end, in case one of them is stolen. A new session
+/// replaces the caller's. It has authentication level 2 (two factors) only if a second factor was used in it.
 pub(crate) fn turn_on(
     writes: &mut Script,
     enrolling: &Enrolling,

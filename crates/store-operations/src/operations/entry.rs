@@ -1,5 +1,6 @@
-//! The step after the right first factor of a sign-in. Only this file decides whether a session is opened or a
-//! challenge for the second factor is written. The user must be locked.
+//! The step after the right first factor of a sign-in. Only this file decides whether a session is opened, or
+//! a challenge for a second factor or another confirmation is written. Callers must hold the lock on the
+//! user's row.
 
 use latchkey_domain::challenge::{ChallengePurpose, FactorRules, is_challenged};
 use latchkey_domain::identity::VerifiedIdentity;
@@ -16,7 +17,7 @@ use crate::form::{Results, Script, Slot};
 use crate::tables::challenges::{self, Beginner, Challenge, FirstFactorIdentity};
 use crate::tables::{audit_events, known_clients, outbox, sessions, users};
 
-/// Step that follows a right factor.
+/// Step of a sign-in that follows a right factor.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
     /// A session is opened.
@@ -26,9 +27,9 @@ pub(crate) enum Way {
 }
 
 impl Way {
-    /// Decides between session and challenge. The decision depends on the level of the sign-in, on the account's
-    /// two-step sign-in and deletion, and on the operator's policy. `user` is `None` for an account that is about to be
-    /// created.
+    /// Decides between session and challenge. The decision depends on the authentication level of the sign-in
+    /// (one factor or two), on whether the account has two-step sign-in or a scheduled deletion, and on the
+    /// operator's policy for second factors. `user` is `None` for an account that is about to be created.
     pub(crate) fn of(user: Option<&User>, entry: &Entry) -> Self {
         let has_two_step = user.is_some_and(User::has_two_step);
         let is_challenged = user.is_some_and(User::is_in_deletion)
@@ -37,7 +38,8 @@ impl Way {
     }
 }
 
-/// Handles of the statements whose results make an [`Entered`].
+/// Handles of the statements that read the result of a sign-in, from which [`Opening::entered`] makes an
+/// [`Entered`].
 #[derive(Clone)]
 pub(crate) enum Opening {
     Session(Slot),
@@ -90,8 +92,9 @@ impl Opening {
     }
 }
 
-/// Continues a sign-in after an answer to its challenge: opens the session, or writes a further challenge if something
-/// is still to be confirmed. `user` is the account's user after the answer.
+/// Continues a sign-in after an answer to its challenge: opens the session, or writes a further challenge if
+/// another confirmation is needed, such as that of a second factor or of the account's restoral. `user` is
+/// the account's user after the answer.
 pub(crate) fn go_on(
     writes: &mut Script,
     challenge: &Challenge,

@@ -1,5 +1,5 @@
-//! Guess limits of password checks, and scripts that begin by taking from token buckets. The domain decides whether a
-//! limit is reached.
+//! Guess limits of password checks (limits on failed attempts), and scripts that begin by taking tokens for
+//! rate limits. The crate `latchkey_domain` decides whether a limit is reached.
 
 use latchkey_domain::guess_limits;
 use latchkey_domain::ids::SessionId;
@@ -38,7 +38,8 @@ struct Slots {
 }
 
 impl Watch {
-    /// Reads the state of the guess limits, if there are any.
+    /// Adds the statements that read the state of the guess limits: the counters of failed password checks,
+    /// and whether the client is known to the account.
     pub(crate) fn over(script: &mut Script, guard: Option<&SignInGuard>, hold: Hold) -> Self {
         Self(guard.map(|guard| Slots {
             failures: Counters::find(script, &[guard.pair, guard.account], hold),

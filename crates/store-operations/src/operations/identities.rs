@@ -23,17 +23,19 @@ pub(crate) struct Concerned {
     reservation: Option<Slot>,
 }
 
-/// Decision of the domain on a sign-in with an identity, and the account that it is based on.
+/// Decision of `latchkey_domain` on a sign-in with an identity, and the account that it is based on.
 pub(crate) struct Judged {
     pub(crate) verdict: IdentityVerdict,
-    /// Account of the identity, by link or else by email address; `None` if there is neither.
+    /// The account that the identity is linked to, or else the account with its email address; `None` if
+    /// there is neither.
     pub(crate) account: Option<Account>,
     /// True if the identity is linked, and was stored without an issuer.
     pub(crate) lacks_issuer: bool,
 }
 
 impl Concerned {
-    /// Reads the account of an identity, by link or else by email address.
+    /// Adds the statement that reads the account that an identity is linked to, or else the account with the
+    /// identity's email address.
     pub(crate) fn find(script: &mut Script, sought: Sought<'_>, now: Timestamp) -> Self {
         let account = identities::find_concerned(script, sought);
         let email = sought.identity.email.as_ref();

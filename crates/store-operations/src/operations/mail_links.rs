@@ -30,7 +30,7 @@ pub(crate) struct TokenSlots {
 }
 
 impl TokenSlots {
-    /// Locks the account of a token, and reads token, account and profile.
+    /// Adds the statements that lock the row of a token's user, and read token, account and profile.
     pub(crate) fn lock(reads: &mut Script, hash: TokenHash) -> Self {
         link_tokens::lock_user(reads, hash);
         Self { token: link_tokens::find_token(reads, hash), profile: link_tokens::find_profile(reads, hash) }
@@ -40,7 +40,7 @@ impl TokenSlots {
         link_tokens::token(results, self.token, purpose)
     }
 
-    /// Adds the profile to the token's account, for [`prove`].
+    /// Combines the account of the token with its profile, as [`prove`] needs them.
     pub(crate) fn proven(self, results: &Results<'_>, account: Account) -> StoreResult<Proven> {
         Ok(Proven { account, profile: profiles::profile(results, self.profile)? })
     }

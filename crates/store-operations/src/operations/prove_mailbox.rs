@@ -1,4 +1,5 @@
-//! Verification of an email address. The domain decides what else changes in the account; this file applies it.
+//! Verification of an email address. The crate `latchkey_domain` decides what else changes in the account;
+//! this file applies it.
 
 use latchkey_domain::email_verification::{Verification, VerificationEffects};
 use latchkey_domain::profile::Profile;
@@ -9,7 +10,8 @@ use crate::form::{ProfileWrite, Script};
 use crate::tables::users::{self, Account};
 use crate::tables::{identities, passkeys, profiles, seen_devices, sessions, sign_up_attempts};
 
-/// A locked account whose email address is to be verified, with its profile.
+/// An account whose email address is to be verified, with its profile. The transaction holds the lock on the
+/// user's row.
 pub(crate) struct Proven {
     pub(crate) account: Account,
     pub(crate) profile: Option<Profile>,

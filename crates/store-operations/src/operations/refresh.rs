@@ -1,4 +1,4 @@
-//! Rotation of refresh tokens. The domain decides whether a presented token is valid.
+//! Rotation of refresh tokens. The crate `latchkey_domain` decides whether a presented token is valid.
 
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::mail_kind::MailKind;
@@ -93,7 +93,7 @@ fn judge(found: &RefreshableSession, presented: &PresentedRefreshToken, now: Tim
     found.state.judge_for(&found.user, &presented.hash, now, presented.grace)
 }
 
-/// True if a refresh with this token returns a successor, by the rows as read.
+/// True if a refresh with this token returns a successor, according to the session's row that was read.
 pub(crate) fn allows_refresh(
     found: &RefreshableSession,
     presented: &PresentedRefreshToken,

@@ -27,7 +27,7 @@ struct Reads {
     known_credential: Slot,
 }
 
-/// Makes the user handle of an account that has none, and reads what creation options need.
+/// Stores a WebAuthn user handle for an account that has none, and reads the data for creation options.
 pub(crate) async fn begin<E: Executor>(engine: &E, begin: BeginPasskey) -> StoreResult<BegunPasskey> {
     let mut script = Script::default();
     let reads = EnrollerReads::lock(&mut script, &begin.enroller, begin.now);

@@ -32,7 +32,7 @@ struct Reads {
     reservation: Slot,
 }
 
-/// Account that a sign-in opens.
+/// Account that a user signs in to by mail.
 enum Subject {
     Account(Box<Proven>),
     /// There is no account yet; this one is created.

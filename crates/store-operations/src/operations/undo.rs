@@ -30,7 +30,8 @@ pub(crate) struct UndoReads {
 }
 
 impl UndoReads {
-    /// Reads the undo token that began a challenge. The user must be locked.
+    /// Adds the statements that read the undo token that began a challenge. An earlier statement must lock
+    /// the user's row.
     pub(crate) fn of_challenge(script: &mut Script, challenge: TokenHash, writes: &UndoWrites) -> Self {
         let found = undo_tokens::find_of_challenge(script, challenge, writes.now);
         Self::of(script, found, writes)
@@ -41,13 +42,15 @@ impl UndoReads {
         Self { found, lane: AskReads::find(script, &writes.email, purpose, &writes.reset) }
     }
 
-    /// Decodes the undo token; `None` if it is not live, or was mailed to another address than the writes are for.
+    /// Decodes the undo token; `None` if it is not live, or was mailed to another address than the one that
+    /// the caller prepared the writes for.
     pub(crate) fn undo(self, results: &Results<'_>, writes: &UndoWrites) -> StoreResult<Option<Undo>> {
         let is_good = |undo: &Undo| undo.is_live(writes.now) && undo.was_mailed_to(&writes.email);
         Ok(undo_tokens::undo(results, self.found)?.filter(is_good))
     }
 
-    /// Reverses the change.
+    /// Reverses the change. Also removes password, later linked identities and later added factors, cancels a
+    /// scheduled deletion, ends all sessions, and mails a reset code or link to the owner.
     pub(crate) fn apply(
         self,
         results: &Results<'_>,

@@ -24,7 +24,7 @@ enum Verdict {
     Refused,
 }
 
-/// Handles of the statements whose results the decision depends on.
+/// Handles of the statements that check the rate limits, and read the account and its codes.
 #[derive(Clone, Copy)]
 struct Reads {
     limit: Option<Slot>,

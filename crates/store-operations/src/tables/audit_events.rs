@@ -29,7 +29,8 @@ macro_rules! record_event_where {
 }
 pub(crate) use record_event_where;
 
-/// Query for the newest events of the user `$1` after the time `$2`: of the kind `$4`, or of all but two kinds.
+/// Query for the newest events of the user `$1` after the time `$2`: of the kind `$4`, or of all kinds if it
+/// is null. Events of the kinds `$5` and `$6` are left out.
 macro_rules! list_of_user {
     ($condition:literal) => {
         concat!(
@@ -72,7 +73,7 @@ statements! {
         event_columns!(),
         ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"
     );
-    /// Inserts an event if the session that opened it, parameter 6, exists.
+    /// Inserts an event if its session (`$6`) exists. The event is dropped if the session was not opened.
     RECORD_EVENT_IF_OPENED = record_event_where!("EXISTS (SELECT 1 FROM sessions WHERE id = $6)");
     LIST_EVENTS = concat!("SELECT ", event_columns!(), " FROM audit_events ORDER BY id DESC LIMIT $1");
     LIST_EVENTS_BEFORE = concat!(
@@ -81,8 +82,8 @@ statements! {
         " FROM audit_events WHERE id < $2 ORDER BY id DESC LIMIT $1"
     );
     LIST_OF_USER = list_of_user!("");
-    /// Reads events of a user that precede the event `$7` of the same user. The second condition decides; the first
-    /// repeats a part of it so that the index is used.
+    /// Reads events of a user that precede the event `$7` of the same user. The second condition alone is
+    /// exact; the first one is implied by it, and is there so that the index is used.
     LIST_OF_USER_BEFORE = list_of_user!("
                 AND happened_at <= (SELECT happened_at FROM audit_events WHERE id = $7 AND user_id = $1)
                 AND (happened_at < (SELECT happened_at FROM audit_events WHERE id = $7) OR id < $7)");

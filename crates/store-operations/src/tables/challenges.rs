@@ -1,4 +1,5 @@
-//! Table `challenges`: live challenges. A used challenge is deleted.
+//! Table `challenges`: requests for a second factor or another confirmation, which are not answered yet. The
+//! row is deleted when the challenge is used.
 
 use latchkey_domain::challenge::{ChallengeFacts, ChallengeKind, ChallengePurpose, FactorRules};
 use latchkey_domain::client::ClientType;
@@ -52,10 +53,10 @@ statements! {
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 0, $14, $15, $16)";
     DELETE_ALL_OF: change delete_all_of(user_id: UserId) = "DELETE FROM challenges WHERE user_id = $1";
     DELETE: change delete(hash: TokenHash) [&hash] = "DELETE FROM challenges WHERE hash = $1";
-    /// Deletes the challenges of a purpose that a session began.
+    /// Deletes the challenges that were begun in a session for this purpose.
     DELETE_OF_SESSION: change delete_of_session(session_id: SessionId, purpose: ChallengePurpose)
         [session_id, purpose.as_str()] = "DELETE FROM challenges WHERE session_id = $1 AND purpose = $2";
-    /// Deletes the challenges of a purpose that a token began.
+    /// Deletes the challenges that were begun with a reset token or undo link for this purpose.
     DELETE_OF_TOKEN: change delete_of_token(user_id: UserId, token: TokenHash, purpose: ChallengePurpose)
         [user_id, &token, purpose.as_str()] =
         "DELETE FROM challenges WHERE user_id = $1 AND token_hash = $2 AND purpose = $3";
@@ -154,8 +155,8 @@ pub(crate) fn insert(
     writes.change(&INSERT, values);
 }
 
-/// Decodes the data read by [`find_facts`]. Returns the kinds of answers that a challenge of this purpose accepts, if
-/// the sign-in has reached this level so far.
+/// Decodes the data read by [`find_facts`]. Returns the kinds of answers that a challenge of this purpose
+/// accepts. `level` is the authentication level (one factor or two) that the sign-in has reached.
 pub(crate) fn kinds(
     results: &Results<'_>,
     slot: Slot,

@@ -51,7 +51,8 @@ statements! {
         [user_id, change.is_new_proven, change.is_current_proven] =
         "UPDATE email_changes SET new_proven = $2, current_proven = $3 WHERE user_id = $1";
     DELETE_OF: change delete_of(user_id: UserId) = "DELETE FROM email_changes WHERE user_id = $1";
-    /// Locks the pending account that has the new address of a user's change. The change deletes that account.
+    /// Locks the row of a pending user (signed up, but not verified yet) who has the new address of another
+    /// user's change. That change deletes the pending account.
     LOCK_PENDING_AT_NEW: read lock_pending_at_new(user_id: UserId) = "
         SELECT id FROM users WHERE pending AND banned_at IS NULL
             AND email_key = (SELECT c.email_key FROM email_changes AS c WHERE c.user_id = $1)

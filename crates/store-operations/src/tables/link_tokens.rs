@@ -123,7 +123,7 @@ pub(crate) struct Token {
     pub(crate) kind: TokenKind,
     pub(crate) facts: StoredLink,
     pub(crate) redirect_to: Option<String>,
-    /// Level two if a second factor was shown for the token.
+    /// Authentication level of the token: two if a second factor was shown for it, otherwise one.
     pub(crate) level: Level,
 }
 
@@ -153,7 +153,8 @@ pub(crate) fn insert_link(
     writes.change(&CREATE_TOKEN, values);
 }
 
-/// Inserts a reset token that is issued in exchange for a code (level one) or for a second factor (level two).
+/// Inserts a reset token, issued in exchange for a code (authentication level one) or for a second factor
+/// (level two).
 pub(crate) fn insert_exchanged(
     writes: &mut Script,
     key: &str,

@@ -1,4 +1,5 @@
-//! Table `oauth_codes`: authorization codes for the app, each with the identity that a provider asserted.
+//! Table `oauth_codes`: one-time codes that the service issues to the app after a sign-in at a provider, each
+//! with the identity that the provider asserted.
 
 use latchkey_domain::email::Email;
 use latchkey_domain::identity::{Issuer, ProviderKey, Subject, VerifiedIdentity};

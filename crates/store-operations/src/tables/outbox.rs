@@ -16,9 +16,9 @@ use super::users;
 use crate::bulk::{Table, columns};
 use crate::form::{Cells, Script, statements, stored_id, values};
 
-/// Statement that leases the mails that have been due for longest. The parameters are those of [`DueTerms`]. Mails
-/// locked by another worker are skipped (`SKIP LOCKED`). The common table expression is materialized: otherwise a
-/// plan could evaluate it twice and claim more mails than the limit.
+/// Statement that leases due mails, those written first, to a worker. The parameters are those of
+/// [`DueTerms`]. Mails locked by another worker are skipped (`SKIP LOCKED`). The common table expression is
+/// materialized: otherwise a plan could evaluate it twice and claim more mails than the limit.
 macro_rules! claim {
     ($next_attempt_at:literal) => {
         concat!(
@@ -78,7 +78,8 @@ statements! {
         AND (u.device_mail_at <= $9 OR u.device_mail_at > $10)
         AND EXISTS (SELECT 1 FROM sessions WHERE id = $7)
         AND NOT EXISTS (SELECT 1 FROM seen_devices AS d WHERE d.user_id = $4 AND d.device = $8 AND d.seen_at > $11)");
-    /// Leases the mails that were written first. The unary plus makes SQLite use the index on age instead of sorting.
+    /// Leases due mails, those written first. In SQLite, the unary plus excludes `next_attempt_at` from the
+    /// choice of an index, so that rows are read in the order of `outbox_by_age` and need no sorting.
     CLAIM = claim!("m.next_attempt_at"), claim!("+m.next_attempt_at");
     /// Reads the mails of a lease, oldest first. They are found by the end of the lease, which is indexed; the lease
     /// id is not. The unary plus prevents SQLite from scanning the whole queue in order of age.

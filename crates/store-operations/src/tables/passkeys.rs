@@ -81,7 +81,8 @@ statements! {
     FIND: read find(id: PasskeyId) = found!("k.id = $1");
     LOCK_USER: read lock_user(id: PasskeyId) =
         "SELECT 1 FROM users WHERE id = (SELECT user_id FROM passkeys WHERE id = $1) FOR NO KEY UPDATE";
-    /// Stores counter and backup state of an accepted assertion. The user must be locked.
+    /// Stores the signature counter and backup state of an accepted assertion. The transaction must hold the
+    /// lock on the user's row.
     ACCEPT: change accept(id: PasskeyId, state: PasskeyState, now: Timestamp)
         [id, state.counter, state.is_backed_up, now] =
         "UPDATE passkeys SET counter = $2, backed_up = $3, last_used_at = $4 WHERE id = $1";
@@ -91,7 +92,7 @@ statements! {
     DELETE_ADDED_SINCE: change delete_added_since(user_id: UserId, since: Timestamp) =
         "DELETE FROM passkeys WHERE user_id = $1 AND created_at >= $2";
     DELETE_ALL_OF: change delete_all_of(user_id: UserId) = "DELETE FROM passkeys WHERE user_id = $1";
-    /// Counts the passkeys of other relying party ids; all of them if it is null.
+    /// Counts the passkeys that have another relying party id than this one; all passkeys if the id is null.
     COUNT_OTHERS: read count_others(rp_id: Option<&RpId>) [rp_id.map(RpId::as_str)] =
         "SELECT count(*) FROM passkeys WHERE rp_id IS DISTINCT FROM $1";
 }

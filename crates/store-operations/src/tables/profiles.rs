@@ -62,15 +62,16 @@ pub const TABLE: Table = Table::new(
 statements! {
     FIND: read find_by_user(user_id: UserId) =
         concat!("SELECT ", profile_columns!(), " FROM profiles AS p WHERE p.user_id = $1");
-    /// Reads the profile of a user who is neither banned nor pending nor in deletion.
+    /// Reads the profile of a user, unless the user is banned or pending, or the account's deletion is
+    /// scheduled.
     FIND_PUBLIC: read find_public(user_id: UserId) =
         concat!("SELECT ", profile_columns!(), " FROM profiles AS p WHERE p.user_id = $1 AND p.searchable");
     /// Reads the profile of the user with an email address. Without such a user, another profile is read, so that both
     /// cases cost the same; [`profile_of`] discards the other profile.
     FIND_BY_KEY_OR_ANY: read find_by_key_at_constant_cost(email: &EmailKey) =
         concat!("SELECT ", profile_columns!(), " FROM profiles AS p WHERE p.user_id = ", key_or_any!());
-    /// Inserts a profile. The parameters are those of [`create_values`]. The profile is visible in search unless its
-    /// user is banned, pending or in deletion.
+    /// Inserts a profile. The parameters are those of [`create_values`]. The profile is visible in search
+    /// unless its user is banned or pending, or the account's deletion is scheduled.
     CREATE = create!("", "");
     /// Updates a profile. The parameters are those of [`save_values`].
     SAVE = save!("");
@@ -78,7 +79,8 @@ statements! {
     SAVE_UNSEARCHED = "
         UPDATE profiles SET updated_at = $2, version = $3, avatar_url = $4, metadata = $5, custom = $6
         WHERE user_id = $1";
-    /// Makes a profile visible in search; hides it if its user is banned, pending or in deletion.
+    /// Makes a profile visible in search, or hides it if its user is banned or pending, or the account's
+    /// deletion is scheduled.
     SHOW_OR_HIDE: change show_or_hide(user_id: UserId) = "
         UPDATE profiles
         SET searchable = (SELECT banned_at IS NULL AND NOT pending AND deletes_at IS NULL FROM users WHERE id = $1)

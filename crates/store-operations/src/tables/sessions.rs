@@ -128,10 +128,11 @@ statements! {
     LOCK_USER: read lock_user(id: SessionId) =
         "SELECT 1 FROM users WHERE id = (SELECT user_id FROM sessions WHERE id = $1) FOR NO KEY UPDATE";
     LOCK_SESSION: read lock(id: SessionId) = "SELECT 1 FROM sessions WHERE id = $1 FOR NO KEY UPDATE";
-    /// Locks the session of a refresh token's family, but not its user. A concurrent ban or deletion of the user waits
-    /// for this lock before it ends the session.
+    /// Locks the row of the session to which a refresh token's family belongs (all tokens that replaced one
+    /// another), but not the user's row. A concurrent ban or deletion of the user waits for this lock before
+    /// it ends the session.
     LOCK_BY_FAMILY = "SELECT 1 FROM sessions WHERE family_hash = $1 FOR NO KEY UPDATE";
-    /// Reads the session of a refresh token's family, live or not.
+    /// Reads the session of a refresh token's family, live or not, with its user.
     FIND_BY_FAMILY: read find_by_family(family: &TokenHash) = concat!(
         "SELECT ",
         account_columns!(),

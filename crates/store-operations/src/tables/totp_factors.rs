@@ -65,7 +65,7 @@ statements! {
     DELETE: change delete(id: FactorId) = "DELETE FROM totp_factors WHERE id = $1";
     DELETE_PENDING_OF: change delete_pending_of(user_id: UserId) =
         "DELETE FROM totp_factors WHERE user_id = $1 AND confirmed_at IS NULL";
-    /// Deletes the pending factors of a user, and those confirmed at or after `since`.
+    /// Deletes the factors of a user that are pending, or that were confirmed at or after `since`.
     DELETE_ADDED_SINCE: change delete_added_since(user_id: UserId, since: Timestamp) =
         "DELETE FROM totp_factors WHERE user_id = $1 AND (confirmed_at IS NULL OR confirmed_at >= $2)";
     DELETE_ALL_OF: change delete_all_of(user_id: UserId) = "DELETE FROM totp_factors WHERE user_id = $1";

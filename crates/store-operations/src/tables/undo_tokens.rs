@@ -1,5 +1,5 @@
-//! Table `undo_tokens`: live undo links, each of which reverses a change of an account. A used token is deleted. As
-//! long as a token is valid, the address that it was mailed to is reserved for its account.
+//! Table `undo_tokens`: tokens of mailed links that reverse a change of an account. A used token is deleted.
+//! As long as a token is valid, the address that it was mailed to is reserved for its account.
 
 use latchkey_domain::email::{Email, EmailKey};
 use latchkey_domain::ids::UserId;
@@ -105,12 +105,14 @@ impl Undo {
         !self.was_mailed_to(self.account.user.email.key())
     }
 
-    /// Returns the user without a scheduled deletion, with the address that the account has before the undo.
+    /// Returns the user as before the undo, with the address that the undo removes, but without a scheduled
+    /// deletion.
     pub(crate) fn left(&self) -> User {
         User { deletes_at: None, ..self.account.user.clone() }
     }
 
-    /// Returns the user without a scheduled deletion, with the address that the account has after the undo.
+    /// Returns the user as after the undo, with the address that the undo restores, and without a scheduled
+    /// deletion.
     pub(crate) fn restored(&self) -> User {
         let user = self.left();
         if self.moves() { User { email: self.email.clone(), email_verified: true, ..user } } else { user }

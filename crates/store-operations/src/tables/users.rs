@@ -100,17 +100,18 @@ statements! {
     /// Reads a row if another user has the email address.
     FIND_OTHER_OWNER: read find_other_owner(email: &EmailKey, id: UserId) =
         "SELECT 1 FROM users WHERE email_key = $1 AND id <> $2";
-    /// Locks a user, so that the account cannot change until the end of the transaction.
+    /// Locks the row of a user, so that the account cannot change until the end of the transaction.
     LOCK_BY_ID: read lock_by_id(id: UserId) = "SELECT 1 FROM users WHERE id = $1 FOR NO KEY UPDATE";
     LOCK_BY_KEY: read lock_by_key(email: &EmailKey) = "SELECT 1 FROM users WHERE email_key = $1 FOR NO KEY UPDATE";
     /// Locks the row of `health` if no user has the email address, so that both cases cost the same. Several
     /// transactions can hold this lock at once, so no request waits for another.
     LOCK_DECOY = "
     SELECT 1 FROM health WHERE id = 1 AND NOT EXISTS (SELECT 1 FROM users WHERE email_key = $1) FOR KEY SHARE";
-    /// Locks a user who is about to be deleted. The lock also waits for transactions that insert rows of the user.
+    /// Locks the row of a user who is about to be deleted. This lock also waits for transactions that insert
+    /// rows with a foreign key to the user.
     LOCK_TO_DELETE: read lock_to_delete(id: UserId) = "SELECT 1 FROM users WHERE id = $1 FOR UPDATE";
-    /// Locks a batch of pending users whose last sign-up was at `until` or earlier, oldest first. Users locked by
-    /// other transactions are skipped.
+    /// Locks the rows of a batch of pending users whose last sign-up was at `until` or earlier, oldest first.
+    /// Rows locked by other transactions are skipped.
     LOCK_STALE_SIGN_UPS: read lock_stale_sign_ups(until: Timestamp) [until, ACCOUNT_PURGE_BATCH] = "
     SELECT id FROM users WHERE pending AND banned_at IS NULL AND signed_up_at <= $1 ORDER BY signed_up_at LIMIT $2
     FOR UPDATE SKIP LOCKED";
@@ -184,7 +185,7 @@ statements! {
     /// Bans a user, or lifts the ban if the time is null.
     SET_BANNED: change set_banned(id: UserId, banned_at: Option<Timestamp>) =
         "UPDATE users SET banned_at = $2 WHERE id = $1";
-    /// Turns two-step sign-in on at this time, or off if the time is null.
+    /// Stores the time at which two-step sign-in is turned on, or null to turn it off.
     SET_TWO_STEP: change set_two_step(id: UserId, on_since: Option<Timestamp>) =
         "UPDATE users SET two_step_at = $2 WHERE id = $1";
     /// Turns two-step sign-in off if the account has neither a confirmed TOTP factor, nor a passkey of this relying party
@@ -221,7 +222,7 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// Returns the properties of the account on which the effects of an email verification depend.
+    /// Returns the properties of the account that decide what a verification of its email address changes.
     pub(crate) fn standing(&self) -> AccountFacts {
         AccountFacts {
             was_ever_verified: self.first_verified_at.is_some(),
@@ -276,7 +277,8 @@ pub(crate) fn set_metadata(script: &mut Script, id: UserId, metadata: &AppMetada
     Ok(())
 }
 
-/// Locks the user with an email address. Without such a user, another row is locked, so that both cases cost the same.
+/// Locks the row of the user with an email address. Without such a user, the row of table `health` is locked,
+/// so that both cases cost the same.
 pub(crate) fn lock_by_key_at_constant_cost(script: &mut Script, email: &EmailKey) {
     script.read(&LOCK_BY_KEY, values![email]);
     script.read(&LOCK_DECOY, values![email]);

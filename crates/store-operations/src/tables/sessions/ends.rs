@@ -35,7 +35,8 @@ macro_rules! record_end_where {
 }
 
 statements! {
-    /// Locks all live sessions of a user except `kept`. The user must be locked.
+    /// Locks the rows of all live sessions of a user except `kept`. The transaction must hold the lock on the
+    /// user's row.
     LOCK_OTHERS: read lock_others(user_id: UserId, kept: SessionId, now: Timestamp) [user_id, now, kept] = concat!(
         "SELECT 1 FROM sessions AS s WHERE s.user_id = $1 AND s.id <> $3 AND ",
         is_live!("$2"),
@@ -84,8 +85,8 @@ pub(super) fn end_surplus(writes: &mut Script, user_id: UserId, opened: &NewSess
     writes.change(&END_SURPLUS, values![user_id, opened.created_at, opened.id, MAX_LIVE_SESSIONS - 1]);
 }
 
-/// Ends a session of a user, and writes the audit event if the session was live. The session must be locked, so that
-/// both statements see the same row. The number of affected rows is that of ended sessions.
+/// Ends a session of a user, and writes the audit event if the session was live. The session's row must be
+/// locked, so that both statements see the same state. The number of affected rows is that of ended sessions.
 pub(crate) fn end_own_and_record(
     writes: &mut Script,
     user_id: UserId,
@@ -97,8 +98,8 @@ pub(crate) fn end_own_and_record(
     Ok(writes.change(&END_OWN, values![user_id, now, id]))
 }
 
-/// Ends all live sessions of a user except `kept`, and writes an audit event if there is at least one such session. The
-/// sessions must be locked.
+/// Ends all live sessions of a user except `kept`, and writes an audit event if there is at least one such
+/// session. The rows of these sessions must be locked.
 pub(crate) fn end_others_and_record(
     writes: &mut Script,
     user_id: UserId,
