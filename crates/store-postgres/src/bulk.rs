@@ -1,9 +1,10 @@
-//! Target database of `latchkey copy`: checks before the copy, and writing of whole tables in batches of rows.
-//! [`latchkey_store_operations::bulk`] describes the tables and rows.
+//! Target database of `latchkey copy`: checks before the copy, and writing of whole tables in batches of
+//! rows. [`latchkey_store_operations::bulk`] describes the tables and rows.
 //!
-//! During a copy, the table `unfinished_copy` stores the expected digest of every table. Thus only the same source can
-//! resume the copy, and no service starts on the database. Progress is derived from the rows themselves, which are
-//! written in the order of their keys, in short transactions.
+//! During a copy, the table `unfinished_copy` stores the digest that every table has in the source. Thus only
+//! a copy of the same data can be resumed, and no service starts on a partly filled database. Rows are
+//! written in the order of their keys, in short transactions, so the greatest key in a table tells how far
+//! the copy got.
 
 mod rows;
 mod statements;

@@ -1,5 +1,6 @@
-//! A connection checked out of the pool, with pipelined round trips and cleanup. Statements whose futures are polled
-//! together are sent together. The server executes them in the order of the first poll.
+//! A connection checked out of the pool. It sends a batch of statements in one round trip (pipelining):
+//! statements whose futures are polled together are sent together, and the server executes them in the order
+//! of the first poll. A connection that is dropped in the middle of its work is cleaned up.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -17,10 +18,11 @@ use crate::options::Prepared;
 use crate::script::{Output, Outputs, Script, Statement};
 use crate::values::Value;
 
-/// Transaction boundaries around a script. BEGIN and COMMIT share the round trip of the script's statements.
+/// Statements that begin or end the transaction of a script. They share the round trip of the script's
+/// statements.
 #[derive(Clone, Copy)]
 pub(crate) struct Frame<'a> {
-    /// BEGIN statement, if the script begins the transaction.
+    /// BEGIN statement to send first; `None` if the transaction is open already.
     pub(crate) opening: Option<&'a str>,
     /// True if COMMIT follows the script.
     pub(crate) is_last: bool,
@@ -45,8 +47,8 @@ impl Connection {
         Self { client: Some(client), in_transaction: false, is_waiting: false, prepared, response_timeout }
     }
 
-    /// Executes a script in one round trip. Returns the fault of the first failed statement; the server then rolls
-    /// back the whole transaction, even at a COMMIT.
+    /// Executes a script in one round trip. If a statement fails, returns the error of the first one that
+    /// did; the server then rolls the whole transaction back, even if COMMIT follows.
     pub(crate) async fn exchange(&mut self, frame: Frame<'_>, script: &Script) -> Fallible<Outputs> {
         let Some(client) = &self.client else { return Err(unavailable(EngineFault::Timeout).into()) };
         self.in_transaction |= frame.opening.is_some();

@@ -8,7 +8,7 @@ use tokio_postgres::error::{DbError, SqlState};
 /// Result of executing statements and decoding their rows.
 pub(crate) type Fallible<T> = Result<T, Fault>;
 
-/// The engine's reaction to a fault.
+/// The engine's reaction to an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Remedy {
     /// Returns the fault to the caller.
@@ -96,7 +96,7 @@ fn message_of(said: &DbError) -> String {
     if is_about_data { "a value was refused".to_owned() } else { said.message().to_owned() }
 }
 
-/// Returns the remedy for the operator, as the end of the error message.
+/// Returns what the operator can do about an error, as the end of its message.
 fn advice(code: &SqlState) -> &'static str {
     match code.code() {
         "42501" => "; grant the user its rights: docs/operations.md, PostgreSQL, Roles and rights",
@@ -135,7 +135,7 @@ pub(crate) fn unavailable(error: impl std::error::Error + Send + Sync + 'static)
     StoreError::Unavailable(Box::new(error))
 }
 
-/// Makes the fault of a conflict, after which the whole operation is retried.
+/// Wraps an error that is a conflict with another transaction, after which the whole operation is retried.
 pub(crate) fn conflict(error: impl std::error::Error + Send + Sync + 'static) -> Fault {
     Fault { error: unavailable(error), remedy: Remedy::Retry }
 }
@@ -200,8 +200,9 @@ fn is_transient(code: &SqlState) -> bool {
     is_of_class || is_other
 }
 
-/// Returns the remedy for an error of the server. A unique or foreign key violation means that a row was inserted or
-/// deleted concurrently, because every operation reads first and locks the rows that it finds.
+/// Returns the engine's reaction to an error of the server. A unique or foreign key violation means that a
+/// row was inserted or deleted concurrently, because every operation reads first and locks the rows that it
+/// finds.
 fn remedy(code: &SqlState) -> Remedy {
     let conflict = [
         SqlState::T_R_SERIALIZATION_FAILURE,

@@ -19,7 +19,7 @@ struct Translated {
     is_changing: bool,
 }
 
-/// Position of a statement's result in the results of the driver.
+/// Place of a statement's result among the results that the driver returns.
 enum Place {
     /// There is no result: the statement was not sent, or its result is never requested.
     None,

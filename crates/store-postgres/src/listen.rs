@@ -24,7 +24,8 @@ const RECONNECT_BACKOFF: Duration = Duration::from_secs(1);
 /// Interval and timeout of the queries that check the connection.
 const KEEPALIVE: Duration = Duration::from_secs(20);
 
-/// Adds a notification of other instances to a transaction, if the server supports notifications.
+/// Adds to a transaction a notification of the other instances that settings, identity providers or signing
+/// keys changed. Adds nothing if the server does not support notifications.
 pub(crate) fn announce(store: &Postgres, writes: &mut Script) {
     if store.announces.load(Ordering::Relaxed) {
         writes.add(ANNOUNCE, Vec::new());
@@ -32,8 +33,8 @@ pub(crate) fn announce(store: &Postgres, writes: &mut Script) {
 }
 
 impl Postgres {
-    /// Listens for notifications until dropped. Calls `changed` after each change of settings, providers or keys by
-    /// another instance, and after each reconnect.
+    /// Listens for notifications until the future is dropped. Calls `changed` after each change of settings,
+    /// identity providers or signing keys by another instance, and after each reconnect.
     pub async fn follow_changes(&self, options: &PostgresOptions, changed: impl Fn() + Send + Sync) {
         let mut is_logged = false;
         loop {

@@ -27,7 +27,8 @@ const CREATE_TABLE: &str = "
         name     TEXT   COLLATE \"C\" NOT NULL,
         checksum BYTEA  NOT NULL
     )";
-/// Inserts the row of version 0, which is not a migration. The instance that migrates locks this row.
+/// Inserts the row with version 0, which stands for no migration. The instance that applies migrations locks
+/// it, so that others wait.
 const CREATE_LOCK: &str = "
     INSERT INTO schema_migrations (version, name, checksum) VALUES (0, 'lock', '') ON CONFLICT DO NOTHING";
 /// Begins the transaction in which migrations are applied. There is no statement timeout, because a migration may run
@@ -40,9 +41,9 @@ const LOOK: Duration = Duration::from_secs(10);
 const LOCK: &str = "SELECT version FROM schema_migrations WHERE version = 0 FOR UPDATE";
 const LIST_APPLIED: &str =
     "SELECT version, checksum FROM schema_migrations WHERE version > 0 ORDER BY version";
-/// Query that counts the tables of the current schema that belong to no extension. The count is 0 if the query
-/// `$unless` returns a row, which says that the schema is the service's. One statement evaluates both, so that another
-/// instance cannot create tables in between.
+/// Query that counts tables in the current schema that do not belong to the service, without those of
+/// extensions. The result is 0 if the query `$unless` returns a row, which means that the schema is the
+/// service's. Both are one statement, so that another instance cannot create tables in between.
 macro_rules! count_foreign_tables {
     ($unless:literal) => {
         concat!(
@@ -111,7 +112,8 @@ async fn apply(pool: &Pool, migrations: &[Migration]) -> Fallible<()> {
     }
 }
 
-/// Applies the missing migrations in one transaction, after the migrations of other instances that hold the lock.
+/// Applies the missing migrations in one transaction, after waiting for other instances that are applying
+/// them.
 async fn take_turn(client: &Client, migrations: &[Migration]) -> Fallible<()> {
     let turn = Turn { client };
     client.batch_execute(BEGIN).await?;
@@ -149,8 +151,8 @@ async fn prepare(client: &Client) -> Fallible<()> {
     Ok(())
 }
 
-/// Returns the missing migrations. The query has a timeout, and a connection of its own that is closed when it is
-/// exceeded.
+/// Returns the missing migrations. The query has a connection of its own, which is closed if the query
+/// exceeds its time limit.
 async fn look_in_time<'a>(pool: &Pool, migrations: &'a [Migration]) -> Fallible<Vec<&'a Migration>> {
     let client = pool.get().await?;
     let looked = timeout(LOOK, look(&client, migrations)).await;

@@ -12,7 +12,8 @@ use std::time::Duration;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
 
-/// Time for the network, added to the statement timeout.
+/// Additional time for the network, by which the client waits longer for a response than the statement
+/// timeout.
 const WAY: Duration = Duration::from_secs(1);
 
 /// Preparation of statements under a name on the server.
@@ -208,7 +209,8 @@ fn is_loopback(host: &str) -> bool {
     )
 }
 
-/// Parameters of the URL that the driver does not know or interprets differently, and the URL without them.
+/// Parameters of the database URL that this crate interprets itself, because the driver does not know them or
+/// interprets them differently, and the URL without them.
 struct OwnParameters {
     ssl_mode: Option<String>,
     ca_file: Option<PathBuf>,

@@ -122,7 +122,8 @@ fn chain(error: &StoreError) -> Vec<&(dyn Error + 'static)> {
     chain
 }
 
-/// Joins the messages of an error's causes by colons, without the message of [`StoreError`] and without repetitions.
+/// Joins the messages of an error's causes with colons. Leaves out the first message, which is that of
+/// [`StoreError`], and repetitions.
 fn said(chain: &[&(dyn Error + 'static)]) -> String {
     let mut text = String::new();
     for part in chain.iter().skip(1).map(ToString::to_string) {

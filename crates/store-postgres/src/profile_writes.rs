@@ -1,4 +1,4 @@
-//! Writes of profiles, with the trigrams of the search index.
+//! Statements that write profiles, with the trigrams of the search index.
 
 use latchkey_domain::profile::Profile;
 use latchkey_store::StoreResult;
@@ -13,7 +13,8 @@ use crate::script::Script;
 use crate::trigrams;
 use crate::values::Value;
 
-/// Adds the write of a profile to a script. Trigrams are computed only if the searchable text may have changed.
+/// Adds a statement that writes a profile. Trigrams are computed only if the searchable text may have
+/// changed.
 pub(crate) fn add(script: &mut Script, write: &ProfileWrite) -> StoreResult<()> {
     match write {
         ProfileWrite::Create(profile) => {

@@ -1,6 +1,7 @@
-//! The search feed: changes of profiles for the search index in memory. Triggers write the changes, each with its
-//! transaction id (`migrations/0012_search_feed.sql`). A cursor is a transaction snapshot. Every change that is
-//! invisible to the snapshot is new, in whatever order transactions commit.
+//! The search feed: a table of changes of profiles, from which every instance updates its search index in
+//! memory. Triggers write the changes, each with its transaction id (`migrations/0012_search_feed.sql`). A
+//! cursor (position of a reader) is a transaction snapshot. Every change that is invisible to the snapshot is
+//! new, in whatever order transactions commit.
 
 use async_trait::async_trait;
 use latchkey_domain::ids::ProfileId;
@@ -29,9 +30,9 @@ const BATCH: i64 = 4_096;
 /// Minimum size of a row of the feed in bytes: 24 of header, 32 of values, 4 of line pointer.
 const LEAST_BYTES: i64 = 60;
 
-/// SQL expression that identifies the server, its start, and the feed's table. Snapshots are comparable only if the
-/// expression has the same value: a promoted standby or a restored server may reuse transaction ids. Restored tables
-/// have another `tableoid`.
+/// SQL expression that identifies the running server process and the feed's table. Snapshots are comparable
+/// only if the expression has the same value: a promoted standby or a restored server may reuse transaction
+/// ids. Restored tables have another `tableoid`.
 macro_rules! lineage {
     () => {
         "(extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint::text || '.' || s.tableoid::text"
@@ -43,13 +44,14 @@ const FIND_POSITION: &str = concat!(
     lineage!(),
     " || '/' || pg_current_snapshot()::text FROM search_feed_state AS s WHERE s.id = 1"
 );
-/// Query for the changes that are invisible to a cursor. The first branch of the UNION finds the changes of
-/// transactions that began after the cursor, behind place `$1` and profile `$2`. The second branch finds the changes of
-/// transactions that were open at the cursor and have ended since; `$4` lists these transactions, and `$5` the profile
-/// after which to continue in each. Each branch scans its own index range. Open transactions cost nothing, however long
-/// they last and however much they have written. Every row contains the state of the feed; without changes there is one
-/// row with nothing else. The LATERAL subquery on `profiles` forces an index lookup per profile, whatever the planner
-/// estimates.
+/// Query for the changes that are invisible to a cursor. In the table, `place` is the transaction id of a
+/// change. The first branch of the UNION finds the changes of transactions that began after the cursor, after
+/// the transaction `$1` and the profile `$2`. The second branch finds the changes of transactions that were
+/// open at the cursor and have ended since; `$4` lists these transactions, and `$5` the profile after which
+/// to continue in each. Each branch scans its own index range. Open transactions cost nothing, however long
+/// they last and however much they have written. Every row also contains the current snapshot and the purge
+/// limit; without changes there is one row with only these. The LATERAL subquery on `profiles` forces an
+/// index lookup per profile, whatever the planner estimates.
 const LIST_CHANGES: &str = concat!(
     "WITH target AS MATERIALIZED (SELECT coalesce($3::pg_snapshot, pg_current_snapshot()) AS snapshot),
     page AS MATERIALIZED (
@@ -89,9 +91,9 @@ const LIST_FOUND: &str = concat!(
     " FROM unnest($1::uuid[]) WITH ORDINALITY AS wanted (id, number)
     JOIN profiles AS p ON p.id = wanted.id WHERE p.searchable ORDER BY wanted.number"
 );
-/// Advances the transaction id below which changes are deleted. In a database that was restored on another server,
-/// where transaction ids are small again, it lowers the id. Changes are counted only if the size of the table shows
-/// that there can be more than the maximum number.
+/// Advances the transaction id below which changes are deleted: past changes that are too old, or too many.
+/// In a database that was restored on another server, where transaction ids are small again, lowers it.
+/// Changes are counted only if the size of the table shows that there can be too many.
 const SET_PURGED: &str = "
     UPDATE search_feed_state SET
         purged = greatest(least(purged, now), least(too_many, now),
@@ -106,8 +108,8 @@ const DELETE_CHANGES: &str = "
     DELETE FROM search_feed WHERE ctid = ANY (ARRAY(
         SELECT ctid FROM search_feed WHERE place < (SELECT purged FROM search_feed_state WHERE id = 1)
         ORDER BY place LIMIT $1))";
-/// Deletes changes whose transaction ids are in the future. Such changes come from the database that this database was
-/// restored from.
+/// Deletes changes whose transaction ids are greater than any that this server has assigned. They were
+/// written by another server, before the database was restored on this one.
 const DELETE_FOREIGN: &str = "
     DELETE FROM search_feed WHERE ctid = ANY (ARRAY(
         SELECT ctid FROM search_feed WHERE place > pg_snapshot_xmax(pg_current_snapshot())::text::bigint
@@ -169,8 +171,8 @@ impl SearchFeed for Postgres {
 }
 
 impl Postgres {
-    /// Deletes old changes, and changes from a database that this one was restored from, in a limited number of
-    /// batches per call.
+    /// Deletes old changes, and changes with transaction ids of another server ([`DELETE_FOREIGN`]), in a
+    /// limited number of batches per call.
     pub(crate) async fn purge_changes(&self, now: Timestamp) -> StoreResult<()> {
         let most = i64::from(FEED_LIMIT);
         self.execute(SET_PURGED, values![most, LEAST_BYTES, now.minus(FEED_RETENTION), now]).await?;
@@ -206,8 +208,8 @@ struct ChangeRow {
     purged: i64,
     /// Number of rows that were read from the feed for this profile. These rows become one change.
     places: i64,
-    /// Place and profile of the last of these feed rows, and the current state of the profile. `None` if there is no
-    /// change to read.
+    /// Transaction id and profile id of the last of these feed rows, and the current state of the profile.
+    /// `None` if there is no change to read.
     change: Option<((i64, Uuid), SearchChange)>,
 }
 

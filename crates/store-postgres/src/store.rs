@@ -1,5 +1,5 @@
-//! The open database: a pool of connections and the transactions' BEGIN statements. Scripts are executed in
-//! `executor`.
+//! The open database: its pool of connections, and the BEGIN statements for its transactions. Scripts are
+//! executed in `executor`.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;

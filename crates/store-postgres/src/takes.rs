@@ -1,5 +1,6 @@
-//! Token buckets of the rate limits. One statement computes their levels and updates them on the server, in the
-//! script's round trip, with parameters from the domain. The domain also interprets the result.
+//! Token buckets of the rate limits. One statement computes how many tokens they hold and takes from them on
+//! the server, in the script's round trip. The crate `latchkey_domain` supplies the parameters and interprets
+//! the result.
 
 use latchkey_domain::limits::LimitKey;
 use latchkey_store::StoreResult;
@@ -10,11 +11,11 @@ use crate::script::{Output, Script, Slot};
 use crate::values::{Value, values};
 
 /// Statement that takes a token from each of several buckets, if every bucket has one and the SQL expression
-/// `$condition` is true; otherwise it takes none. It locks the buckets in key order and computes their levels with the
-/// terms of [`latchkey_domain::limits::TakeTerms`]. It returns each key, the previous state of the bucket, and whether
-/// the tokens were taken. The writes use the levels in `taken`, which are computed from the locked rows and so cannot
-/// be outdated. If another transaction inserts a bucket concurrently, the statement fails with a unique violation, and
-/// the operation starts again.
+/// `$condition` is true; otherwise it takes none. It locks the buckets in key order and computes their levels
+/// with the terms of [`latchkey_domain::limits::TakeTerms`]. It returns each key, the previous state of the
+/// bucket, and whether the tokens were taken. The writes use the levels that the subquery `taken` computes
+/// from the locked rows, so these cannot be outdated. If another transaction inserts a bucket concurrently,
+/// the statement fails with a unique violation, and the operation starts again.
 macro_rules! take_where {
     ($condition:expr) => {
         concat!(

@@ -44,14 +44,15 @@ impl<T> Decision<T> {
     }
 }
 
-/// Safety of retrying an attempt after a lost connection. A retry is unsafe if a commit may have succeeded.
+/// Whether an attempt may be repeated after a lost connection. Repeating is unsafe if its commit may have
+/// succeeded and the script is not idempotent.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Retry {
     Safe,
     Unsafe,
 }
 
-/// A fault, and whether a retry is safe after a lost connection.
+/// An error, and whether the attempt may be repeated if the connection was lost.
 struct Failed(Fault, Retry);
 
 impl Failed {
@@ -107,18 +108,19 @@ impl Postgres {
         retry!(self.attempt(frame, script, Retry::Safe).await)
     }
 
-    /// Executes writes without a decision, atomically, in one round trip.
+    /// Executes writes that depend on no decision, atomically, in one round trip.
     pub(crate) async fn write_script(&self, script: &Script) -> StoreResult<Outputs> {
         retry!(self.attempt_write(script, Retry::Unsafe).await)
     }
 
-    /// Executes idempotent writes without a decision, in one round trip. They are retried after a lost connection even
-    /// if the commit may have succeeded.
+    /// Executes idempotent writes that depend on no decision, in one round trip. They are retried after a
+    /// lost connection even if the commit may have succeeded.
     pub(crate) async fn write_idempotent_script(&self, script: &Script) -> StoreResult<Outputs> {
         retry!(self.attempt_write(script, Retry::Safe).await)
     }
 
-    /// Executes writes without a decision, in one round trip. On a conflict writes nothing and returns `None`.
+    /// Executes writes that depend on no decision, in one round trip. On a conflict with another transaction
+    /// writes nothing and returns `None`.
     pub(crate) async fn try_write_script(&self, script: &Script) -> StoreResult<Option<Outputs>> {
         match self.attempt_write(script, Retry::Unsafe).await {
             Ok(outputs) => Ok(Some(outputs)),
@@ -137,7 +139,8 @@ impl Postgres {
         retry!(self.attempt_transaction(reads, &decide).await)
     }
 
-    /// Chooses the BEGIN statement of a script. A single statement needs a shorter one.
+    /// Chooses the BEGIN statement of a script. A script of a single statement gets one that only sets the
+    /// statement timeout.
     fn opening<'a>(&'a self, script: &Script, opening: &'a str) -> &'a str {
         if script.statements.len() == 1 { self.opening_of_one() } else { opening }
     }

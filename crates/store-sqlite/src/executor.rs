@@ -26,7 +26,8 @@ struct Run<'c> {
 
 /// Result of a statement in a running script.
 enum StatementResult {
-    /// The statement has no result: a read that is executed on request, a profile write, or a notification.
+    /// The statement has no result yet, because it is a read, which is executed on request, or never has one,
+    /// because it is a profile write or a notification.
     NotYet,
     /// Number of rows that the statement affected.
     Changed(u64),

@@ -19,7 +19,7 @@ use crate::wal_index::{FileKey, key_of};
 /// Interval between periodic checks.
 const CHECK_INTERVAL: Duration = Duration::from_millis(250);
 
-/// The files of an open database, and whether they are still at their paths.
+/// The files of an open database (main file, WAL, WAL index), and whether they are still at their paths.
 #[derive(Default)]
 pub(crate) struct FileWatch {
     files: Vec<WatchedFile>,
@@ -45,7 +45,7 @@ struct WatchedFile {
 /// Size and modification time of a file.
 type Content = (u64, Option<SystemTime>);
 
-/// Thread that checks the files periodically. Dropping this handle ends it.
+/// Handle of the thread that checks the files periodically. Dropping the handle ends the thread.
 pub(crate) struct PeriodicCheck {
     stop: Option<mpsc::Sender<()>>,
     thread: Option<JoinHandle<()>>,

@@ -20,9 +20,10 @@ use crate::errors::Fallible;
 use crate::statements::execute;
 use crate::wal_index::{Version, WalIndex};
 
-/// Number of consecutive reads without a commit after which a connection holds its snapshot.
+/// Number of consecutive reads that saw no commit, after which a connection keeps its snapshot open across
+/// reads.
 const READS_BEFORE_HOLDING: u32 = 64;
-/// Maximum time for which a connection holds a snapshot.
+/// Maximum time for which a connection keeps its snapshot open.
 const HELD_FOR: Duration = Duration::from_millis(50);
 
 /// Pool of connections for point reads, and the thread that releases their snapshots.
@@ -31,8 +32,9 @@ pub(crate) struct PointReads {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Handle by which the writer releases held snapshots before it commits. Held snapshots would block a checkpoint after
-/// the commit.
+/// Handle by which the writer makes connections end the read transactions that they keep open across reads
+/// ("held" snapshots). It does so before each commit; otherwise they would block a checkpoint after the
+/// commit.
 #[derive(Default)]
 pub(crate) struct HeldSnapshots(Weak<Pool>);
 
@@ -54,7 +56,7 @@ struct Pool {
 /// Signals that the pool sends to the background thread, which waits for them at the condition variable `changed`.
 #[derive(Default)]
 struct ReleaseSignal {
-    /// True if a connection began to hold a snapshot since the thread last checked.
+    /// True if a connection began to keep a snapshot open since the thread last checked.
     has_begun: bool,
     is_closed: bool,
 }

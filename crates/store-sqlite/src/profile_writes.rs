@@ -12,7 +12,8 @@ use crate::rows::Parameter;
 use crate::search::pending;
 use crate::statements::execute;
 
-/// Writes a profile. Folding its text costs more than the write itself, so an unchanged text is not folded.
+/// Writes a profile. Folding its text for search costs more than the write itself, so an unchanged text is
+/// not folded again.
 pub(crate) fn write(conn: &Connection, write: &ProfileWrite) -> Fallible<()> {
     match write {
         ProfileWrite::Create(profile) => run(conn, &CREATE, &create_values(profile)?),

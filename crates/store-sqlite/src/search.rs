@@ -37,7 +37,8 @@ const LIST_PENDING: &str = "
     WHERE p.searchable = 1";
 const FIND_HIT: &str = concat!("SELECT ", profile_columns!(), " FROM profiles AS p WHERE search_id = ?1");
 
-/// A matching profile. Matches sort as in the contract: by relevance tier, then newest first, then greatest id first.
+/// A matching profile. Matches are sorted as the storage contract demands: by relevance tier, then newest
+/// first, then greatest id first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Hit {
     tier: Tier,

@@ -1,6 +1,7 @@
-//! The search feed: changes of profiles for the search index in memory. Triggers write the changes
-//! (`migrations/0012_search_feed.sql`). Because there is a single writer, changes become visible in the order of their
-//! `place`, so the cursor is the place of the last change read.
+//! The search feed: a table of changes of profiles, from which every process updates its search index in
+//! memory. Triggers number the changes (column `place`) and write them (`migrations/0012_search_feed.sql`).
+//! Because there is a single writer, changes become visible in the order of these numbers, so the cursor of a
+//! reader is the number of the last change read.
 
 use std::collections::HashSet;
 

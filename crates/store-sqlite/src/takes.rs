@@ -1,4 +1,4 @@
-//! Token buckets of the rate limits. The domain computes their levels.
+//! Token buckets of the rate limits. The crate `latchkey_domain` computes how many tokens they hold.
 
 use latchkey_domain::limits::{LimitKey, Take};
 use latchkey_domain::time::Timestamp;

@@ -1,6 +1,7 @@
-//! Cursor of the search feed: a transaction snapshot. Between the pages of a long read the cursor also has the snapshot
-//! up to which the read goes, and the last change read. The text form of a cursor is `lineage/seen` or
-//! `lineage/seen/until/place/profile`.
+//! Cursor of the search feed: a transaction snapshot. A read of many changes takes several pages. Between
+//! them the cursor also contains the snapshot up to which the read goes, and the transaction and profile of
+//! the last change read. The text form of a cursor is `lineage/seen` or `lineage/seen/until/place/profile`,
+//! where `place` is the transaction id.
 
 use latchkey_store::FeedPosition;
 use uuid::Uuid;
@@ -39,7 +40,7 @@ pub(super) struct Page {
     /// Snapshot up to which the read goes. It is the same for all pages, so that no page repeats or skips transactions
     /// that end meanwhile.
     pub(super) until: Snapshot,
-    /// Place and profile of the last change read.
+    /// Transaction id and profile id of the last change read.
     pub(super) last: (i64, Uuid),
 }
 
@@ -76,7 +77,8 @@ impl Position {
         })
     }
 
-    /// Returns the place and profile after which to continue, among transactions that began after the snapshot.
+    /// Returns the transaction id and profile id after which to continue, among transactions that began after
+    /// the snapshot.
     pub(super) fn begins_after(&self) -> (i64, Uuid) {
         let start = (self.seen.end - 1, Uuid::max());
         self.page.as_ref().map_or(start, |page| page.last.max(start))
