@@ -1,4 +1,5 @@
-//! Accounts: rate limits of sign-ups. The use case is in [`sign_up`].
+//! Accounts: rate limits of sign-ups, and the choice of the language of an account's mails. The sign-up
+//! itself is in [`sign_up`].
 
 use std::sync::Arc;
 
@@ -33,7 +34,7 @@ pub struct Accounts {
 }
 
 impl Accounts {
-    /// Sets the language of the mails to the caller.
+    /// Sets the language of the mails that the caller's account gets.
     pub async fn set_locale(&self, caller: Caller, locale: &Locale) -> Result<()> {
         Ok(self.kernel.store.set_locale(caller.user_id, locale).await?)
     }

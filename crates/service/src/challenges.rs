@@ -44,13 +44,13 @@ pub struct Challenges {
 pub struct Answer {
     pub challenge: ChallengeId,
     pub kind: ChallengeKind,
-    /// The code, unvalidated; `None` for an answer of another kind.
+    /// The TOTP, recovery or email code, unvalidated; `None` if `kind` needs no code.
     pub code: Option<String>,
-    /// The password; `None` for an answer of another kind.
+    /// The password; `None` unless `kind` is a password.
     pub password: Option<Password>,
-    /// The WebAuthn response of the browser; `None` for an answer of another kind.
+    /// The browser's WebAuthn response; `None` unless `kind` is a passkey.
     pub assertion: Option<Assertion>,
-    /// The access token of the request.
+    /// The access token of the request. The answer to a reauthentication needs it; other answers ignore it.
     pub bearer: Option<String>,
 }
 
@@ -107,7 +107,8 @@ impl Challenges {
         self.mailbox.request_code(found.user.email, purpose, method, redirect, client).await
     }
 
-    /// Finds a live challenge; fails with [`INVALID_CHALLENGE`] otherwise.
+    /// Finds a challenge that is neither answered, expired nor out of attempts; fails with
+    /// [`INVALID_CHALLENGE`] if there is none.
     async fn find(&self, challenge: &ChallengeId, now: Timestamp) -> Result<Box<FoundChallenge>> {
         let terms = self.sessions.challenge_terms(now);
         let found = self.kernel.store.find_challenge(challenge.hash(), terms).await?;

@@ -59,7 +59,8 @@ impl Deletion {
 }
 
 impl Kernel {
-    /// Builds the data that the store writes when an account in deletion is restored, by `client` or by an admin.
+    /// Builds the audit event and mail that the store writes when `client` or an admin restores an account
+    /// whose deletion its owner has scheduled.
     pub(crate) fn restoral(&self, actor: Actor, client: Option<&Client>, now: Timestamp) -> Result<Restoral> {
         let event = self.event(AuditKind::DeletionCancelled, actor, client, now);
         let told = client.filter(|_| actor == Actor::User);

@@ -1,4 +1,5 @@
-//! The error type of use cases: a refusal from the rows of [`crate::refusal`], or a fault of the service.
+//! The error type of use cases: a refusal, which is one of the constants in [`crate::refusal`], or a fault of
+//! the service.
 
 use std::time::Duration;
 
@@ -18,7 +19,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// The error of a use case: a refusal, which the caller can act on, or a fault, which the operator can.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A refusal with the message, field and waiting time of its row in [`crate::refusal`].
+    /// A refusal with the message, field and waiting time that its constant in [`crate::refusal`] states.
     #[error("{}", .0.message)]
     Refused(&'static Refusal),
     /// A refusal with a message, field or waiting time that depends on the request.
@@ -44,7 +45,7 @@ pub enum Error {
 /// The parts of an error response that depend on the request.
 #[derive(Debug, Clone, Default)]
 pub struct Details {
-    /// The message, in place of the one in the refusal's row.
+    /// The message, in place of [`Refusal::message`].
     pub message: String,
     /// The request field that is invalid, if the error is about one.
     pub field: Option<&'static str>,
@@ -52,7 +53,7 @@ pub struct Details {
     pub reasons: Vec<Reason>,
     /// The name of the rate limit that is used up, if one is.
     pub limit: Option<&'static str>,
-    /// The value of `Retry-After`, if it replaces the one in the refusal's row.
+    /// The value of the header `Retry-After`, in place of [`Refusal::retry_after`]; `None` leaves that value.
     pub retry_after: Option<Duration>,
 }
 

@@ -1,6 +1,6 @@
-//! Second factors: TOTP, recovery codes and two-step sign-in. This file has the limits and the labels from which keys
-//! are derived; the use cases are in the modules below. Challenges, which ask for a second factor, are in
-//! [`crate::challenges`].
+//! Second factors: TOTP, recovery codes and two-step sign-in. This file has the rate limits, the lifetimes
+//! and the keys derived from the server secret; the use cases are in the modules below. Challenges, which ask
+//! for a second factor, are in [`crate::challenges`].
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -116,7 +116,8 @@ pub enum TwoStepSet {
     Unchanged,
 }
 
-/// The account of a signed-in user, with its second factors and the authentication facts in the presented access token.
+/// The account of a signed-in user with its second factors, and the authentication level and times of the
+/// presented access token.
 pub struct Account {
     pub user: User,
     pub factors: OwnFactors,
@@ -166,8 +167,8 @@ impl Factors {
         })
     }
 
-    /// Returns the tokens to take from the rate limit on reauthentications that one session begins; empty if rate
-    /// limits are switched off.
+    /// Returns a request for one token from the token bucket that limits the reauthentications of a session;
+    /// empty if rate limits are switched off.
     pub(crate) fn reauthentication_takes(&self, session: SessionId) -> Vec<Take> {
         if !self.kernel.limits.is_enabled() {
             return Vec::new();

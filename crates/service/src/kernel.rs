@@ -1,5 +1,5 @@
-//! The kernel: the dependencies that all capabilities share, such as store, clock and settings, and helpers that many
-//! use cases call.
+//! The kernel: what every capability (a module of use cases, such as `sessions`) depends on, such as store,
+//! clock and settings, and helpers that many use cases call.
 
 use std::sync::Arc;
 

@@ -1,8 +1,9 @@
 //! The use cases of Latchkey, over an injected store, clock and entropy. This crate contains no HTTP, no SQL and no
 //! transactions: changes that must be atomic are one call of the store.
 //!
-//! A capability is a module with a struct of its dependencies, its limits, its lifetimes and the labels of its keys,
-//! and with one file per use case. A module uses the kernel and the modules above it in this table, never those below.
+//! A capability is a module with a struct of its dependencies, its rate limits, its lifetimes and the labels
+//! from which its keys are derived, and with one file per use case. A module uses the kernel and the modules
+//! above it in this table, never those below.
 //!
 //! | Module | Use cases |
 //! |---|---|

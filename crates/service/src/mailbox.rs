@@ -91,8 +91,8 @@ impl Mailbox {
         Ok(Self { kernel, sessions, code_key: code_key(secret)?, limits, lifetimes })
     }
 
-    /// Returns the tokens that a mail takes from three rate limits: mails per client address, and those of
-    /// [`Self::recipient_takes`].
+    /// Returns the requests for one token each from the three token buckets that limit a mail: the one of the
+    /// client address, and those of [`Self::recipient_takes`].
     pub(crate) fn mail_takes(&self, email: &EmailKey, purpose: Purpose, client: &Client) -> Vec<Take> {
         let rate = self.limits.mail_address;
         let mut takes = self.kernel.limits.by_address("mails, per address", rate, client);
@@ -100,8 +100,9 @@ impl Mailbox {
         takes
     }
 
-    /// Returns the tokens that a mail takes from the two rate limits of its recipient: the minimum interval between two
-    /// mails, and mails per recipient. The latter ignores plus-tags, because all tagged addresses reach one mailbox.
+    /// Returns the requests for one token each from the two token buckets of a mail's recipient: one enforces
+    /// the minimum interval between two mails, the other the number of mails to one mailbox. The latter
+    /// ignores plus-tags, because all tagged addresses reach one mailbox.
     pub(crate) fn recipient_takes(&self, email: &EmailKey, purpose: Purpose) -> Vec<Take> {
         if !self.kernel.limits.is_enabled() {
             return Vec::new();
@@ -118,8 +119,8 @@ impl Mailbox {
         ]
     }
 
-    /// Returns the tokens to take from the rate limit on codes and links tried from one client address; empty if rate
-    /// limits are switched off.
+    /// Returns a request for one token from the token bucket that limits the codes and links tried from one
+    /// client address; empty if rate limits are switched off.
     pub(crate) fn attempt_takes(&self, client: &Client) -> Vec<Take> {
         let rate = self.limits.verification_address;
         self.kernel.limits.by_address("code and link verification, per address", rate, client)

@@ -43,7 +43,8 @@ pub struct OwnData {
     pub(crate) limits: Limits,
 }
 
-/// The data of an export that no other use case returns.
+/// The part of a user's data export that this module reads: security events and email addresses. The rest
+/// (account, profile, sessions) comes from the use cases that show it.
 pub struct ExportedData {
     pub at: Timestamp,
     /// The security events of the last 90 days, newest first; at most ten thousand.

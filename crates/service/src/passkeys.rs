@@ -1,5 +1,5 @@
-//! Passkeys: registration, sign-in, and the passkeys of an account. Limits and labels of keys are here, the use cases in
-//! the modules below.
+//! Passkeys: registration, sign-in, and the passkeys of an account. Rate limits and shared helpers are here,
+//! the use cases in the modules below.
 
 use std::sync::Arc;
 
@@ -67,8 +67,8 @@ impl Passkeys {
         Ok(Self { kernel, sessions, passwords, factors, limits, relying_party, ceremonies })
     }
 
-    /// True if users can register passkeys and sign in with them: the operator permits it, and the service has a
-    /// domain.
+    /// True if users can register passkeys and sign in with them: the operator permits it, and the host of
+    /// the service is a domain, not an IP address.
     #[must_use]
     pub fn is_offered(&self) -> bool {
         self.kernel.settings.load().values.passkeys_enabled && self.relying_party.id.is_some()

@@ -44,7 +44,8 @@ pub struct Profiles {
 }
 
 impl Profiles {
-    /// Takes a token from the rate limit that searches and reads of public profiles share.
+    /// Takes a token from the token bucket that limits searches and reads of public profiles together, per
+    /// client address.
     pub(crate) fn take_public_read(&self, address: ClientAddress) -> Result<()> {
         let rate = self.limits.public_read_address;
         self.kernel.limits.take_here(

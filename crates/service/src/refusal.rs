@@ -1,6 +1,6 @@
-//! Refusals: the error responses of use cases that the caller can act on. Each is a row of code, status, message,
-//! remedy and condition. The HTTP error responses, `docs/errors.md` and the `OpenAPI` document are generated from the
-//! rows.
+//! Refusals: the error responses of use cases that the caller can act on. Each is a constant with code, HTTP
+//! status, message, next step of the user, and the condition that causes it. The HTTP error responses,
+//! `docs/errors.md` and the `OpenAPI` document are generated from these constants.
 
 mod accounts;
 mod admin;
@@ -46,7 +46,8 @@ pub const CAPABILITIES: &[&[&Refusal]] = &[
     general::ROWS,
 ];
 
-/// A refusal, as a row of constants. Rows of the same code differ in message, remedy or waiting time.
+/// A refusal: an error response with its documentation. Several constants may have the same code; they differ
+/// in message, next step or waiting time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Refusal {
     /// The machine-readable code. It never changes.
@@ -59,7 +60,8 @@ pub struct Refusal {
     pub field: Option<&'static str>,
     /// The value of `Retry-After`, if a later repetition may succeed.
     pub retry_after: Option<Duration>,
-    /// The condition under which the code is returned, for the generated documents. It covers all rows of the code.
+    /// The condition under which the code is returned, for the generated documents. It covers all constants
+    /// with this code.
     pub when: &'static str,
     /// The user's next step, as a sentence.
     pub next_action: &'static str,

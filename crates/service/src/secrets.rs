@@ -15,8 +15,8 @@ pub const SHORTEST_SECRET: usize = 32;
 #[derive(Zeroize, ZeroizeOnDrop)]
 pub struct ServerSecret(Vec<u8>);
 
-/// A sealed value cannot be opened, because it was sealed with another key, is bound to other associated data, or is
-/// damaged.
+/// A sealed value cannot be decrypted, because it was sealed with another key, is bound to other associated
+/// data, or is damaged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a sealed value cannot be opened; was server.secret changed?")]
 pub struct CannotOpen;
@@ -48,7 +48,8 @@ impl ServerSecret {
     }
 }
 
-/// Computes the MAC of a code, which is its stored form, over these parts. One of them is the code.
+/// Computes the HMAC of a code and of what the code is bound to, such as the account. `parts` has all of
+/// these in a fixed order. The database stores this MAC instead of the code.
 pub(crate) fn code_mac<'a>(key: &hmac::Key, parts: impl IntoIterator<Item = &'a [u8]>) -> CodeMac {
     let mut context = hmac::Context::with_key(key);
     parts.into_iter().for_each(|part| context.update(part));

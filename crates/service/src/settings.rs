@@ -135,7 +135,8 @@ pub struct SettingsInForce {
     pub default_redirect: Option<RedirectUrl>,
     /// The language of mails to recipients whose language is unknown.
     pub default_locale: Locale,
-    /// The version of the shared state that contained these settings.
+    /// The version of settings, identity providers and signing keys in the database ([`crate::shared`]) with
+    /// which these settings were loaded.
     pub version: i64,
 }
 
@@ -182,8 +183,8 @@ impl BaseSettings {
         }
     }
 
-    /// Validates a change by an admin against the settings in force; returns the rows to store. `locales` are the
-    /// languages of mails.
+    /// Validates a change by an admin against the settings in force; returns the rows to store. `locales` are
+    /// the languages in which the service can send mails.
     pub fn accept(
         &self,
         current: &EditableSettings,
@@ -239,7 +240,8 @@ type Checked = (EditableSettings, RedirectPolicy, Option<RedirectUrl>, Locale);
 
 const DEFAULT_LOCALE: &str = "mail.default_locale";
 
-/// Checks that a language is one of those of mails. The error is a sentence.
+/// Checks that the service can send mails in a language, which must be one of `locales`. The error is a
+/// sentence.
 pub fn check_offered(locale: &str, locales: &[Locale]) -> Result<(), String> {
     let mut known = locales.iter().map(Locale::as_str);
     if known.clone().any(|known| known == locale) {

@@ -16,7 +16,7 @@ use crate::tokens::AccessTokens;
 pub struct Shared {
     pub(crate) kernel: Arc<Kernel>,
     pub(crate) base_settings: BaseSettings,
-    /// The languages of mails.
+    /// The languages in which the service can send mails.
     pub locales: Vec<Locale>,
     pub(crate) tokens: AccessTokens,
     pub(crate) providers: ProviderRegistry,

@@ -1,5 +1,6 @@
-//! Periodic maintenance: deletion of expired rows, rotation of the signing key, audit events of rate limits. Deletion
-//! and rotation pause after a jump of the system clock, because they cannot be undone.
+//! Periodic maintenance: deletes expired rows, rotates the signing key, and writes the audit events of
+//! requests that rate limits refused. Deletion and rotation pause after a jump of the system clock, because
+//! they cannot be undone.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;

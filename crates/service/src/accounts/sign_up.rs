@@ -21,8 +21,8 @@ use crate::refusal::{BUSY, EMAIL_EXISTS, SIGNUP_DISABLED};
 use crate::sessions::{Entrance, SignInClient};
 use crate::settings::{EmailMethod, SettingsInForce};
 
-/// Maximum number of password hashes that one sign-up computes. More than one is needed only if a concurrent sign-up
-/// for the same address changed the salt.
+/// Maximum number of password hashes that one sign-up computes. The hash must have the salt that is stored
+/// for the address, and a concurrent sign-up may change that salt; the hash is then computed again.
 const ROUNDS: u32 = 4;
 
 /// The data of a sign-up request.
@@ -80,7 +80,9 @@ impl Accounts {
         }
     }
 
-    /// Signs up while verification is required: one hash and one write, whether the address is free, pending or taken.
+    /// Signs up while verification is required. One hash is computed and one store operation is called,
+    /// whether the address is free, has an account that was never verified (pending), or has any other
+    /// account.
     async fn sign_up_pending(&self, sign_up: SignUp, settings: &SettingsInForce) -> Result<()> {
         self.kernel.mails.check_transport()?;
         let now = self.kernel.now();

@@ -23,7 +23,7 @@ pub struct PublicSettings {
     pub passkeys: bool,
     /// Sign-in by mail: the setting, or `Off` if no mail transport is configured.
     pub email_sign_in: EmailSignIn,
-    /// The languages of mails.
+    /// The languages in which the service can send mails.
     pub locales: Vec<Locale>,
 }
 

@@ -41,7 +41,7 @@ pub struct UserChange {
     pub email_verified: Option<bool>,
     /// `true` bans the user, `false` lifts the ban.
     pub banned: Option<bool>,
-    /// `true` restores an account in deletion.
+    /// `true` restores an account that its owner deleted, during the grace period.
     pub restore: bool,
     /// The application data, replaced as a whole.
     pub metadata: Option<AppMetadata>,

@@ -1,5 +1,5 @@
-//! Verification of an answer to a challenge: the part that needs keys or password hashing. The store does the rest
-//! in the transaction that counts the answer.
+//! Verification of an answer to a challenge: the part that needs keys or password hashing. Replays, used-up
+//! codes and the number of attempts are checked by the store, in the transaction that counts the answer.
 
 use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::challenge::ChallengeKind;
@@ -33,7 +33,8 @@ pub(super) struct Judged {
     /// The error for a wrong answer; `None` stands for
     /// [`INVALID_SECOND_FACTOR`](crate::refusal::INVALID_SECOND_FACTOR).
     pub(super) refusal: Option<Error>,
-    /// The authentication method of the passkey in the answer; `None` for an answer of another kind.
+    /// The `amr` value of the passkey in the answer (synced or hardware-bound); `None` for an answer of
+    /// another kind.
     pub(super) passkey: Option<AuthMethod>,
 }
 
@@ -101,7 +102,7 @@ impl Challenges {
         })
     }
 
-    /// Verifies a password. The guess limits of sign-in apply.
+    /// Verifies a password. The rate limits on wrong passwords at sign-in apply.
     async fn judge_password(
         &self,
         found: &FoundChallenge,

@@ -1,4 +1,5 @@
-//! First step of a change of email address: codes are mailed to the addresses that must be proven.
+//! First step of a change of email address: codes are mailed to the addresses whose mailboxes the user must
+//! prove to control.
 
 use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::client::Client;

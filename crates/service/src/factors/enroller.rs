@@ -119,8 +119,8 @@ impl Factors {
         Enroller::Challenge(id.hash(), self.sessions.challenge_terms(now))
     }
 
-    /// Prepares the rows that are written if the added factor turns two-step sign-in on, with a session of level 2.
-    /// `passkey` is the method of the passkey, if the factor is one.
+    /// Prepares the rows that are written if the added factor turns two-step sign-in on, with a session of
+    /// level 2 (two factors). If the added factor is a passkey, `passkey` is its `amr` value.
     pub(crate) fn draft_enrolled(
         &self,
         found: &FoundEnroller,

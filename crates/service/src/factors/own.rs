@@ -134,7 +134,8 @@ impl Factors {
         Ok(new.codes)
     }
 
-    /// Builds a change of factors by their owner, without a mail.
+    /// Builds the store's input for a change of second factors by their owner, with the audit event but
+    /// without a mail. `change` is the content, for example the id of the factor to remove.
     pub(crate) fn change<T>(
         &self,
         caller: Caller,
@@ -154,7 +155,7 @@ impl Factors {
         }
     }
 
-    /// Builds a change of factors by their owner, with a mail about it.
+    /// Builds the same input as [`Self::change`], with a security notification to the owner.
     pub(crate) fn mailed_change<T>(
         &self,
         caller: Caller,

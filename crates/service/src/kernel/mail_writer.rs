@@ -113,14 +113,15 @@ impl MailWriter {
         self.written.notify_one();
     }
 
-    /// Wakes the mail worker after a change that may have written a security notification.
+    /// Wakes the mail worker after a change that may have written a security notification. Does nothing if
+    /// the operator has switched these notifications off.
     pub(crate) fn wake_for_notification(&self) {
         if self.notifies_owners {
             self.wake();
         }
     }
 
-    /// Waits until a use case of this instance has written a mail.
+    /// Waits until the worker is woken, because a use case of this instance may have written a mail.
     pub(crate) async fn written(&self) {
         self.written.notified().await;
     }

@@ -16,7 +16,8 @@ use crate::error::Result;
 pub enum Visit {
     /// A GET request: the user opened the link.
     Open,
-    /// A POST request: the user confirmed on the consent page that verification may remove parts of the account.
+    /// A POST request: on the consent page, the user agreed that verification may remove the account's
+    /// password, sessions and other data.
     Agree,
     /// A HEAD request, which verifies nothing.
     Look,
@@ -37,7 +38,8 @@ pub enum LinkAnswer {
     Redirect(String),
     /// An error page, because there is no allowed redirect target.
     Page(LinkProblem),
-    /// The consent page, which states the parts of the account that verification would remove.
+    /// The consent page. It warns that verification would remove what was added to the account before, such
+    /// as password and sessions.
     Ask {
         /// The redirect target after consent.
         target: Option<RedirectUrl>,
@@ -76,9 +78,10 @@ impl LinkProblem {
 }
 
 impl Mailbox {
-    /// Opens a verification link: verifies the address without signing in. It can be opened repeatedly, because mail
-    /// scanners open links too. If verification would remove parts of the account, and the browser is not known to be
-    /// the account owner's, the user must consent first.
+    /// Opens a verification link: verifies the address without signing in. It can be opened repeatedly,
+    /// because mail scanners open links too. The user must consent first if the browser is not known to be
+    /// the account owner's and verification would remove password, sessions and other data, which an attacker
+    /// may have added before.
     pub async fn open_verify_link(
         &self,
         token: Option<&str>,

@@ -14,8 +14,8 @@ pub struct RedirectInput {
     pub email_redirect_to: Option<String>,
 }
 
-/// Treatment of a request that names no redirect target while no default is configured: refused (`Required`) or
-/// accepted.
+/// Tells whether a request that names no redirect target is refused (`Required`) or accepted (`Optional`)
+/// while no default target is configured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Need {
     Required,

@@ -36,8 +36,10 @@ impl Mailbox {
         self.request_code(email, Purpose::VerifyEmail, method, redirect, &client).await
     }
 
-    /// Verifies an address and opens a session. Verification can remove parts of an account; it removes nothing if the
-    /// bearer belongs to a live session of the same account. An invalid bearer is ignored.
+    /// Verifies an address and opens a session. Verification can remove password, sessions and other data
+    /// that an attacker may have added to the unverified account. Less is removed if the bearer belongs to a
+    /// live session of the account ([`latchkey_domain::email_verification::VerificationEffects`]). An invalid
+    /// bearer is ignored.
     pub async fn verify_email(
         &self,
         proof: VerificationProof,

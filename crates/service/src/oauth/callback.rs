@@ -103,7 +103,7 @@ pub enum CallbackProblem {
     NoTarget,
     /// The identity is linked to another account.
     Taken,
-    /// The domain's sign-in rules refuse the identity.
+    /// The rules of sign-in with an identity ([`latchkey_domain::identity`]) refuse it.
     Identity(IdentityRefusal),
 }
 

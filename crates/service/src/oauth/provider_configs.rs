@@ -31,15 +31,15 @@ impl OAuth {
         found.ok_or_else(not_found)
     }
 
-    /// Returns the kind of a provider by its key, even if it is not configured: built-in if the provider table has the
-    /// key, else custom.
+    /// Returns the kind of a provider by its key, even if it is not configured: built-in if the table of
+    /// built-in providers in `latchkey-oauth` has the key, else custom.
     #[must_use]
     pub fn provider_kind(&self, key: &str) -> ProviderKind {
         ProviderKey::parse(key).map_or(ProviderKind::Custom, |key| kind_of(&key))
     }
 
-    /// Configures a provider. A built-in one must be in the provider table ([`UNSUPPORTED_PROVIDER`]); a custom one
-    /// must not use a key of the table ([`PROVIDER_EXISTS`]).
+    /// Configures a provider. The key of a built-in one must be in the table of built-in providers
+    /// ([`UNSUPPORTED_PROVIDER`]); a custom one must not use a key of that table ([`PROVIDER_EXISTS`]).
     pub async fn create_provider(
         &self,
         kind: ProviderKind,

@@ -27,9 +27,10 @@ impl OAuth {
         }
     }
 
-    /// Signs in with an identity, by the rules of the domain and in one transaction. The identity's own account is
-    /// used if it is linked already. Otherwise the identity is linked to an existing account, takes over an
-    /// unverified one, or gets a new account.
+    /// Signs in with an identity in one transaction, by the rules in [`latchkey_domain::identity`]. If the
+    /// identity is linked already, its account is used. Otherwise it is linked: to the account with its email
+    /// address (after the removal of all credentials, if the account may be an attacker's), or to a new
+    /// account.
     pub(crate) async fn sign_in_with(
         &self,
         identity: VerifiedIdentity,

@@ -26,7 +26,8 @@ pub struct StartOAuth {
     pub redirect_uri: Option<String>,
     /// The app's PKCE challenge, unvalidated: method S256, 43 characters of base64url.
     pub code_challenge: Option<String>,
-    /// Additional parameters of the authorization request. Reserved names are ignored.
+    /// Additional query parameters of the authorization request. Those that the service sets itself, such as
+    /// `state` and `scope`, are ignored.
     pub hints: Vec<(String, String)>,
     pub client: Client,
     /// The browser that starts the flow, and whether it must be the one that completes it.

@@ -97,8 +97,8 @@ impl Passkeys {
         Err(Error::Refused(if user.is_some() { &PASSKEY_NOT_FOUND } else { &USER_NOT_FOUND }))
     }
 
-    /// Counts the passkeys of the instance that were registered for another relying party id than the one that the
-    /// service uses.
+    /// Counts the passkeys of all accounts that were registered for another relying party id than the one
+    /// that the service uses.
     pub async fn count_unusable(&self) -> Result<u64> {
         Ok(self.kernel.store.count_unusable_passkeys(self.relying_party.id.as_ref()).await?)
     }

@@ -55,8 +55,9 @@ impl Passkeys {
         verify_registration(&response, &ExpectedRegistration { ceremony, mode })
     }
 
-    /// Verifies an assertion by a stored passkey. Returns `None` if the signature or the signed data are wrong. If the
-    /// signature is right but the passkey may have been copied, the result is [`ShownPasskey`] without a state.
+    /// Verifies an assertion by a stored passkey. Returns `None` if the signature or the signed data are
+    /// wrong. If the signature is right but the signature counter did not increase or the backup eligibility
+    /// changed, the passkey may have been copied: [`ShownPasskey::state`] is then `None`.
     pub(crate) fn verify_assertion(
         &self,
         assertion: &Assertion,

@@ -60,8 +60,9 @@ impl Passwords {
         }
     }
 
-    /// Takes tokens from the rate limits and reads the account of a session. If the account has another address than
-    /// `email`, no token is taken, and the outcome contains the account's address.
+    /// Takes one token from each rate limit and reads the account of a session, whose password is to be
+    /// checked. If the address of the account is no longer `email`, no token is taken, and the outcome
+    /// contains the current address.
     pub(super) async fn begin_change(
         &self,
         session: SessionId,

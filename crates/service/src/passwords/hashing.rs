@@ -111,9 +111,10 @@ impl PasswordHasher {
         self.run(password, salt, params).await
     }
 
-    /// Compares a password with the stored hashes by computing one hash. Without a stored hash, the same work is done.
-    /// If the account's own hash has outdated parameters, a new one is returned, except while the hash of a sign-up is
-    /// stored beside it: both hashes need the same salt and parameters to be compared by one computation.
+    /// Compares a password with the stored hashes by computing one hash. Without a stored hash, the same work
+    /// is done. If the account's own hash has outdated parameters, a new hash is returned, except while the
+    /// hash of the last sign-up with the address is stored too: both must keep the same salt and parameters,
+    /// so that one computation serves both.
     pub async fn check(&self, password: Password, compared: Compared<'_>) -> Result<PasswordCheck> {
         if password.is_too_long() {
             // Too long passwords are refused before hashing, for known and unknown accounts alike.

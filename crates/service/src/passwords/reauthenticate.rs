@@ -13,9 +13,9 @@ use crate::error::{Error, Result};
 use crate::refusal::{INVALID_CHALLENGE, INVALID_CREDENTIALS};
 
 impl Passwords {
-    /// Compares a password with that of the owner of a live session, and returns the stored hash that it matches. The
-    /// guess limits of sign-in apply. A wrong password counts as a failed sign-in; the inner error is the response to
-    /// it.
+    /// Compares a password with that of the owner of a live session, and returns the stored hash that it
+    /// matches. The rate limits on wrong passwords at sign-in apply. A wrong password counts as a failed
+    /// sign-in and gives `Ok(Err(…))` with the error for the client; the outer error is any other failure.
     pub(crate) async fn compare_own(
         &self,
         session: SessionId,

@@ -135,7 +135,8 @@ pub struct KnownProvider {
 }
 
 impl KnownProvider {
-    /// Returns the display name: from the provider table, or from the configuration of a custom provider.
+    /// Returns the display name: from the table of built-in providers, or from the configuration of a custom
+    /// provider.
     #[must_use]
     pub fn name(&self) -> &str {
         match self.kind {
@@ -213,7 +214,8 @@ fn sealing_key(secret: &ServerSecret) -> Result<SealingKey, CannotDerive> {
 #[derive(Default)]
 pub(crate) struct Providers(BTreeMap<ProviderKey, KnownProvider>);
 
-/// Returns the kind of a provider by its key: built-in if the provider table has the key, else custom.
+/// Returns the kind of a provider by its key: built-in if the table of built-in providers has the key, else
+/// custom.
 pub(crate) fn kind_of(key: &ProviderKey) -> ProviderKind {
     match latchkey_oauth::providers::built_in(key.as_str()) {
         Some(_) => ProviderKind::BuiltIn,
@@ -272,8 +274,8 @@ impl Providers {
         self.0.get(key)
     }
 
-    /// Returns the issuers of all providers whose issuer does not depend on the user. It is that of the configuration,
-    /// or else that of the provider table.
+    /// Returns the issuers of all providers that have one issuer for all users. An issuer in the
+    /// configuration has precedence over the one in the table of built-in providers.
     pub(crate) fn issuers(&self) -> Vec<(ProviderKey, Issuer)> {
         let configured = self.all().map(|one| (one.key.as_str(), one.client.issuer()));
         let is_configured = |key: &str| self.0.keys().any(|one| one.as_str() == key);

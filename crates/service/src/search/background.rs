@@ -64,8 +64,8 @@ impl BackgroundIndex {
         });
     }
 
-    /// Applies changes and advances the feed position, atomically and even if the caller is cancelled. Returns the
-    /// position; `None` if the index is broken.
+    /// Applies changes and advances the position in the store's change feed, atomically and even if the
+    /// caller is cancelled. Returns the position; `None` if the index is broken.
     pub(super) async fn apply(
         &self,
         changes: Vec<Change>,

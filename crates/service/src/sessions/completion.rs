@@ -46,9 +46,9 @@ impl Sessions {
         }
     }
 
-    /// Creates a session for a sign-in whose challenge was answered, and the challenge that the store writes instead if
-    /// a further answer is needed. The authentication methods are those shown before and the one of this kind of
-    /// answer. `passkey` is the method of the passkey that answered, if one did.
+    /// Creates a session for a sign-in whose challenge was answered, and the challenge that the store writes
+    /// instead if a further answer is needed. The session has the authentication methods shown before and the
+    /// one of this answer. `passkey` is the `amr` value of the passkey that answered, if one did.
     pub(crate) fn draft_raised(
         &self,
         methods: AuthMethods,

@@ -98,7 +98,8 @@ impl Sessions {
         self.draft_entry_of(AuthMethods::of(method), Level::One, client, now)
     }
 
-    /// Creates a session with a passkey (level 2). The challenge is written instead only for an account in deletion.
+    /// Creates a session with a passkey (level 2), and a challenge. The store writes the challenge instead of
+    /// the session only if the owner has deleted the account and must agree to restore it.
     pub(crate) fn draft_passkey_entry(
         &self,
         passkey: AuthMethod,
@@ -109,8 +110,8 @@ impl Sessions {
         self.draft_entry_of(methods, Level::Two, client, now)
     }
 
-    /// Creates a session with these methods, and the challenge that the store writes instead if a second factor is
-    /// needed.
+    /// Creates a session with these authentication methods, and the challenge that the store writes instead
+    /// if a second factor is needed.
     pub(super) fn draft_entry_of(
         &self,
         methods: AuthMethods,

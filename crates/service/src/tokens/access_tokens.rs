@@ -10,7 +10,7 @@ use super::claims::{Claims, TYPE};
 use super::signing_keys::{KeySet, SigningKey};
 use super::verified_tokens::VerifiedToken;
 
-/// The claim `role` of every user.
+/// The value of the claim `role`, the same for every user.
 const ROLE: &str = "authenticated";
 /// Maximum length of a token in bytes; tokens of this service are shorter.
 const LONGEST_TOKEN: usize = 4096;
