@@ -68,7 +68,8 @@ pub struct UndoLink {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct MissingField(pub(crate) &'static str);
 
-/// Names of the phrases in `words.md`. Each phrase is one line, and a template of its own.
+/// Names of the phrases in `words.md`: short texts that mails share, such as the greeting. Each phrase is
+/// one line, and a template of its own.
 pub(crate) const PHRASES: [&str; 9] = [
     "greeting",
     "minutes",
@@ -92,7 +93,7 @@ pub(crate) struct TemplateData {
     link: Option<String>,
     expires_in_minutes: u32,
     expires_in: String,
-    /// The number in the phrases `minutes` and `hours`.
+    /// The number that the phrases `minutes` and `hours` print.
     n: u32,
     contested: bool,
     time: Option<String>,

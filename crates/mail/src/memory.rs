@@ -36,7 +36,7 @@ impl MemoryTransport {
         self.state().sent.iter().rev().find(|message| message.to.eq_ignore_ascii_case(address)).cloned()
     }
 
-    /// Removes the accepted mails. Scripted failures stay.
+    /// Removes the accepted mails. Failures requested by [`Self::fail_next`] still occur.
     pub fn clear(&self) {
         self.state().sent.clear();
     }

@@ -26,7 +26,8 @@ const FUEL: u64 = 50_000;
 /// complete; afterwards it must not quote data of a mail.
 type Reason = fn(&minijinja::Error) -> String;
 
-/// Error of loading or rendering templates. The text of a rendering error never quotes data of a mail.
+/// Error of loading or rendering templates. The text of a rendering error never quotes the code, link or
+/// names in a mail.
 #[derive(Debug, thiserror::Error)]
 pub enum TemplateError {
     /// A file in the operator's folder does not have the name of a template.
@@ -34,7 +35,7 @@ pub enum TemplateError {
         the endings .md, .subject.txt, .txt and .html after {}", path.display(), known.join(", "))]
     UnknownFile {
         path: PathBuf,
-        /// The valid names of texts.
+        /// The valid file names without ending: those of mails, and of texts that several mails include.
         known: Vec<&'static str>,
     },
     /// The folder or a file in it is unreadable, not UTF-8, or too long.
@@ -164,7 +165,7 @@ impl Templates {
         Ok(Rendered { subject, text: trim_lines(&text), html: trim_lines(&html) })
     }
 
-    /// Renders one file of the folder `words`, as a single line.
+    /// Renders one phrase of `words.md`, as a single line.
     fn render_phrase(
         &self,
         language: &str,

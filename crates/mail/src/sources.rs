@@ -63,7 +63,8 @@ impl Sources {
         }
     }
 
-    /// Returns the Markdown source of a text. An empty `language` selects the first of the embedded languages.
+    /// Returns the Markdown source of the mail or shared text `name`: the operator's file, or else the
+    /// embedded one. An empty `language` selects the first of the embedded languages.
     fn markdown(&self, language: &str, name: &str) -> Option<&str> {
         let own = self.own.get(&template_name(language, &format!("{name}.md")));
         let language = if language.is_empty() { LANGUAGES[0] } else { language };

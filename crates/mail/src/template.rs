@@ -1,5 +1,5 @@
-//! The mail templates, one per row of [`latchkey_domain::mail_kinds`], and their embedded texts, one file per mail and
-//! language in `texts/`.
+//! The mail templates, by kind of mail ([`latchkey_domain::mail_kinds`]), and their embedded texts in
+//! `texts/`: one file per mail and language.
 
 use latchkey_domain::mail_kind::MailKind;
 
@@ -29,7 +29,7 @@ impl Need {
     }
 }
 
-/// A mail template: the stem of its files' names, and the data that they need.
+/// A mail template: the common name of its files, without ending, and the data that they need.
 #[derive(Clone, Copy)]
 pub struct Template {
     pub(crate) name: &'static str,
@@ -39,7 +39,7 @@ pub struct Template {
 /// The embedded languages. In the operator's folder, files of the first one are not in a folder of their own.
 pub(crate) const LANGUAGES: [&str; 8] = ["en", "de", "fr", "es", "it", "pt", "ja", "zh"];
 
-/// Name of a text, and its source in each of [`LANGUAGES`].
+/// A Markdown file of each language: its name without ending, and its content in each of [`LANGUAGES`].
 type Text = (&'static str, [&'static str; LANGUAGES.len()]);
 
 macro_rules! text {
@@ -64,7 +64,7 @@ macro_rules! templates {
             pub const ALL: &[Self] =
                 &[$(template!($need $stem), $(template!($other_need $other_stem),)?)*];
 
-            /// Returns the stem of the files of the texts, for example `verify_code`.
+            /// Returns the name that the template's files share, without ending, for example `verify_code`.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 self.name
@@ -90,11 +90,11 @@ macro_rules! templates {
 
 latchkey_domain::mail_kinds!(templates);
 
-/// Name of the text that holds the phrases, one per line.
+/// Name, without ending, of the file that holds the phrases (short texts that mails share), one per line.
 pub(crate) const WORDS: &str = "words";
-/// Texts that mails include, and the words.
+/// Texts that are not mails of their own: the phrases, and passages that several mails include.
 const SHARED: &[Text] = &[text!("words"), text!("act"), text!("verify_notes"), text!("reset_notes")];
-/// Frame of the HTML, the same for all languages.
+/// The HTML page around the content of a mail, the same for all languages.
 pub(crate) const LAYOUT: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/texts/layout.html"));
 
 /// Returns the embedded source of a text; `None` for an unknown name or language.
@@ -103,7 +103,7 @@ pub(crate) fn embedded(language: &str, name: &str) -> Option<&'static str> {
     MAILS.iter().chain(SHARED).find(|(known, _)| *known == name).map(|(_, sources)| sources[at])
 }
 
-/// Iterates over the names of all texts: those of mails, then the shared ones.
+/// Iterates over the file names, without ending, of all texts: those of mails, then those of shared texts.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     MAILS.iter().chain(SHARED).map(|(name, _)| *name)
 }

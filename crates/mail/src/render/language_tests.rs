@@ -1,5 +1,5 @@
-//! Tests of every mail in every language: complete, in the width of a text mail, and with the structure of the English
-//! one.
+//! Tests of every mail in every language: no text is missing, lines of the plain text are at most [`COLUMNS`]
+//! wide, and the Markdown has the same structure as in English.
 
 #![allow(clippy::unwrap_used)]
 
@@ -24,7 +24,7 @@ fn each(check: impl Fn(Template, &str, &MailContext, &Rendered)) {
     }
 }
 
-/// Template tags of a source, sorted.
+/// Returns the template tags of a source, sorted.
 fn tags(source: &str) -> Vec<&str> {
     let mut tags: Vec<&str> =
         source.split('{').skip(1).filter_map(|rest| rest.split_once('}')).map(|(tag, _)| tag).collect();
@@ -32,7 +32,7 @@ fn tags(source: &str) -> Vec<&str> {
     tags
 }
 
-/// Marks at the beginnings of the lines of a source.
+/// Returns the Markdown mark or template tag at the beginning of each line of a source, such as `##`.
 fn structure(source: &str) -> Vec<&'static str> {
     let marks = ["###", "##", "#", ">", "-", "    {{", "[", "<{{", "{% include", "{% if", "{% e"];
     let is_mark = |line: &str, mark: &str| {
