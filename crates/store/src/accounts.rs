@@ -1,4 +1,5 @@
-//! Contract for accounts: sign-up, creation, lookup, and removal of abandoned pending accounts.
+//! Contract for accounts: sign-up, creation, lookup, and removal of pending accounts (signed up, never
+//! verified, without a session) that nobody completed.
 
 use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;
@@ -47,21 +48,23 @@ pub struct NewAccount {
 pub enum CreateOutcome {
     /// The account was created.
     Created(Box<User>),
-    /// Another account has the address, or it is reserved. Nothing changed.
+    /// Another account has the address, or the address is reserved for its former owner
+    /// ([`crate::UndoLinks`]). Nothing changed.
     EmailTaken,
 }
 
-/// State of an email address before a sign-up. A password hash in it is one whose salt and parameters the new password
-/// must be hashed with ([`latchkey_domain::sign_in::reusable_salt`]).
+/// State of an email address before a sign-up. If the state contains a password hash, the new password must
+/// be hashed with the same salt and parameters ([`latchkey_domain::sign_in::reusable_salt`]).
 #[derive(Debug, Clone, PartialEq)]
 pub enum BeginSignUp {
     /// No account has the address.
     Free,
-    /// A pending account has the address. A further sign-up renews its code or link. Contains the hash whose salt to
-    /// reuse.
+    /// A pending account has the address: it was signed up, never verified, and never had a session. A
+    /// further sign-up renews its code or link. Contains the hash whose salt to reuse.
     Pending(Option<PasswordHash>),
-    /// The address is not free, and a sign-up changes nothing: its account is not pending or is banned, or the address
-    /// is reserved. Contains the hash whose salt to reuse.
+    /// The address is not free, and a sign-up changes nothing: its account is not pending or is banned, or
+    /// the address is reserved for its former owner ([`crate::UndoLinks`]). Contains the hash whose salt to
+    /// reuse.
     Taken(Option<PasswordHash>),
 }
 
@@ -88,8 +91,9 @@ pub enum SignUpOutcome {
     Created,
     /// The address has a pending account with the same password. A new code or link replaced the previous ones.
     Renewed,
-    /// The address has a pending account with another password. A new code or link replaced the previous ones, and
-    /// the account is contested from now on.
+    /// The address has a pending account with another password. A new code or link replaced the previous
+    /// ones. The account is marked as contested: none of its passwords is known to be the mailbox owner's, so
+    /// verification removes them.
     Contested,
     /// The address is reserved, or its account is not pending. Nothing changed. The owner of such an account gets a
     /// mail, unless banned; for a reserved address no mail is sent.
@@ -99,7 +103,7 @@ pub enum SignUpOutcome {
     Rehash(PasswordHash),
 }
 
-/// Accounts: sign-up, creation, lookup, and removal of abandoned pending accounts.
+/// Accounts: sign-up, creation, lookup, and removal of pending accounts that nobody completed.
 #[async_trait]
 pub trait Accounts {
     /// Takes one token from each rate limit, or none if one is used up, and returns the state of the address.

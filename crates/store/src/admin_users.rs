@@ -63,8 +63,8 @@ pub struct UpdateUser {
     pub banned: Option<bool>,
     /// Application metadata that replaces the previous object as a whole; `None` leaves it unchanged.
     pub metadata: Option<AppMetadata>,
-    /// Audit event and mail to write if the account is in deletion, which ends the deletion; `None` leaves a deletion
-    /// as it is.
+    /// Audit event and mail to write if the account's owner scheduled its deletion, which is cancelled then;
+    /// `None` leaves a scheduled deletion as it is.
     pub restore: Option<Restoral>,
     /// Audit events to record with the change. The store fills in the user id.
     pub events: Vec<AuditEvent>,

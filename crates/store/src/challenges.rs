@@ -42,7 +42,8 @@ pub struct ChallengeTerms {
     pub now: Timestamp,
 }
 
-/// A live challenge, with the data that its answer is compared with.
+/// A challenge that is neither answered, expired nor out of attempts, with the data that its answer is
+/// compared with.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoundChallenge {
     /// Purpose of the challenge.
@@ -86,23 +87,24 @@ pub struct SealedTotp {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PasskeyOptions(pub [u8; 32]);
 
-/// What the client presented as answer, after the service's check. The store checks the parts that depend on stored
-/// data.
+/// Answer of the client, as far as the service could check it without the database. The store checks the
+/// rest.
 #[derive(Debug, Clone)]
 pub enum Shown {
-    /// An assertion whose signature by a passkey is right. The store accepts it if these options are the ones that were
-    /// issued last for the challenge, and the passkey is usable by the rules of [`ShownPasskey`].
+    /// A WebAuthn assertion with a right signature of the passkey. The store accepts it if the request
+    /// options are those issued last for the challenge, and [`ShownPasskey::state`] shows no sign of a copied
+    /// passkey.
     Passkey(ShownPasskey, PasskeyOptions),
     /// A TOTP code that matched at this time step. The store accepts it only if the step is later than every step that
     /// the factor accepted before.
     Totp(FactorId, TotpStep),
-    /// MAC of an entered recovery code. The store accepts the code if it is among the account's unused ones. If their
-    /// number is no longer [`FoundChallenge::recovery_codes_left`], which the prepared mail states, the outcome is
-    /// [`Answered::Moved`].
+    /// MAC of an entered recovery code. The store accepts the code if it is among the account's unused ones.
+    /// The mail in [`AnswerMails::recovery_code_used`] states how many are left: if their number is no longer
+    /// [`FoundChallenge::recovery_codes_left`], the outcome is [`Answered::Moved`].
     RecoveryCode(CodeMac),
     /// A password that matched this hash. The store accepts the answer if the account still has the hash.
     Password(PasswordHash),
-    /// Consent to restore the account, which is in deletion. Nothing is checked.
+    /// Consent to restore an account whose deletion its owner scheduled. It is always accepted.
     Restore(Restoral),
     /// A right code, mailed for the purpose [`latchkey_domain::codes::Purpose::Reauthenticate`] and consumed already.
     EmailCode,
@@ -110,7 +112,7 @@ pub enum Shown {
     Wrong,
 }
 
-/// Data to write when an account in deletion is restored.
+/// Data to write when an account is restored whose deletion its owner scheduled.
 #[derive(Debug, Clone)]
 pub struct Restoral {
     /// Audit event of kind `DeletionCancelled`. The store fills in the user id.
@@ -130,7 +132,8 @@ pub struct AnswerChallenge {
     pub kind: ChallengeKind,
     /// Result of the service's check of the answer.
     pub shown: Shown,
-    /// Guess limits of TOTP and recovery codes; `None` if they are off, or for an answer of another kind.
+    /// Limits of wrong TOTP and recovery codes; `None` if rate limits are off, or for an answer of another
+    /// kind.
     pub guard: Option<SecondFactorGuard>,
     /// Operation that a right answer completes. It must match the challenge's purpose.
     pub completes: Completion,
@@ -149,8 +152,8 @@ pub struct AnswerChallenge {
 /// Mails to the account's owner about an answer; each is `None` if no mail transport is configured.
 #[derive(Debug, Clone)]
 pub struct AnswerMails {
-    /// Mail of kind `SecondFactorFailed`, written when the account has [`latchkey_domain::guess_limits::FAILURES_TOLD`]
-    /// failures within the window of the guess limits.
+    /// Mail of kind `SecondFactorFailed`, written when the wrong second factors of the account reach
+    /// [`latchkey_domain::guess_limits::FAILURES_TOLD`] within the window of their limit.
     pub failed: Option<NewMail>,
     /// Mail of kind `RecoveryCodeUsed`, written if a recovery code is accepted.
     pub recovery_code_used: Option<NewMail>,
@@ -167,8 +170,8 @@ pub enum Completion {
     /// Reauthentication of this session (step-up), which must be live. The store writes the audit event only; the
     /// caller issues the token.
     Reauthenticate(SessionId, AuditEvent),
-    /// A password reset. Writes a reset token of level 2 for the account, and invalidates the token that began the
-    /// challenge.
+    /// A password reset. Writes a reset token of level 2 (a second factor was shown) for the account, and
+    /// invalidates the token that began the challenge.
     Reset(NewToken),
     /// Use of an undo link, with the effects of [`crate::UndoLinks::undo`].
     Undo(Box<UndoWrites>),
@@ -177,11 +180,12 @@ pub enum Completion {
 /// A sign-in that the answer to a challenge completes.
 #[derive(Debug, Clone)]
 pub struct CompletedSignIn {
-    /// Session to open. The store adds the identity of the challenge, if there is one, and the passkey that was used in
-    /// the sign-in or registered in the answer, if any.
+    /// Session to open. The store adds the external identity with which the sign-in began, if there is one,
+    /// and the passkey that was used in the sign-in or registered in the answer, if any.
     pub session: NewSession,
-    /// Guess limits of a sign-in with password; `None` for other sign-ins. The failures of this client on this account
-    /// are reset, and the client becomes known to the account.
+    /// Limits of wrong passwords, for a sign-in that began with a password; `None` for other sign-ins. The
+    /// failure counter of this account and client network is cleared, and the client network becomes known to
+    /// the account.
     pub guard: Option<SignInGuard>,
     /// Audit event of the sign-in. The store fills in user id and session id.
     pub event: AuditEvent,
@@ -200,7 +204,7 @@ pub enum Answered {
     Entered(Entered),
     /// The session is reauthenticated, so a token of a higher level may be issued for it.
     Reauthenticated(Box<LiveSession>),
-    /// A reset token of level 2 was written.
+    /// A reset token of level 2 (a second factor was shown) was written.
     Reset,
     /// The change that the undo link reverses was reversed.
     Undone,
@@ -225,8 +229,9 @@ pub struct BeginReauthentication {
     pub takes: Vec<Take>,
     /// Operator's current rules for second factors.
     pub rules: FactorRules,
-    /// Audit event to record if the operator requires level 2 and the session has level 1, which ends the session. The
-    /// store fills in user id and session id. `None` if level 1 is enough.
+    /// Audit event to record if the operator requires two-step sign-in and the session has level 1 (one
+    /// factor), which ends the session. The store fills in user id and session id. `None` if level 1 is
+    /// enough.
     pub level_two_required: Option<AuditEvent>,
     /// Time of the request, used as the current time throughout the operation.
     pub now: Timestamp,
@@ -264,8 +269,9 @@ pub trait Challenges {
         terms: ChallengeTerms,
     ) -> StoreResult<Option<Vec<Passkey>>>;
 
-    /// Checks an answer and completes the operation of the challenge, in one transaction. Of concurrent right answers
-    /// only one succeeds. A wrong answer counts on the challenge and in the guess limits.
+    /// Checks an answer and completes the operation of the challenge, in one transaction. Of concurrent right
+    /// answers only one succeeds. A wrong answer counts as an attempt at the challenge, and a wrong TOTP or
+    /// recovery code also as a failure in [`AnswerChallenge::guard`].
     async fn answer_challenge(&self, answer: AnswerChallenge) -> LimitedResult<Answered>;
 
     /// Writes a challenge for a live session, and returns the kinds of answers that it accepts. Returns `None` if the

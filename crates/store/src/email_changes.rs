@@ -27,7 +27,8 @@ pub struct BeginEmailChange {
     pub session_id: SessionId,
     /// Id of the change.
     pub id: EmailChangeId,
-    /// Canonical form of the address that codes and limits were made for. The account must still have it.
+    /// Canonical form of the account's current address, from which the MACs of the codes and the keys of the
+    /// rate limits are computed. The account must still have it.
     pub email: EmailKey,
     /// New address. It differs from the current one.
     pub new_email: Email,
@@ -36,7 +37,8 @@ pub struct BeginEmailChange {
     /// Code to mail to the new address. If another account has the address, the mail goes to that account's owner, with
     /// the kind `EmailChangeAttempt`, and no code is valid.
     pub to_new: SideCode,
-    /// Code to mail to the current address, if the change must prove it.
+    /// Code to mail to the current address, if its owner must prove control of it
+    /// ([`latchkey_domain::email_change::needs_current_address`]).
     pub to_current: SideCode,
     /// Expiry of the change.
     pub expires_at: Timestamp,
@@ -77,7 +79,8 @@ pub struct ConfirmEmailChange {
     pub session_id: SessionId,
     /// Id of the change.
     pub id: EmailChangeId,
-    /// Canonical form of the address that client key and MACs were made for. The account must still have it.
+    /// Canonical form of the account's current address, from which the MACs and the key of account and client
+    /// network are computed. The account must still have it.
     pub email: EmailKey,
     /// Code entered for the new address, if any. Ignored if that address is proven already.
     pub new: Option<ShownCode>,
@@ -110,8 +113,8 @@ pub enum ShownCode {
 pub struct EmailChangeWrites {
     /// Audit event of kind `EmailChanged`. The store fills in user id and session id.
     pub event: AuditEvent,
-    /// Audit event of kind `UserDeleted`, written if a pending account has the new address, which is deleted when the
-    /// new address is proven. The store fills in the user id.
+    /// Audit event of kind `UserDeleted`. It is written if a pending account (never verified) has the new
+    /// address: that account is deleted as soon as the new address is proven. The store fills in the user id.
     pub removed: AuditEvent,
     /// Mail of kind `EmailChanged` to the old address, if that was verified; `None` writes no mail.
     pub to_old: Option<NewMail>,
@@ -149,10 +152,10 @@ pub trait EmailChanges {
     /// new address is free, taken or reserved.
     async fn begin_email_change(&self, begin: BeginEmailChange) -> LimitedResult<BegunEmailChange>;
 
-    /// Checks codes of a change. When both addresses are proven as far as needed: changes the address and marks it as
-    /// verified, ends the other sessions, and deletes outstanding codes, tokens and challenges. A pending account at
-    /// the new address is deleted as soon as that address is proven. The codes of each address are judged and counted
-    /// as in [`crate::EmailCodes::verify_by_code`].
+    /// Checks codes of a change. When all required addresses ([`BegunEmailChange::Begun`]) are proven:
+    /// changes the address and marks it as verified, ends the other sessions, and deletes outstanding codes,
+    /// tokens and challenges. A pending account at the new address is deleted as soon as that address is
+    /// proven. Wrong codes are counted as in [`crate::EmailCodes::verify_by_code`].
     async fn confirm_email_change(&self, confirm: ConfirmEmailChange) -> LimitedResult<ConfirmedEmailChange>;
 
     /// Deletes the account's change of address. Returns false, and records no event, if there is none.

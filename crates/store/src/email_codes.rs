@@ -1,8 +1,9 @@
 //! Contract for email codes and link tokens, which prove control of a mailbox, and for the reset tokens exchanged for
 //! them.
 //!
-//! Known and unknown addresses cost the same work. For an address that may not have a code the same rows are written,
-//! without a user. Its mail is a decoy: it is stored but never sent.
+//! A request costs the same for known and unknown addresses. If no code may be mailed to an address, for
+//! example because it has no account, the same rows are written without a user. Its mail is a decoy: it is
+//! stored but never sent.
 
 use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;
@@ -60,8 +61,8 @@ pub struct NewCode {
 /// ([`latchkey_domain::code_window::Lane`]).
 #[derive(Debug, Clone, Copy)]
 pub struct CodeLane {
-    /// Key of account and client network, the same as [`crate::SignInGuard::known_client`]. It decides whether the
-    /// client is known to the account.
+    /// Key of the pair of account and client network, the same as [`crate::SignInGuard::known_client`]. The
+    /// client is known to the account if a sign-in has stored this key.
     pub client: LimitKey,
     /// Limits of wrong attempts per code, hour and day.
     pub budget: CodeBudget,
@@ -195,7 +196,7 @@ pub enum LinkStatus {
     Expired,
     /// A newer link replaced the link, or a change of the account invalidated it.
     Superseded,
-    /// The link was used for a password reset or sign-in, or the code of its mail was.
+    /// The link was used for a password reset or sign-in, or the code in the same mail was used.
     Used,
 }
 
@@ -275,18 +276,18 @@ pub enum ResetOutcome {
 
 /// Email codes, mailed links and reset tokens.
 ///
-/// **Proof of a mailbox.** A verification sets `email_verified`, clears `is_pending` and `is_contested`, and consumes
-/// the live code or link. [`latchkey_domain::email_verification::VerificationEffects`] decides about further changes
-/// of the account.
+/// **Verification of an address.** It sets `email_verified`, clears `is_pending` and `is_contested`, and
+/// consumes the code or link. [`latchkey_domain::email_verification::VerificationEffects`] decides about
+/// further changes of the account.
 #[async_trait]
 pub trait EmailCodes {
     /// Stores a code or link, and writes its mail to the outbox.
     async fn request_email_code(&self, request: RequestEmailCode) -> LimitedResult<()>;
 
-    /// Redeems a verification code, whichever client requested it. A right code verifies the address, and opens the
-    /// session of `entry` or writes its challenge. One transaction checks the code, and counts a wrong attempt or
-    /// consumes a right code. A refused attempt is durable before this returns, and costs the same if no code is
-    /// stored. A banned account is refused.
+    /// Redeems a verification code, whichever client requested it. A right code verifies the address, and
+    /// opens the session of `entry` or writes its challenge. One transaction checks the code, and counts a
+    /// wrong attempt or consumes a right code. The count of a wrong attempt is committed before this returns.
+    /// An attempt costs the same if no code is stored. A banned account is refused.
     async fn verify_by_code(&self, attempt: CodeAttempt, entry: Entry) -> LimitedResult<VerifyOutcome>;
 
     /// Redeems the token of a verification link by an API call: verifies the address, and opens the session of `entry`
@@ -321,8 +322,8 @@ pub trait EmailCodes {
         now: Timestamp,
     ) -> LimitedResult<BeginReset>;
 
-    /// Checks a code of this purpose, and consumes it if it is right. Writes no audit event. Returns true if the code
-    /// was right. Codes are judged and counted as in [`Self::verify_by_code`].
+    /// Checks a code of this purpose, and consumes it if it is right. Writes no audit event. Returns true if
+    /// the code was right. Wrong codes are counted as in [`Self::verify_by_code`].
     async fn use_email_code(&self, attempt: CodeAttempt, purpose: Purpose) -> LimitedResult<bool>;
 
     /// Sets the password and consumes the token. Of concurrent callers only one succeeds. All sessions of the account
@@ -330,8 +331,8 @@ pub trait EmailCodes {
     /// as known to come from the mailbox's owner. The reset is refused while two-step sign-in is on and no second
     /// factor was shown for the token.
     ///
-    /// If the account was never verified or its password is unproven, the reset also removes its identities and the
-    /// profile's public text. Otherwise an identity stays linked only if its provider verified the account's own
-    /// address.
+    /// If the account was never verified, or its password is not known to come from the mailbox's owner, the
+    /// reset also removes its identities and the profile's public text. Otherwise an identity stays linked
+    /// only if its provider verified the account's own address.
     async fn reset_password(&self, reset: ResetPassword) -> StoreResult<ResetOutcome>;
 }

@@ -128,12 +128,12 @@ impl Newcomer {
 /// verified with the effects of [`latchkey_domain::email_verification::Verification::SignIn`].
 #[async_trait]
 pub trait EmailSignIns {
-    /// Stores a code and a link, and writes their mail to the outbox. Those for an address without an account are valid
-    /// as long as the address has none.
+    /// Stores a code and a link, and writes their mail to the outbox. A code or link for an address without
+    /// an account becomes invalid when an account gets the address.
     async fn request_sign_in_mail(&self, request: RequestSignInMail) -> LimitedResult<()>;
 
-    /// Signs in by a code, whichever client requested it; `email` is the address of the attempt, as the client typed it.
-    /// Opens the session of the entry or writes its challenge. Codes are judged and counted as in
+    /// Signs in by a code, whichever client requested it; `email` is the address as the client typed it.
+    /// Opens the session of the entry or writes its challenge. Wrong codes are counted as in
     /// [`crate::EmailCodes::verify_by_code`].
     async fn sign_in_by_code(
         &self,

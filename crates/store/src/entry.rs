@@ -9,13 +9,14 @@ use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::User;
 
-/// A sign-in whose first factor is right. Every method of sign-in leads to it. The store opens the session, or writes
-/// the challenge instead. It writes the challenge if [`latchkey_domain::challenge::is_challenged`] is true of the
-/// account's current state, or if the account is in deletion.
+/// A sign-in whose first factor is right. Every method of sign-in leads to it. The store opens the session,
+/// or writes the challenge instead. It writes the challenge if [`latchkey_domain::challenge::is_challenged`]
+/// is true of the account's current state, or if the account's owner scheduled its deletion.
 ///
-/// With a challenge, only effects of the first factor itself are written (a used code, a verified address). The effects
-/// of a completed sign-in are postponed until [`crate::Challenges::answer_challenge`]: audit event, reset failure
-/// counters, known client, end of the pending state, link of an identity to an existing account.
+/// With a challenge, only the effects of the first factor itself are written (a used code, a verified
+/// address). The effects of a completed sign-in wait for [`crate::Challenges::answer_challenge`]: the audit
+/// event is written, failure counters are cleared, the client becomes known to the account, the account stops
+/// being pending, and an identity is linked to an existing account.
 #[derive(Debug, Clone)]
 pub struct Entry {
     /// Session to open.

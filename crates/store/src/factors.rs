@@ -96,8 +96,8 @@ pub struct TurnedOn {
     /// Session to open. Its level is 2 if a second factor was shown, otherwise 1. If a challenge permits the enrolment,
     /// the session gets the challenge's identity.
     pub session: NewSession,
-    /// Guess limits of the sign-in with password that the challenge belongs to, as in [`crate::CompletedSignIn`];
-    /// `None` if a session permits the enrolment, or if rate limits are off.
+    /// Limits of wrong passwords, for the sign-in with password that the challenge belongs to, as in
+    /// [`crate::CompletedSignIn`]; `None` if a session permits the enrolment, or if rate limits are off.
     pub guard: Option<SignInGuard>,
     /// MACs of the first set of recovery codes.
     pub recovery_codes: Vec<CodeMac>,
@@ -172,8 +172,8 @@ pub enum ChangedFactors<T = ()> {
     Unchanged,
     /// The account has no such factor.
     NotFound,
-    /// Refused, because of two-step sign-in. If it is on: the change removes the last TOTP factor or usable passkey. If
-    /// it is off: the change needs it.
+    /// Refused, because of two-step sign-in: the change would remove the last second factor (TOTP factor or
+    /// usable passkey) while it is on, or would replace recovery codes while it is off.
     LastSecondFactor,
     /// Refused: the owner could no longer sign in ([`latchkey_domain::sign_in_offer::SignInOffer::admits`]).
     LastWayIn,

@@ -77,7 +77,8 @@ impl SignInWithIdentity {
 pub struct IdentityEvents {
     /// Recorded if an account was created.
     pub signed_up: AuditEvent,
-    /// Recorded if an unverified account was taken over, which verifies its address.
+    /// Recorded if the account with the identity's address was not known to be the mailbox owner's: its
+    /// credentials were removed, its address was verified, and the identity was linked to it.
     pub verified: AuditEvent,
     /// Recorded if the identity was linked to an existing account.
     pub linked: AuditEvent,
@@ -185,13 +186,14 @@ pub trait Identities {
     /// Records the provider token as used, decides by [`latchkey_domain::identity::judge_sign_in`] and applies the
     /// decision:
     ///
-    /// - *Create* creates an account with the identity's name and picture, never a pending one. Its address is
-    ///   verified if the provider verified it. Otherwise the account is also contested, so that the owner's later
-    ///   verification removes everything in it.
+    /// - *Create* creates an account with the identity's name and picture, never a pending one. Its address
+    ///   is verified if the provider verified it. Otherwise the account is also contested: once its owner
+    ///   verifies the address, everything in it is removed.
     /// - *Link* links the identity and changes nothing else.
-    /// - *`TakeOver`* verifies the address ([`latchkey_domain::email_verification::Verification::Provider`]) of an
-    ///   account that was never verified or has an unproven password. It invalidates every code and token of the
-    ///   account, and copies the identity's name and picture to its profile, if there is one.
+    /// - *`TakeOver`* verifies the address ([`latchkey_domain::email_verification::Verification::Provider`])
+    ///   of an account that was never verified, or has a password that is not known to come from the
+    ///   mailbox's owner. It invalidates every code and token of the account, and copies the identity's name
+    ///   and picture to its profile, if there is one.
     ///
     /// An account that gets a session stops being pending. An identity stored with an unknown issuer is found if
     /// [`IdentityRules::earlier`] allows it, and gets the issuer of the sign-in.

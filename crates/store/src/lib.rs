@@ -125,11 +125,12 @@ pub trait Store:
     /// Readiness check: succeeds if the database can be read and written.
     async fn check(&self) -> StoreResult<()>;
 
-    /// Deletes rows past their retention at `now`. Codes, changes of address, challenges, undo tokens, pending TOTP factors,
-    /// used ceremonies, OAuth codes, used provider tokens and failure counters are deleted when they expire, and token buckets when they
-    /// are full. OAuth states are retained for a day, known
-    /// clients for 30 days after their last sign-in, search feed changes for one to two days; links, reset tokens,
-    /// sent mails and sessions for 7 days after their end.
+    /// Deletes rows past their retention at `now`. Codes, changes of address, challenges, undo tokens,
+    /// pending TOTP factors, used WebAuthn ceremonies, OAuth codes, used provider tokens and counters of
+    /// failed attempts are deleted when they expire, and token buckets when they are full. OAuth states are
+    /// retained for a day, the client networks known to an account for 30 days after their last sign-in,
+    /// search feed changes for one to two days; links, reset tokens, sent mails and sessions for 7 days after
+    /// their end.
     ///
     /// Deletes at most a few thousand rows per table in one call. Returns the number of deleted rows; 0 means that
     /// nothing is left to delete.

@@ -142,8 +142,8 @@ pub trait Outbox {
     /// Returns the earliest time at which a queued mail is due or a lease ends; `None` if no mail is queued.
     async fn next_mail_due(&self) -> StoreResult<Option<Timestamp>>;
 
-    /// Lists mails for the operator, newest first, at most `limit`. Mails that are stored as decoys are left out.
-    /// `None` lists all states.
+    /// Lists mails for the operator, newest first, at most `limit`: those in `state`, or in any state with
+    /// `None`. Decoys ([`MailState::Decoy`]) are left out.
     async fn list_mails(&self, state: Option<MailState>, limit: u32) -> StoreResult<Vec<ListedMail>>;
 
     /// Queues dead mails again: the mail with this id, or all if `id` is `None`. Returns the number of queued mails.

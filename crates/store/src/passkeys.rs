@@ -126,7 +126,7 @@ pub enum RegisteredPasskey {
     TurnedOn(Box<User>, Box<Passkey>),
     /// The ceremony was completed before.
     CeremonyUsed,
-    /// An account of the instance has a passkey with the credential id.
+    /// Some account, this one or another, has a passkey with the credential id already.
     Exists,
     /// The account has the maximum number of passkeys.
     TooMany,
@@ -178,9 +178,11 @@ pub struct SignInWithPasskey {
     pub shown: ShownPasskey,
     /// Relying party id that the service uses now.
     pub rp_id: RpId,
-    /// Session of level 2 to open. The store fills in the passkey. The challenge of the entry is not used.
+    /// Session of level 2 (two factors) to open; the store fills in the passkey. The challenge of the entry
+    /// is written instead only if the account's owner scheduled its deletion.
     pub entry: Entry,
-    /// Guess limits of the password sign-in, if any. The failure counter of account and client is cleared.
+    /// Limits of wrong passwords, if they are on. The sign-in clears the failure counter of this account and
+    /// client network.
     pub guard: Option<SignInGuard>,
     /// True if only accounts with a verified email address may sign in.
     pub must_verify: bool,
@@ -239,8 +241,9 @@ pub trait Passkeys {
     /// Stores a user handle for the account, if it has none, and returns the data that creation options contain.
     async fn begin_passkey(&self, begin: BeginPasskey) -> StoreResult<BegunPasskey>;
 
-    /// Stores a verified passkey. Of concurrent registrations, a ceremony and a credential id succeed once, and the
-    /// account never exceeds [`latchkey_domain::passkey::MAX_PASSKEYS`]. Deletes the account's challenges.
+    /// Stores a verified passkey. Of concurrent registrations with the same ceremony or credential id only
+    /// one succeeds, and the account never exceeds [`latchkey_domain::passkey::MAX_PASSKEYS`]. Deletes the
+    /// account's challenges.
     async fn register_passkey(&self, register: RegisterPasskey) -> StoreResult<RegisteredPasskey>;
 
     /// Finds the passkey with a credential id, if it was registered for this relying party id. `ceremony` is the hash
@@ -280,6 +283,7 @@ pub trait Passkeys {
     /// no such passkey.
     async fn remove_passkey_of(&self, remove: RemovePasskeyOf) -> StoreResult<bool>;
 
-    /// Counts the passkeys of the instance that were registered for another relying party id; for `None`, all passkeys.
+    /// Counts the passkeys of all accounts that were registered for another relying party id; for `None`, all
+    /// passkeys.
     async fn count_unusable_passkeys(&self, rp_id: Option<&RpId>) -> StoreResult<u64>;
 }

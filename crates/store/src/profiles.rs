@@ -61,8 +61,9 @@ pub trait Profiles {
     /// Changes or creates a profile, and updates its entry in the search index, in one transaction.
     async fn update_profile(&self, update: UpdateProfile) -> StoreResult<UpdateProfileOutcome>;
 
-    /// Searches profiles by [`latchkey_domain::search::matches`]. They are ordered by tier, then newest first, then
-    /// by id descending. Every write acknowledged before the call is included. Profiles of banned and pending users
-    /// are excluded: a search for the name in a sign-up would otherwise reveal whether its address was free.
+    /// Searches profiles by [`latchkey_domain::search::matches`]. They are ordered by relevance
+    /// ([`latchkey_domain::search::Tier`]), then newest first, then by id descending. Every write
+    /// acknowledged before the call is included. Profiles of banned and pending users are excluded: a search
+    /// for the name in a sign-up would otherwise reveal whether its address was free.
     async fn search_profiles(&self, query: &SearchQuery, page: Page) -> StoreResult<ProfileHits>;
 }

@@ -18,8 +18,9 @@ pub const ANONYMOUS_FAILURE_RETENTION: Duration = Duration::from_hours(30 * 24);
 /// Maximum number of rows that one purge deletes from a table.
 pub const PURGE_BATCH: u32 = 2_000;
 
-/// Maximum number of pending accounts, of accounts in deletion, and of sign-up hashes that one purge deletes. It is small because the
-/// deletion of an account cascades to many rows.
+/// Maximum number of pending accounts, of accounts whose scheduled deletion is due, and of password hashes of
+/// sign-ups that one purge deletes of each. It is small because the deletion of an account cascades to many
+/// rows.
 pub const ACCOUNT_PURGE_BATCH: u32 = 100;
 
 /// Retention of the search feed. Instances that lag behind need it. It is one to two times this period, less under

@@ -20,7 +20,7 @@ pub struct SearchEntry {
     pub id: ProfileId,
     /// Creation time of the profile, a sort key of search results. It never changes.
     pub created_at: Timestamp,
-    /// Folded text of the profile's searchable fields.
+    /// Text of the profile's searchable fields, folded: without differences of case, accents and width.
     pub text: SearchText,
 }
 

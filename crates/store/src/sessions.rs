@@ -1,4 +1,5 @@
-//! Contract for sessions: password sign-in with its guess limits, refresh, sign-out and password change.
+//! Contract for sessions: password sign-in with its limits of wrong passwords, refresh, sign-out and password
+//! change.
 
 use std::time::Duration;
 
@@ -20,8 +21,8 @@ use crate::error::StoreResult;
 use crate::limits::LimitedResult;
 use crate::outbox::NewMail;
 
-/// Guess limits of one password check. Failures are counted per account and client network, and per account; unknown
-/// addresses are counted like accounts.
+/// Limits of wrong passwords (guess limits) that apply to one password check. Failures are counted per
+/// account and client network, and per account; unknown addresses are counted like accounts.
 #[derive(Debug, Clone)]
 pub struct SignInGuard {
     /// Key of the failure counter of this account and client network.
@@ -68,8 +69,8 @@ pub struct SignInCandidate {
 pub enum SignInSubject {
     /// An account, whose hashes the password is compared with.
     Account(Box<SignInCandidate>),
-    /// The address is reserved for an account that had it before. Contains the hash of the password of the last sign-up
-    /// with the address, if one is stored.
+    /// The address is reserved for the account that had it before ([`crate::UndoLinks`]). Contains the hash
+    /// of the password of the last sign-up with the address, if one is stored.
     Reserved(Option<PasswordHash>),
     /// No account has the address.
     Unknown,
@@ -143,7 +144,8 @@ pub struct LiveSession {
 /// A refresh token as a client presents it.
 #[derive(Debug, Clone, Copy)]
 pub struct PresentedRefreshToken {
-    /// Hash of the family half of the token, by which the session is found.
+    /// Hash of the first half of the token, the family, which is the same in all refresh tokens of a session.
+    /// The session is found by it.
     pub family: TokenHash,
     /// Hash of the whole token.
     pub hash: TokenHash,
@@ -168,8 +170,9 @@ pub struct RefreshSession {
     pub reuse_event: AuditEvent,
     /// Mail of kind `SessionEndedForSafety` to the owner on token reuse; `None` if security notifications are off.
     pub mail: Option<NewMail>,
-    /// Audit event to record if the operator requires level 2 and the session has level 1, which ends the session. The
-    /// store fills in user id and session id. `None` if level 1 is enough.
+    /// Audit event to record if the operator requires two-step sign-in and the session has level 1 (one
+    /// factor), which ends the session. The store fills in user id and session id. `None` if level 1 is
+    /// enough.
     pub level_two_required: Option<AuditEvent>,
     /// Time of the request, used as the current time throughout the operation.
     pub now: Timestamp,
@@ -191,11 +194,11 @@ pub enum RefreshOutcome {
     /// The token is unknown, its session has ended, its user is banned, or the request is a late duplicate within the
     /// grace period. Nothing changed.
     Refused,
-    /// Token reuse was detected ([`latchkey_domain::refresh::RefreshVerdict::Revoke`]). The session was ended, durably
-    /// before this outcome is returned.
+    /// Token reuse was detected ([`latchkey_domain::refresh::RefreshVerdict::Revoke`]). The session was
+    /// ended; this is committed before the outcome is returned.
     Revoked,
-    /// The token is good, but the session has level 1 and must have level 2. The session has ended, durably before this
-    /// outcome is returned.
+    /// The token is good, but the session has level 1 (one factor) while the operator requires two-step
+    /// sign-in. The session was ended; this is committed before the outcome is returned.
     LevelTooLow,
 }
 

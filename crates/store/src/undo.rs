@@ -97,10 +97,10 @@ pub trait UndoLinks {
         now: Timestamp,
     ) -> StoreResult<Vec<(Email, Timestamp)>>;
 
-    /// Reverses a change, once. The account gets the address back that the mail was sent to, as a verified one. Removes
-    /// the password, ends all sessions, and deletes outstanding codes, tokens and challenges. Removes factors and
-    /// identities added since the day before the change. Turns two-step sign-in off if it was turned on since then, or
-    /// if the account has neither a second factor nor a recovery code left. Restores an account in deletion. Deletes
-    /// the undo tokens of this change and of later ones.
+    /// Reverses a change, once. The account gets the address back that the mail was sent to, as a verified
+    /// one. Removes the password, ends all sessions, and deletes outstanding codes, tokens and challenges.
+    /// Removes factors and identities added since the day before the change. Turns two-step sign-in off if it
+    /// was turned on since then, or if the account has neither a second factor nor a recovery code left.
+    /// Cancels a scheduled deletion of the account. Deletes the undo tokens of this change and of later ones.
     async fn undo(&self, link: UseUndoLink) -> LimitedResult<UndoOutcome>;
 }
