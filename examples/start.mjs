@@ -47,7 +47,7 @@ if (await isUp()) {
   console.log(`\nUsing the running service at ${SERVICE}.`);
 } else {
   const trusted = 'server.trusted_proxies=["127.0.0.1", "::1"]';
-  const settings = ["data.dir=examples/.data", "auth.require_email_verification=true", trusted].flatMap((one) => ["--set", one]);
+  const settings = ["data.dir=examples/.data", "auth.require_email_verification=true", "auth.email_sign_in=code_and_link", trusted].flatMap((one) => ["--set", one]);
   const binary = process.env.LATCHKEY_BINARY;
   if (binary) start(binary, ...settings);
   else start("cargo", "run", "--package", "latchkey", "--", ...settings);

@@ -1,4 +1,5 @@
 import { sveltekit } from "@sveltejs/kit/vite";
 import { defineConfig } from "vite";
 
-export default defineConfig({ plugins: [sveltekit()] });
+// The look and the words are shared by the examples of this repository, outside of this folder.
+export default defineConfig({ plugins: [sveltekit()], server: { fs: { allow: ["../shared"] } } });

@@ -1,4 +1,4 @@
-// Passkeys: sign-in from the autofill and by a button, and the list of the security page.
+// Passkeys: sign-in from the autofill and by a button, and the list of the settings.
 import type { Auth, LatchkeyError, Passkey } from "@latchkey/client";
 import { auth } from "./latchkey";
 import { actions, button, complain, copyOf, line, onSubmit, part, whileShown } from "./view";

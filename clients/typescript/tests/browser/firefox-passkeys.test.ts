@@ -25,7 +25,7 @@ beforeEach(async () => {
 });
 afterEach(() => context.close());
 
-/** Page of a new user with a passkey, on the security page. */
+/** Page of a new user with a passkey, in the settings. */
 async function equipped(): Promise<{ page: Page; email: string }> {
   const email = newEmail();
   const before = await device.count();

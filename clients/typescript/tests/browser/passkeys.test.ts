@@ -25,7 +25,7 @@ afterEach(() => context.close());
 const press = (page: Page, name: string): Promise<void> => page.getByText(name, { exact: true }).click();
 const rows = (page: Page) => page.locator("[data-passkeys] li");
 
-/** Page of a new user on the security page, with an authenticator. */
+/** Page of a new user in the settings, with an authenticator. */
 async function member(url = app.url): Promise<{ page: Page; email: string; device: VirtualAuthenticator }> {
   const email = newEmail();
   const page = await visit(context, `${url}#sign-up`);
@@ -46,7 +46,7 @@ async function equipped(): Promise<{ page: Page; email: string; device: VirtualA
   return user;
 }
 
-/** Signs out on the security page; no user confirms any more. */
+/** Signs out in the settings; no user confirms any more. */
 async function signOut(page: Page, ...devices: VirtualAuthenticator[]): Promise<void> {
   for (const device of devices) await device.confirms(false);
   const before = await autofillsOf(page);
