@@ -37,7 +37,8 @@ pub enum Error {
     /// The database cannot be reached.
     #[error("the storage is unavailable")]
     StorageUnavailable(#[source] StoreError),
-    /// A fault of the service. Its source is logged and never sent to the client.
+    /// A fault of the service, such as a stored value that cannot be decrypted. Its source is logged and
+    /// never sent to the client.
     #[error("internal error")]
     Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
 }

@@ -67,8 +67,8 @@ impl Site {
         format!("{}_{name}", self.redirect_param_prefix)
     }
 
-    /// Returns the address of the undo page, for the mail about the change. It is built from the public URL, never from
-    /// request headers.
+    /// Returns the URL of the undo page, for the mail that reports a change of the account. It is built from
+    /// the public URL, never from request headers.
     pub(crate) fn undo_link(&self, token: &LinkToken) -> String {
         format!("{}/api/auth/undo?token={}", self.origin(), token.expose())
     }

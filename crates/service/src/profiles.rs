@@ -19,7 +19,7 @@ use crate::refusal::{
 use crate::sessions::Sessions;
 use crate::sessions::authenticate::NamedCaller;
 
-/// Treatment of a change of profile by a user who has none.
+/// Tells what happens if a user without a profile changes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Missing {
     /// The change is refused with 404.

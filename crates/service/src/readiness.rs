@@ -23,7 +23,7 @@ type Cause = Arc<dyn StdError + Send + Sync>;
 #[derive(Default)]
 struct LatestJudgement {
     latest: Mutex<Option<Judgement>>,
-    /// The number of checks so far.
+    /// The number of completed database checks. A waiting caller sees by it that a check ended meanwhile.
     judged: AtomicU64,
 }
 
@@ -51,8 +51,8 @@ impl Readiness {
 }
 
 impl LatestJudgement {
-    /// Returns the cached outcome, or that of a new call of `check`. Callers that arrive during a call share its
-    /// outcome.
+    /// Returns the cached outcome if it is recent; otherwise calls `check` and returns its outcome. Callers
+    /// that arrive during a call of `check` share its outcome.
     async fn judge<C>(&self, clock: &dyn Clock, check: impl FnOnce() -> C) -> Result<(), Cause>
     where
         C: Future<Output = StoreResult<()>>,

@@ -1,8 +1,9 @@
-//! Profile search in an index in memory. The database searches instead if so configured, and while the index is missing
-//! or behind.
+//! Profile search in an index in memory. The database searches instead if the operator configured that, while
+//! the index is not built yet, and while it lacks recent changes.
 //!
-//! The index follows the change feed of the store. A worker applies changes continuously, and every search applies them
-//! before it reads, so that a search sees every change acknowledged before it.
+//! The index is kept up to date from the store's feed of profile changes. A worker applies changes
+//! continuously, and every search applies them before it reads, so that a search sees every change
+//! acknowledged before it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

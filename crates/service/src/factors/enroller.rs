@@ -24,9 +24,11 @@ use crate::sessions::{FreshCaller, SessionDraft, SignInClient};
 
 /// The credential by which a caller may add a second factor: a session, or a challenge of a sign-in.
 pub enum FactorEnroller {
-    /// A session with a fresh access token. Beginning an enrolment in a session requires it.
+    /// A session with a fresh access token (recent sign-in or reauthentication). Beginning an enrolment in a
+    /// session requires it.
     Fresh(FreshCaller),
-    /// A session whose access token may be old. It suffices to complete an enrolment, not to begin one.
+    /// A session whose access token need not be fresh. It suffices to complete an enrolment, not to begin
+    /// one.
     Session(Caller),
     /// A challenge of a sign-in that is answered by enrolling a factor. It permits both to begin and to complete the
     /// enrolment.
@@ -58,8 +60,8 @@ pub(crate) struct Opening {
 }
 
 impl Factors {
-    /// Converts a credential into the form in which the store checks it, to begin an enrolment. For a session, the
-    /// access token must be fresh.
+    /// Converts a credential into the form in which the store checks it, to begin an enrolment. For a
+    /// session, the sign-in or reauthentication of the access token must be recent.
     pub(crate) fn beginning(&self, enroller: &FactorEnroller, now: Timestamp) -> Result<Enroller> {
         match enroller {
             FactorEnroller::Fresh(fresh) => Ok(of_session(fresh.caller())),

@@ -26,8 +26,8 @@ pub(crate) struct CodeMail {
 }
 
 impl Mailbox {
-    /// Creates an email code or link token for an address, whether or not it has an account. The store operation
-    /// decides who gets the mail.
+    /// Creates an email code or link token for an address, whether or not the address has an account, with
+    /// its mail. The store operation that writes them decides whether the mail is sent.
     pub(crate) fn new_code_mail(
         &self,
         email: &EmailKey,
@@ -50,7 +50,8 @@ impl Mailbox {
         Ok(CodeMail { email_code, mail: NewMail { id, sealed: self.kernel.seal_payload(id, &payload)? } })
     }
 
-    /// Computes the MAC of a code, which is its stored form.
+    /// Computes the MAC of a code for an address and purpose. The database stores the MAC instead of the
+    /// code.
     pub(crate) fn code_mac(&self, email: &EmailKey, purpose: Purpose, code: &EnteredCode) -> CodeMac {
         mac_of(&self.code_key, &[purpose.as_str(), email.as_str()], code)
     }
@@ -162,8 +163,8 @@ fn minutes(lifetime: Duration) -> u32 {
     u32::try_from(lifetime.as_secs().div_ceil(60)).unwrap_or(u32::MAX)
 }
 
-/// Computes the MAC of a code. The MAC depends on the parts of the scope, such as address and purpose, so the code is
-/// valid for no other scope.
+/// Computes the MAC of a code, over the code and its scope, such as address and purpose. The code is
+/// therefore valid for no other scope.
 fn mac_of(key: &hmac::Key, scope: &[&str], code: &EnteredCode) -> CodeMac {
     let parts = scope.iter().copied().chain([code.expose()]);
     // A NUL separates the parts, none of which contains one.

@@ -70,7 +70,7 @@ impl Outbox {
         Ok(due.map(|due| due.since(self.kernel.now())))
     }
 
-    /// Closes the transport's idle connection, which stays open between mails.
+    /// Closes the SMTP connections that the mail transport keeps open between mails.
     pub async fn rest_transport(&self) {
         if let Some(transport) = &self.mailer.transport {
             transport.close_idle().await;

@@ -32,7 +32,8 @@ pub(super) enum CeremonyKind {
 pub(super) struct Ceremony {
     pub(super) kind: CeremonyKind,
     pub(super) challenge: [u8; 32],
-    /// Hash of the caller that may complete the ceremony. For a sign-in, hash of the address that it was begun for.
+    /// Hash of the session or challenge that alone may complete a registration, or of the address that a
+    /// sign-in was begun for.
     pub(super) bound_to: TokenHash,
     pub(super) expires_at: Timestamp,
 }
@@ -84,7 +85,8 @@ impl Ceremony {
         Self { kind, challenge: entropy.bytes(), bound_to, expires_at: now.plus(LIFETIME) }
     }
 
-    /// Returns the data by which the store records that the ceremony was completed.
+    /// Returns the hash and expiry by which the store records that the ceremony was completed, so that it
+    /// cannot be completed twice.
     pub(super) fn completed(&self) -> Completed {
         Completed { hash: TokenHash::of(&self.challenge), expires_at: self.expires_at }
     }

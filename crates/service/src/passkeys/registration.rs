@@ -164,7 +164,7 @@ impl Passkeys {
         }
     }
 
-    /// Opens the ceremony of a registration. It must have been begun by the same session or challenge.
+    /// Decrypts the ceremony of a registration from its id. The same session or challenge must have begun it.
     fn open_registration(
         &self,
         id: &str,

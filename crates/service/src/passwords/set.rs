@@ -11,8 +11,9 @@ use crate::error::{Error, Result};
 use crate::refusal::{AUTH_UNAUTHORIZED, BUSY, EMAIL_NOT_VERIFIED};
 
 impl Passwords {
-    /// Sets a password for an account that has none, and ends the user's other sessions. The access token must be
-    /// fresh. An account with a password needs the current one ([`Passwords::change`]).
+    /// Sets a password for an account that has none, and ends the user's other sessions. The sign-in or
+    /// reauthentication of the access token must be recent. An account with a password needs the current one
+    /// ([`Passwords::change`]).
     pub async fn set(&self, bearer: Option<&str>, new: Password, client: Client) -> Result<()> {
         let now = self.kernel.now();
         let LiveSession { session, user } = self.sessions.fresh_to_set_password(bearer).await?;

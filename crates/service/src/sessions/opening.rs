@@ -190,8 +190,8 @@ impl Sessions {
         Ok(AccessToken { token, expires_at: Timestamp::from_millis(expires_at.as_seconds() * 1000) })
     }
 
-    /// Returns the time for which an address counts as known to an account after a sign-in; `None` if rate limits are
-    /// switched off.
+    /// Returns the time for which a client address counts as known to an account after a sign-in from it;
+    /// `None` if rate limits are switched off.
     pub(crate) fn known_client_age(&self) -> Option<Duration> {
         self.kernel.limits.is_enabled().then_some(self.limits.known_client)
     }

@@ -120,12 +120,13 @@ impl Sessions {
         }
     }
 
-    /// Returns `true` if a refresh would give the token a successor.
+    /// Returns `true` if a refresh with this token would succeed, with a new or the same successor.
     async fn is_good(&self, presented: PresentedRefreshToken, now: Timestamp) -> Result<bool> {
         Ok(self.kernel.store.is_refresh_token_good(presented, now).await?)
     }
 
-    /// Returns the values by which the store finds and judges a refresh token.
+    /// Returns the hashes of a refresh token and the grace period, with which the store finds the session and
+    /// decides on the token.
     pub(crate) fn presented_token(&self, token: &RefreshToken) -> PresentedRefreshToken {
         PresentedRefreshToken {
             family: token.family_hash(),

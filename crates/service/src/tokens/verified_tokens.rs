@@ -1,6 +1,7 @@
-//! A cache of verified access tokens, because verifying a signature is by far the most expensive part of a read. It
-//! contains only the claims of tokens, which never change. The session is read from the store at every request, so
-//! that sign-out, ban and deletion take effect at once, on every instance.
+//! A cache of verified access tokens, because verifying a signature is by far the most expensive part of a
+//! request that only reads. It contains only the claims of tokens, which never change. The session is read
+//! from the store at every request, so that sign-out, ban and deletion take effect at once, on every
+//! instance.
 
 use latchkey_domain::ids::{SessionId, UserId};
 use latchkey_domain::session::Level;
