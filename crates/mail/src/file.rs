@@ -29,7 +29,7 @@ pub struct FileTransport {
 }
 
 impl FileTransport {
-    /// Opens the folder; creates it with mode 700 if missing.
+    /// Creates the transport for a folder. Creates the folder with mode 700 if it does not exist.
     pub fn new(folder: &Path) -> io::Result<Self> {
         let mut builder = DirBuilder::new();
         builder.recursive(true);

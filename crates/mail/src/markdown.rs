@@ -1,7 +1,7 @@
-//! Conversion of mail texts: a small Markdown with template tags. One source yields the templates of subject, plain
-//! text and HTML, so that a translation is one file per mail.
+//! Conversion of mail texts, which are written in a subset of Markdown with template tags. One source file
+//! yields the templates of subject, plain text and HTML, so that a translation is one file per mail.
 //!
-//! A line is a block: paragraphs are not broken into lines. [`Line`] lists the kinds of blocks.
+//! Each line is a whole block, such as a paragraph or heading. [`Line`] lists the kinds of blocks.
 
 /// Kind of a line, with its content.
 #[derive(Clone, Copy)]
@@ -16,7 +16,8 @@ enum Line<'a> {
     Tag(&'a str),
     /// `{% include "…" %}` alone on a line. The name has no ending.
     Include(&'a str),
-    /// `- …`, an item of a list of facts. Items without a blank line between them share a box.
+    /// `- …`, an item of a list of facts. Successive items without a blank line between them are in one box
+    /// in the HTML.
     Item(&'a str),
     /// `> …`, a warning.
     Warning(&'a str),
@@ -161,7 +162,7 @@ fn push(blocks: &mut [String], parts: &[&str]) {
     }
 }
 
-/// Begins the block `notes`, which follows code and button.
+/// Begins the layout block `notes`, which holds what follows the code or button.
 fn start_notes(blocks: &mut Vec<String>) {
     if blocks.len() == 1 {
         blocks.push(String::new());

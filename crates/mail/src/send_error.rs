@@ -1,4 +1,4 @@
-//! Delivery errors, common to all transports.
+//! Delivery errors, the same for all transports: SMTP, files and memory.
 
 use crate::message::MessageError;
 
