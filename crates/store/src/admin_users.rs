@@ -37,7 +37,7 @@ pub struct ListUsers {
     pub limit: u32,
 }
 
-/// A page of the list of users, read from one snapshot with its total.
+/// A page of the list of users. Page and total are read from one database snapshot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UserPage {
     /// Users of the page, newest first, then by id descending.

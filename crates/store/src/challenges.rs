@@ -126,7 +126,7 @@ pub struct Restoral {
 pub struct AnswerChallenge {
     /// Hash of the challenge's id.
     pub challenge: TokenHash,
-    /// Rules and time of the lookup.
+    /// Rules and time by which the challenge is looked up.
     pub terms: ChallengeTerms,
     /// Kind of the answer. The challenge must accept it.
     pub kind: ChallengeKind,

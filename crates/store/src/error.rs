@@ -6,7 +6,7 @@ pub type StoreResult<T> = Result<T, StoreError>;
 /// A fault of the storage engine or of the stored data.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Violation of a unique constraint where the operation's outcome has no variant for it.
+    /// Violation of a unique constraint for which the outcome of the operation has no variant.
     #[error("a unique key is taken: {0:?}")]
     Conflict(UniqueKey),
     /// Transient fault: the storage is unreachable, read-only or overloaded. A retry may succeed.

@@ -14,7 +14,7 @@ use latchkey_domain::words;
 
 use crate::error::StoreResult;
 
-/// Recipient of a mail, read when the mail is claimed.
+/// Recipient of a mail, with the account's state at the time when a worker claims the mail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recipient {
     /// Id of the recipient's user; `None` for an address without an account.

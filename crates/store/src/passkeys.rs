@@ -91,8 +91,8 @@ pub struct NewPasskey {
     pub state: PasskeyState,
 }
 
-/// A registration whose attestation is verified. If a challenge permits it, two-step sign-in is turned on: every
-/// session of the account ends, and a new one is opened.
+/// A registration whose attestation is verified. If it answers the challenge of a sign-in, two-step sign-in
+/// is turned on: every session of the account ends, and a new one is opened.
 #[derive(Debug, Clone)]
 pub struct RegisterPasskey {
     /// Session or challenge that permits the registration.
@@ -135,7 +135,7 @@ pub enum RegisteredPasskey {
     NoEnroller,
 }
 
-/// A stored passkey with the data that an assertion is verified with.
+/// A stored passkey with the data that verifying an assertion needs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VerifiablePasskey {
     /// Passkey.

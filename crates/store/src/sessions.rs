@@ -96,7 +96,8 @@ pub struct SignIn {
     pub rehashed: Option<PasswordHash>,
     /// Session to open, or challenge to write instead.
     pub entry: Entry,
-    /// Guess limits; `None` if they are off. They are checked again, so that concurrent guesses cannot exceed them.
+    /// Limits of wrong passwords; `None` if rate limits are off. They are checked again, so that concurrent
+    /// guesses cannot exceed them.
     pub guard: Option<SignInGuard>,
     /// Audit event of the sign-in. The store fills in user id and session id.
     pub event: AuditEvent,
@@ -124,7 +125,7 @@ pub enum PasswordChange {
 /// A failed sign-in: the password was wrong, or no account has the address.
 #[derive(Debug, Clone)]
 pub struct FailedSignIn {
-    /// Guess limits whose counters are incremented; `None` if they are off.
+    /// Limits of wrong passwords whose counters are incremented; `None` if rate limits are off.
     pub guard: Option<SignInGuard>,
     /// Audit event of the failure, with the user id if an account has the address.
     pub event: AuditEvent,
@@ -184,15 +185,16 @@ pub enum RefreshOutcome {
     /// The presented token was replaced by the new successor. If an earlier successor of it existed, that one was
     /// unused and is no longer valid.
     Rotated(Box<LiveSession>),
-    /// The token was replaced within the grace period, and its stored successor is returned again. Nothing changed.
+    /// The token was replaced within the grace period, and its successor is unused. The stored successor is
+    /// returned again. Nothing changed.
     SameSuccessor {
         /// Stored successor token, sealed under a key derived from the presented token.
         sealed: Vec<u8>,
         /// The session with its user.
         live: Box<LiveSession>,
     },
-    /// The token is unknown, its session has ended, its user is banned, or the request is a late duplicate within the
-    /// grace period. Nothing changed.
+    /// The token is unknown, its session has ended, or its user is banned; or the token was replaced within
+    /// the grace period, and its successor was used already. Nothing changed.
     Refused,
     /// Token reuse was detected ([`latchkey_domain::refresh::RefreshVerdict::Revoke`]). The session was
     /// ended; this is committed before the outcome is returned.
@@ -224,7 +226,8 @@ pub struct ChangePassword {
     pub password: PasswordHash,
     /// Id of the session that makes the change. It is the only one that stays open.
     pub keep: SessionId,
-    /// Guess limits, checked again; `None` if they are off. Success clears the failure counter of account and client.
+    /// Limits of wrong passwords, checked again; `None` if rate limits are off. Success clears the failure
+    /// counter of this account and client network.
     pub guard: Option<SignInGuard>,
     /// Audit event of the change.
     pub event: AuditEvent,
@@ -264,13 +267,14 @@ pub enum PasswordSet {
 
 /// Sessions and password sign-in.
 ///
-/// **Guess limits.** A sign-in is refused while the failures of account and client network block it
-/// ([`latchkey_domain::limits::Failures::blocked`], limit `password sign-in, per account and address`). It is also
-/// refused for unknown clients while the account's failures within the window reach the threshold (limit `password
-/// sign-in, per account over all addresses`); the wait is then the rest of the window.
+/// **Limits of wrong passwords.** A sign-in is refused while the failures of account and client network block
+/// it ([`latchkey_domain::limits::Failures::blocked`], limit `password sign-in, per account and address`). It
+/// is also refused for unknown clients while the account's failures within the window reach the threshold
+/// (limit `password sign-in, per account over all addresses`); the wait is then the rest of the window.
 #[async_trait]
 pub trait Sessions {
-    /// Takes one token from each rate limit, or none if one is used up. Checks the guess limits and finds the account.
+    /// Takes one token from each rate limit, or none if one is used up. Checks the limits of wrong passwords
+    /// and finds the account.
     async fn begin_sign_in(
         &self,
         email: &EmailKey,
@@ -293,7 +297,8 @@ pub trait Sessions {
     /// Opens a session after the password matched. A pending account stops being pending.
     async fn sign_in(&self, sign_in: SignIn) -> LimitedResult<SignInOutcome>;
 
-    /// Counts a failed sign-in and records its event. Returns the guess limit that was used up before, if any.
+    /// Counts a failed sign-in and records its event. If the failures had reached a limit already, the
+    /// outcome is that limit.
     async fn fail_sign_in(&self, failed: FailedSignIn) -> LimitedResult<()>;
 
     /// Finds a session that is live at `now`, with its user.
