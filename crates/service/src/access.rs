@@ -1,4 +1,5 @@
-//! Checks of the anonymous key, which public calls may have to carry, and of admin keys.
+//! Checks of admin keys, and of the anonymous key: a key shared by all clients, which public calls may have
+//! to carry.
 
 use std::sync::Arc;
 

@@ -122,7 +122,8 @@ impl From<StoreError> for Error {
     }
 }
 
-/// Turns an error phrase of a domain type into a sentence: adds a capital letter and a full stop.
+/// Turns the error message of a value type, such as an email address, into a sentence: adds a capital letter
+/// and a full stop.
 fn sentence(text: &str) -> String {
     let mut rest = text.chars();
     let capital: String = rest.next().into_iter().flat_map(char::to_uppercase).collect();

@@ -29,7 +29,7 @@ pub(crate) use limit_audit::LimitAudit;
 pub(crate) use mail_writer::{ActFact, MailPayload, MailWriter};
 pub(crate) use pkce::read_challenge;
 
-/// The dependencies that all capabilities share. The kernel depends on no capability.
+/// The dependencies that all modules of use cases share. The kernel depends on none of these modules.
 pub(crate) struct Kernel {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) clock: Arc<dyn Clock>,

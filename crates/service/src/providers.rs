@@ -1,4 +1,4 @@
-//! Identity providers from the settings file and from the database. The use cases are in the capability `oauth`.
+//! Identity providers from the settings file and from the database. The use cases are in the module `oauth`.
 
 mod draft;
 mod in_force;

@@ -30,7 +30,8 @@ pub use profiles::*;
 pub use search::*;
 pub use sessions::*;
 
-/// All error codes, one list per capability. The generated documents sort the codes by status, then by this order.
+/// All error codes, one list per module of use cases. The generated documents sort the codes by status, then
+/// by this order.
 pub const CAPABILITIES: &[&[&Refusal]] = &[
     search::ROWS,
     passwords::ROWS,
@@ -67,8 +68,8 @@ pub struct Refusal {
     pub next_action: &'static str,
 }
 
-/// Declares one refusal per error code, and `ROWS`, the list of them. Another row of the same code is a constant
-/// outside the macro: `Refusal { message: "…", ..OTHER }`.
+/// Declares one refusal per error code, and `ROWS`, the list of them. A further refusal with the same code is
+/// a constant outside the macro: `Refusal { message: "…", ..OTHER }`.
 #[macro_export]
 macro_rules! refusals {
     (@option) => { None };

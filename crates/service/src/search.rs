@@ -51,7 +51,8 @@ struct ProfileSearch {
     backoff: Backoff,
 }
 
-/// A loaded index that follows the change feed, and its position in the feed.
+/// A loaded index that is kept up to date from the store's feed of profile changes, and its position in that
+/// feed.
 struct Following {
     index: BackgroundIndex,
     position: Arc<Mutex<FeedPosition>>,

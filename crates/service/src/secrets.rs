@@ -1,5 +1,5 @@
-//! The server secret, derivation of keys from it (HKDF-SHA-256, RFC 5869), and sealing (AES-256-GCM). The labels of
-//! keys are in the modules of the capabilities that use them.
+//! The server secret, derivation of keys from it (HKDF-SHA-256, RFC 5869), and encryption (AES-256-GCM,
+//! called sealing). The label by which each key is derived is in the module that uses the key.
 
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use aws_lc_rs::{hkdf, hmac};

@@ -1,5 +1,5 @@
-//! `Service`, which has one field per capability, its configuration, and its start from injected parts. Settings that
-//! an admin edits at run time are in [`crate::settings`].
+//! `Service`, which has one field per module of use cases, its configuration, and its start from injected
+//! parts. Settings that an admin edits at run time are in [`crate::settings`].
 
 use std::sync::Arc;
 
@@ -66,7 +66,7 @@ macro_rules! by_capability {
 }
 
 by_capability! {
-    /// The lifetimes of tokens, codes and rows, one group per capability.
+    /// The lifetimes of tokens, codes and rows, one group per module of use cases.
     Lifetimes {
         sessions: sessions::Lifetimes,
         mailbox: mailbox::Lifetimes,
@@ -80,7 +80,7 @@ by_capability! {
 }
 
 by_capability! {
-    /// The rate limits, one group per capability.
+    /// The rate limits, one group per module of use cases.
     LimitsConfig {
         all: LimitSwitch,
         passwords: passwords::Limits,
@@ -164,7 +164,8 @@ pub enum StartError {
     Service(#[from] Error),
 }
 
-/// The service: one field per capability. The HTTP layer, the workers and the command line call its use cases.
+/// The service: one field per module of use cases, such as `sessions`. The HTTP layer, the workers and the
+/// command line call its use cases.
 pub struct Service {
     pub accounts: Accounts,
     /// Sign-in by password; change and reset of a password.
@@ -245,7 +246,8 @@ impl Service {
         Ok(Self::open(kernel, Arc::new(shared), config, &secret, hasher, mailer)?)
     }
 
-    /// Builds the capabilities in the order of their dependencies. Each uses the kernel and those built before it.
+    /// Builds the modules of use cases in the order of their dependencies. Each uses the kernel and those
+    /// built before it.
     fn open(
         kernel: Arc<Kernel>,
         shared: Arc<Shared>,
@@ -342,14 +344,14 @@ impl Service {
     }
 }
 
-/// The capabilities that deal with second factors.
+/// The modules of use cases that deal with second factors.
 struct SecondFactors {
     factors: Arc<Factors>,
     passkeys: Arc<Passkeys>,
     challenges: Arc<Challenges>,
 }
 
-/// Builds the capabilities that deal with second factors.
+/// Builds the modules of use cases that deal with second factors.
 fn second_factors(
     kernel: &Arc<Kernel>,
     sessions: &Arc<Sessions>,

@@ -45,7 +45,8 @@ impl Upkeep {
         Self { kernel, sessions, lifetimes, clock_watch }
     }
 
-    /// Writes the audit events of requests refused by rate limits, which are collected in memory.
+    /// Writes the audit events of requests that rate limits refused. Until then these are collected in
+    /// memory.
     pub async fn record_refusals(&self) -> Result<()> {
         self.kernel.record_refusals().await
     }

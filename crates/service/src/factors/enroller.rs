@@ -42,7 +42,7 @@ pub(crate) struct FoundEnroller {
     /// Authentication methods: of the sign-in that opened the session, or of the first factor that preceded the
     /// challenge.
     pub(super) methods: AuthMethods,
-    /// Level of the session; level 1 for a challenge.
+    /// Authentication level of the session; level 1 (one factor) for a challenge.
     pub(super) level: Level,
     /// Identity provider that authenticated the user before the challenge; `None` for a session and for a sign-in by
     /// password.

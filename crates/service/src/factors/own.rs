@@ -23,7 +23,8 @@ use crate::sessions::authenticate::Caller;
 use crate::sessions::{FreshCaller, SignInClient};
 
 impl Factors {
-    /// Returns the caller's account, with the level and the sign-in time of the presented access token.
+    /// Returns the caller's account, with the authentication level and the sign-in time of the presented
+    /// access token.
     pub async fn account(&self, bearer: Option<&str>) -> Result<Account> {
         let now = self.kernel.now();
         let token = self.sessions.good_token(bearer, now).await?;

@@ -72,8 +72,8 @@ impl TotpSecret {
         i64::try_from(step).ok().map(TotpStep)
     }
 
-    /// Returns the library's code generator. It is never `None`, because length and digits are within the limits of the
-    /// RFC.
+    /// Returns the code generator of the crate `totp-rs`. It is never `None`, because length and digits are
+    /// within the limits of the RFC.
     fn generator(&self) -> Option<Totp> {
         let builder = Builder::new().with_secret(Secret::new_stack(*self.0));
         builder.with_algorithm(Algorithm::SHA1).with_step_duration(STEP).with_skew(SKEW).build().ok()

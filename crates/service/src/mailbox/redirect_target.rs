@@ -10,7 +10,7 @@ use crate::settings::SettingsInForce;
 #[derive(Debug, Clone, Default)]
 pub struct RedirectInput {
     pub redirect_to: Option<String>,
-    /// The field `options.emailRedirectTo` of the older request format.
+    /// The field `options.emailRedirectTo`, which older clients send instead of `redirectTo`.
     pub email_redirect_to: Option<String>,
 }
 
@@ -23,8 +23,8 @@ pub(crate) enum Need {
 }
 
 impl RedirectInput {
-    /// Selects `redirectTo`, else the default, else the field of the older request format; `None` if there is none.
-    /// Every target in the request must be allowed, even if it is not selected.
+    /// Selects `redirectTo`, else the configured default, else `options.emailRedirectTo`; `None` if there is
+    /// none. Every target in the request must be allowed, even if it is not selected.
     pub(crate) fn resolve(&self, settings: &SettingsInForce, need: Need) -> Result<Option<RedirectUrl>> {
         let check = |field, text: &Option<String>| {
             let checked = text.as_deref().map(|url| settings.redirects.check(url)).transpose();

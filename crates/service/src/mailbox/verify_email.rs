@@ -19,7 +19,8 @@ use crate::settings::EmailMethod;
 pub enum VerificationProof {
     /// A code that was mailed to this address.
     Code(Email, EnteredCode),
-    /// The token of a link (older request format), and the address to which it was mailed, if the request names it.
+    /// The token of a mailed link, as older clients send it, and the address to which it was mailed, if the
+    /// request names it.
     Link(LinkToken, Option<Email>),
 }
 

@@ -348,7 +348,8 @@ impl OAuth {
     }
 }
 
-/// Converts a provider's identity into domain types; `None` if issuer or subject is invalid.
+/// Builds a [`VerifiedIdentity`] from the identity that a provider asserted; `None` if issuer or subject is
+/// invalid.
 pub(crate) fn proven(provider: &KnownProvider, found: &ProviderIdentity) -> Option<VerifiedIdentity> {
     let facts = ProviderClaims {
         issuer: &found.issuer,

@@ -93,8 +93,9 @@ impl OAuth {
         Err(Error::Refused(&INVALID_OAUTH_CODE))
     }
 
-    /// Returns the user and session that an access token names; `None` for an invalid token and for the anonymous key.
-    /// The database is not read, so the session may have ended.
+    /// Returns the user and session that an access token names; `None` for an invalid token, and for the
+    /// anonymous key, which clients may send in place of a user's token. The database is not read, so the
+    /// session may have ended.
     async fn caller_of(&self, bearer: Option<&str>, now: Timestamp) -> Result<Option<Linker>> {
         let bearer = bearer.filter(|bearer| !self.access.is_anon_key(bearer));
         match self.sessions.good_token(bearer, now).await {

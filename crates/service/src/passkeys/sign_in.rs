@@ -55,7 +55,7 @@ impl Passkeys {
         })
     }
 
-    /// Opens a session of level 2 for an assertion by a passkey, without a further factor.
+    /// Opens a session of level 2 (two factors) for an assertion by a passkey, without a further factor.
     pub async fn sign_in(
         &self,
         ceremony_id: &str,

@@ -1,4 +1,4 @@
-//! Refusals that belong to no single capability.
+//! Refusals that belong to no single module of use cases, such as a full queue.
 
 use std::time::Duration;
 

@@ -125,7 +125,8 @@ impl Sessions {
         Ok(EntryDraft { entry: Entry { session, challenge, rules }, refresh, challenge: id })
     }
 
-    /// Creates a challenge and its id.
+    /// Creates the id of a challenge for the client, and the challenge to be stored, which contains only the
+    /// hash of the id.
     pub(crate) fn draft_challenge(
         &self,
         client: &SignInClient,

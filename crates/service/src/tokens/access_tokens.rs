@@ -96,8 +96,8 @@ impl TokenNames {
         is_now.then_some((claims, key))
     }
 
-    /// Builds the library's rules for issuer and audience. The library's time checks are switched off, because they
-    /// read the system clock instead of the injected one.
+    /// Builds the rules of the crate `jsonwebtoken` for issuer and audience. Its time checks are switched
+    /// off, because they read the system clock instead of the injected one.
     fn validation(&self, key: &SigningKey) -> Validation {
         let mut validation = Validation::new(key.jwt_algorithm());
         validation.validate_exp = false;
