@@ -1,4 +1,5 @@
-//! The data that a mail is rendered from, and its sanitised form for the templates.
+//! The data that a mail is rendered from, and a copy for the templates in which text from users cannot
+//! contain links or line breaks.
 
 use latchkey_domain::device::Device;
 use latchkey_domain::time::Timestamp;

@@ -139,7 +139,7 @@ impl SmtpTransport {
 }
 
 /// Closes a connection after a failure. QUIT is sent only if the server replied: on a broken or silent
-/// connection it costs time, and half-way through STARTTLS the library panics in debug builds.
+/// connection it costs time, and half-way through STARTTLS the crate `lettre` panics in debug builds.
 async fn close_failed(connection: AsyncSmtpConnection, failure: Failure) -> Failure {
     if matches!(failure.cause, Cause::Refused { .. }) {
         quit(connection).await;
