@@ -10,7 +10,7 @@ use crate::email_codes::LinkStatus;
 pub struct StoredLink {
     /// Purpose of the link: verification, password reset or sign-in.
     pub purpose: Purpose,
-    /// True if the account still has the address of the link and is not banned.
+    /// True if the account still has the address that the link was mailed to, and is not banned.
     pub is_of_account: bool,
     /// Expiry of the link, exclusive.
     pub expires_at: Timestamp,

@@ -53,7 +53,7 @@ pub struct ClaimedMail {
     pub attempts: u32,
 }
 
-/// Lease of a worker on the mails of one claim.
+/// Lease under which a worker holds the mails that it claimed in one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lease {
     /// Id of the lease, unique per claim.

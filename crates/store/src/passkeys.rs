@@ -27,7 +27,7 @@ use crate::sessions::{LiveSession, SignInGuard};
 pub struct Ceremony {
     /// Hash of the ceremony's WebAuthn challenge.
     pub hash: TokenHash,
-    /// Expiry of the ceremony. Its use is stored until then.
+    /// Expiry of the ceremony. Until then, the store remembers that the ceremony was completed.
     pub expires_at: Timestamp,
 }
 

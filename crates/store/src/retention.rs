@@ -23,8 +23,8 @@ pub const PURGE_BATCH: u32 = 2_000;
 /// rows.
 pub const ACCOUNT_PURGE_BATCH: u32 = 100;
 
-/// Retention of the search feed. Instances that lag behind need it. It is one to two times this period, less under
-/// heavy writes ([`FEED_LIMIT`]).
+/// Retention of rows in the search feed. An instance whose index lags behind needs them. Rows are deleted
+/// after one to two times this period, earlier under heavy writes ([`FEED_LIMIT`]).
 pub const FEED_RETENTION: Duration = Duration::from_hours(24);
 
 /// Maximum number of batches of [`PURGE_BATCH`] search feed rows that one purge deletes. It is large because the feed
