@@ -1,4 +1,5 @@
-//! Helpers that make one store call each, with defaults for all fields that are irrelevant for a case.
+//! Helpers of the cases, each of which makes one call of the store, or the request for it. Fields that are
+//! irrelevant for a case have defaults.
 
 use latchkey_domain::audit::{AuditEvent, AuditKind};
 use latchkey_domain::codes::{CodeForm, CodeMac, Purpose};
@@ -21,10 +22,10 @@ use latchkey_store::{
     UpdateUserOutcome, UserPage, UserPosition, VerifyOutcome,
 };
 
-/// Redirect target of links.
+/// URL to which the mailed links redirect the browser.
 pub(super) const REDIRECT: &str = "https://app.example/done?x=1#top";
 
-/// Expected outcome of opening a known link with this status.
+/// Returns the expected outcome of opening a link that is in the database and has this status.
 pub(super) fn known(status: LinkStatus) -> OpenedLink {
     OpenedLink::Known(LinkState { status, redirect_to: Some(REDIRECT.to_owned()) })
 }
@@ -57,7 +58,7 @@ impl World {
         self.create(NewAccount { email_verified: false, ..self.account(name, now) }).await
     }
 
-    /// Sign-up request with a code, while verification is required.
+    /// Makes a sign-up with a code, while verification of addresses is required.
     pub(super) fn sign_up(
         &self,
         name: &str,
@@ -69,14 +70,16 @@ impl World {
         PendingSignUp { account, email_code: email_code(code, now), mail: self.mail(now), browser: None }
     }
 
-    /// Creates a pending account with the password `secret` and the code `mac(1)`.
+    /// Creates a pending account (signed up, not verified) with the password `secret`. The code `mac(1)`
+    /// verifies its address.
     pub(super) async fn pending(&self, name: &str, now: Timestamp) -> User {
         let sign_up = self.sign_up(name, password("secret"), mac(1), now);
         assert_eq!(self.sign_up_pending(sign_up).await.unwrap(), SignUpOutcome::Created);
         self.find_user_by_email(&key(name)).await.unwrap().unwrap()
     }
 
-    /// Creates a contested account with the code `mac(2)`.
+    /// Creates a contested account: two sign-ups used its address, with different passwords. The code
+    /// `mac(2)` verifies its address.
     pub(super) async fn contested(&self, name: &str, now: Timestamp) -> User {
         self.pending(name, now).await;
         let sign_up = self.sign_up(name, password("other"), mac(2), now);
@@ -89,7 +92,7 @@ impl World {
         self.find_user(id).await.unwrap().unwrap()
     }
 
-    /// Request to change a user, without changed fields.
+    /// Makes an admin's request to change a user, in which no field changes yet.
     pub(super) fn change(&self, id: UserId, now: Timestamp) -> UpdateUser {
         let events = vec![self.event(AuditKind::UserUpdated, now)];
         UpdateUser {
@@ -124,12 +127,12 @@ impl World {
     }
 }
 
-/// Code that is valid for ten minutes, requested by a client that the account does not know.
+/// Makes a code that is valid for ten minutes. It is requested by a client that the account does not know.
 pub(super) fn email_code(mac: CodeMac, now: Timestamp) -> NewEmailCode {
     email_code_in(lane(&key("nobody"), STRANGER), mac, now)
 }
 
-/// Code that is valid for ten minutes, requested by this client.
+/// Makes a code that is valid for ten minutes. It is requested by this client.
 pub(super) fn email_code_in(lane: CodeLane, mac: CodeMac, now: Timestamp) -> NewEmailCode {
     let expires_at = now.plus(std::time::Duration::from_mins(10));
     NewEmailCode::Code(NewCode { mac, long_mac: long(mac), long_sealed: LONG.to_vec(), lane, expires_at })
@@ -137,14 +140,14 @@ pub(super) fn email_code_in(lane: CodeLane, mac: CodeMac, now: Timestamp) -> New
 
 /// Helpers for codes and links.
 impl World {
-    /// Link that is valid for a day.
+    /// Makes a link that is valid for a day. Returns it with its token's hash.
     pub(super) fn email_link(&self, now: Timestamp) -> (NewEmailCode, TokenHash) {
         let hash = self.token();
         let token = NewToken { hash, expires_at: now.plus(days(1)) };
         (NewEmailCode::Link { token, redirect_to: Some(REDIRECT.to_owned()) }, hash)
     }
 
-    /// Request for a code or link, without rate limits.
+    /// Makes a request for a code or link, without rate limits.
     pub(super) fn request(
         &self,
         email: &EmailKey,
@@ -176,7 +179,7 @@ impl World {
         token
     }
 
-    /// Attempt at a code by a client that the account does not know, without rate limits.
+    /// Makes an attempt to redeem a code, without rate limits, by a client that the account does not know.
     pub(super) fn attempt(&self, email: &EmailKey, code: CodeMac, now: Timestamp) -> CodeAttempt {
         let event = self.event(AuditKind::EmailVerified, now);
         let (lane, form, takes) = (lane(email, STRANGER), CodeForm::SixDigits, Vec::new());
@@ -200,7 +203,7 @@ impl World {
         matches!(self.verify(email, code, now).await, VerifyOutcome::Entered(Entered::Session(_)))
     }
 
-    /// Redeems a verification link's token over the API.
+    /// Verifies an address by the token of a mailed link, as a client of the API does.
     pub(super) async fn verify_token(&self, token: TokenHash, now: Timestamp) -> VerifyOutcome {
         let event = self.event(AuditKind::EmailVerified, now);
         let attempt = TokenAttempt { token, email: None, caller: None, takes: Vec::new(), event };
@@ -212,7 +215,8 @@ impl World {
         self.open_verify_link(self.link_opening(token, now)).await.unwrap().unwrap()
     }
 
-    /// Request to open a verification link in a browser without cookies, with consent.
+    /// Makes a request to open a verification link in a browser without cookies, whose user has consented on
+    /// the page.
     pub(super) fn link_opening(&self, token: TokenHash, now: Timestamp) -> OpenLink {
         OpenLink {
             token,
@@ -229,7 +233,8 @@ impl World {
         self.inspect_link(token, purpose, &[], now).await.unwrap().unwrap()
     }
 
-    /// Exchanges a reset code for a token that is valid for 15 minutes.
+    /// Exchanges the code of a password reset for a reset token that is valid for 15 minutes. Returns the
+    /// token's hash, or `None` if the code is refused.
     pub(super) async fn exchange(
         &self,
         email: &EmailKey,
@@ -259,7 +264,7 @@ impl World {
 
 /// Helpers for sessions.
 impl World {
-    /// Reads the data that a sign-in at an address needs.
+    /// Reads the account and password hashes that a sign-in with this address needs.
     pub(super) async fn candidate(&self, name: &str, now: Timestamp) -> Option<SignInCandidate> {
         match self.begin_sign_in(&key(name), &[], None, now).await.unwrap().unwrap() {
             SignInSubject::Account(found) => Some(*found),
@@ -267,7 +272,7 @@ impl World {
         }
     }
 
-    /// Request to sign in after the password has matched.
+    /// Makes the second step of a sign-in, for a password that has matched.
     pub(super) fn right(
         &self,
         user: UserId,
@@ -296,7 +301,7 @@ impl World {
         session
     }
 
-    /// True if a session is active. Checks all three ways to look a session up.
+    /// True if a session is live. Checks it by all three methods of the store that look a session up.
     pub(super) async fn lives(&self, id: SessionId, now: Timestamp) -> bool {
         let live = self.find_live_session(id, now).await.unwrap();
         let owner = self.find_session_owner(id, now).await.unwrap();
@@ -318,7 +323,7 @@ impl World {
         self.claim_mails(self.lease(now), &MailSchedule::default(), 1000, now).await.unwrap()
     }
 
-    /// Lease of a worker for one minute.
+    /// Makes a lease, by which a worker claims mails for one minute.
     pub(super) fn lease(&self, now: Timestamp) -> Lease {
         Lease { id: self.lease_id(now), until: now.plus(std::time::Duration::from_mins(1)) }
     }

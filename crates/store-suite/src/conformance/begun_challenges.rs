@@ -39,7 +39,7 @@ pub(super) async fn a_step_up_is_answered_with_the_second_factor(world: World) {
     assert_eq!(world.judged(answer).await, Answered::Invalid);
 }
 
-/// Answer that completes a reauthentication in a session.
+/// Makes an answer to a challenge that completes a reauthentication in a session.
 fn step_up_answer(
     world: &World,
     session: latchkey_domain::ids::SessionId,

@@ -12,7 +12,7 @@ use super::fixtures::{DAY, HOUR, World, at};
 use super::guards::guard;
 use latchkey_store::{AnswerChallenge, Answered, Completion, Entered};
 
-/// Wrong answer from a client.
+/// Begins a sign-in, and makes a wrong answer to its challenge, sent by this client.
 async fn wrong(world: &World, two_step: &TwoStep, client: &str, now: Timestamp) -> AnswerChallenge {
     let challenge = world.challenged(two_step.user.id, now).await;
     AnswerChallenge { guard: Some(second_factor_guard("ada", client)), ..world.wrong(challenge, now) }
@@ -24,7 +24,8 @@ async fn fail(world: &World, two_step: &TwoStep, client: &str, times: u32, now: 
     }
 }
 
-/// Right answer from a client, with a TOTP code of this time step.
+/// Begins a sign-in, and makes a right answer to its challenge, sent by this client, with the TOTP code of
+/// this time step.
 async fn right(
     world: &World,
     two_step: &TwoStep,

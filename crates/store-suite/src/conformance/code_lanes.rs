@@ -17,24 +17,26 @@ use super::oauth_acts::google;
 use Purpose::{ResetPassword, VerifyEmail};
 
 impl World {
-    /// Creates an account that signed up from its home client, while verification was off.
+    /// Creates an account whose owner signed up, and is signed in, from the host [`super::fixtures::HOME`].
+    /// Verification was not required.
     async fn at_home(&self, name: &str, now: Timestamp) -> User {
         self.create_in(self.account(name, now), self.session(now)).await
     }
 
-    /// Sends a reset code that was requested from this host.
+    /// Requests a code for a password reset from this host.
     async fn ask(&self, email: &EmailKey, host: u8, code: CodeMac, now: Timestamp) {
         let email_code = email_code_in(lane(email, host), code, now);
         let request = self.request(email, ResetPassword, email_code, now);
         self.request_email_code(request).await.unwrap().unwrap();
     }
 
-    /// True if a reset code can be exchanged from this host.
+    /// True if a six-digit code for a password reset is accepted from this host.
     async fn types(&self, email: &EmailKey, host: u8, code: CodeMac, now: Timestamp) -> bool {
         self.tries(email, host, (code, CodeForm::SixDigits), now).await
     }
 
-    /// True if a long reset code can be exchanged from this host.
+    /// True if a long code for a password reset, as mailed after too many wrong attempts, is accepted from
+    /// this host.
     async fn types_long(&self, email: &EmailKey, host: u8, code: CodeMac, now: Timestamp) -> bool {
         self.tries(email, host, (code, CodeForm::Long), now).await
     }

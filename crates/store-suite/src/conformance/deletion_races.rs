@@ -1,4 +1,5 @@
-//! Races of deletions with restorals, with their end, and with sign-ins.
+//! Cases of an account's deletion that runs concurrently with its restoral, with the end of its grace period,
+//! or with a sign-in.
 
 use latchkey_domain::audit::AuditKind;
 

@@ -27,7 +27,7 @@ use latchkey_store::{
 const GRACE: i64 = 14;
 
 impl World {
-    /// Deletion of an account, with a grace period of two weeks.
+    /// Makes an owner's request to delete the account, with a grace period of two weeks.
     pub(super) fn deletion(&self, of: Mover, now: Timestamp) -> DeleteAccount {
         let deletes_at = now.plus(days(GRACE.unsigned_abs()));
         DeleteAccount {
@@ -41,7 +41,7 @@ impl World {
         }
     }
 
-    /// Creates an account in deletion.
+    /// Creates an account whose deletion is scheduled.
     pub(super) async fn in_deletion(&self, name: &'static str, now: Timestamp) -> Mover {
         let of = self.mover(name, now).await;
         assert!(self.delete_account(self.deletion(of, now)).await.unwrap());
@@ -49,7 +49,7 @@ impl World {
         of
     }
 
-    /// Answer that restores an account.
+    /// Makes an answer to the challenge of a sign-in that restores an account whose deletion is scheduled.
     pub(super) fn restoring(&self, challenge: TokenHash, now: Timestamp) -> AnswerChallenge {
         self.answer(challenge, ChallengeKind::Restore, Shown::Restore(self.restoral(now)), now)
     }
@@ -58,7 +58,7 @@ impl World {
         Restoral { event: self.event(AuditKind::DeletionCancelled, now), mail: Some(self.mail(now)) }
     }
 
-    /// Deletes the accounts for good whose grace period is over.
+    /// Deletes the accounts whose grace period is over, and returns their number.
     pub(super) async fn finish(&self, now: Timestamp) -> u64 {
         let due = self.list_due_deletions(now).await.unwrap();
         self.finish_deletions(self.finished(due, now), now).await.unwrap()

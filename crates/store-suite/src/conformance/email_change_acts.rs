@@ -1,4 +1,5 @@
-//! Helpers that make one store call each, for changes of an address by its owner.
+//! Helpers of the cases, each of which makes one call of the store, or the request for it: changes of an
+//! address by its owner.
 
 use std::time::Duration;
 
@@ -16,9 +17,9 @@ use latchkey_store::{
     ShownCode, SideCode,
 };
 
-/// Seed of the code that is mailed to the new address.
+/// Number that identifies the code mailed to the new address ([`super::fixtures::mac`]).
 pub(super) const NEW: u8 = 21;
-/// Seed of the code that is mailed to the current address.
+/// Number that identifies the code mailed to the current address ([`super::fixtures::mac`]).
 pub(super) const CURRENT: u8 = 22;
 
 /// An account with the password `secret`: its address, and the session in which its owner changes
@@ -31,13 +32,13 @@ pub(super) struct Mover {
 }
 
 impl World {
-    /// Verified account with a session.
+    /// Creates a verified account with a session.
     pub(super) async fn mover(&self, name: &'static str, now: Timestamp) -> Mover {
         let user = self.verified(name, now).await.id;
         Mover { user, session: self.open_session(user, now).await.id, name }
     }
 
-    /// Request to change the address, from this host.
+    /// Makes a request to change the email address, sent from this host.
     pub(super) fn email_change(&self, of: Mover, to: &str, host: u8, now: Timestamp) -> BeginEmailChange {
         let expires_at = now.plus(Duration::from_mins(30));
         let side = |code: u8| SideCode {
@@ -75,7 +76,8 @@ impl World {
         }
     }
 
-    /// Codes entered for a change, from this host.
+    /// Makes a request, sent from this host, to complete a change of address by the codes mailed to the new
+    /// and the current address.
     pub(super) fn entering(
         &self,
         of: Mover,
@@ -127,12 +129,12 @@ impl World {
         (undo, Mover { name: to, ..of })
     }
 
-    /// Change of address that the account shows to its owner.
+    /// Returns the change of address that the owner sees in the account, if one is not completed yet.
     pub(super) async fn open_change(&self, of: Mover, now: Timestamp) -> Option<EmailChange> {
         self.find_own_account(of.session, now).await.unwrap().unwrap().email_change
     }
 
-    /// Kinds and recipients of the waiting mails, sorted.
+    /// Claims the mails that are due, and returns their kinds and recipients, sorted.
     pub(super) async fn told(&self, now: Timestamp) -> Vec<(MailKind, String)> {
         let mails = self.mails(now).await.into_iter();
         let mut told: Vec<_> =
@@ -142,7 +144,7 @@ impl World {
     }
 }
 
-/// Local part of an address at example.org, as in [`World::told`].
+/// Returns the address `name`@example.org as text, as in [`World::told`].
 pub(super) fn to(name: &str) -> String {
     key(name).as_str().to_owned()
 }

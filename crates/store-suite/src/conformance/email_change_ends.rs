@@ -1,4 +1,5 @@
-//! Cases of the end of a change of address, and of the data that a completed change leaves.
+//! Cases of changes of address that end (completed, cancelled or expired), and of what a completed change
+//! leaves in the account.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::codes::Purpose;

@@ -1,4 +1,5 @@
-//! Races of changes of an address, of their undo, and of sign-ups at the addresses concerned.
+//! Cases of changes of an address that run concurrently with each other, with their undo, or with sign-ups at
+//! the old or new address.
 
 use super::email_change_acts::{CURRENT, NEW};
 use super::fixtures::{RACERS, STRANGER, World, at, email, key, mac};

@@ -13,7 +13,7 @@ use latchkey_store::{
 };
 
 impl World {
-    /// Request for a mail with a sign-in code, without rate limits, while sign-up is open.
+    /// Makes a request for a mail with a sign-in code, without rate limits, while sign-up is open.
     pub(super) fn sign_in_mail(&self, name: &str, code: CodeMac, now: Timestamp) -> RequestSignInMail {
         let NewEmailCode::Code(code) = email_code(code, now) else { panic!("a code") };
         let (email, takes, mail) = (email(name), Vec::new(), self.mail(now));

@@ -20,8 +20,8 @@ fn challenge(number: u8) -> TokenHash {
 }
 
 impl World {
-    /// Mails the code `mac(1)` and a link to an address, at the request of this host. The PKCE challenge of the link
-    /// is number 1. Returns the link's token.
+    /// Requests, from this host, a mail with the code `mac(1)` and a sign-in link. Returns the link's token.
+    /// The link has a PKCE code challenge.
     async fn send_sign_in_link(&self, name: &str, host: u8, now: Timestamp) -> TokenHash {
         let hash = self.token();
         let link = NewSignInLink {

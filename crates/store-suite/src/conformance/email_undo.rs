@@ -1,4 +1,5 @@
-//! Cases of undo links of a changed address, and of the address that they reserve.
+//! Cases of mailed links that undo a change of address, and of the former address, which stays reserved while
+//! the link is valid.
 
 use latchkey_domain::challenge::ChallengeKind;
 use latchkey_domain::factors::TotpStep;

@@ -1,4 +1,4 @@
-//! Cases of the enrolment of TOTP factors, by a session or by a challenge of a sign-in.
+//! Cases of the enrolment of TOTP factors, in a session, or during a sign-in whose challenge requires it.
 
 use std::time::Duration;
 

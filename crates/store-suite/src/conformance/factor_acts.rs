@@ -1,4 +1,5 @@
-//! Helpers that make one store call each, for second factors, challenges and undo links.
+//! Helpers of the cases, each of which makes one call of the store, or the request for it: second factors,
+//! challenges and undo links.
 
 use std::time::Duration;
 
@@ -30,12 +31,12 @@ pub(super) const RECOVERY_CODES: u32 = 10;
 /// Time step of the TOTP code that confirms the first factor.
 pub(super) const FIRST_STEP: i64 = 100;
 
-/// Terms of a challenge with five attempts, while a sign-in needs a verified address.
+/// Makes the conditions for answering a challenge: at most five attempts, and a verified address.
 pub(super) fn terms(now: Timestamp) -> ChallengeTerms {
     ChallengeTerms { attempts: 5, rules: rules(SecondFactorPolicy::Optional), must_verify: true, now }
 }
 
-/// Recovery code of this number, from 0 on.
+/// Returns the MAC of the recovery code with this number, from 0 on.
 pub(super) fn recovery_code(number: u8) -> CodeMac {
     mac(100 + number)
 }
@@ -53,7 +54,7 @@ pub(super) fn second_factor_guard(account: &str, client: &str) -> SecondFactorGu
     }
 }
 
-/// Account with two-step sign-in, its session and its TOTP factor.
+/// A user with two-step sign-in, the session in which it was turned on, and the TOTP factor.
 pub(super) struct TwoStep {
     pub(super) user: User,
     pub(super) session: NewSession,
@@ -62,7 +63,7 @@ pub(super) struct TwoStep {
 
 /// Helpers for factors.
 impl World {
-    /// Pending factor that is valid for ten minutes.
+    /// Makes a request to enrol a TOTP factor, which must be confirmed within ten minutes.
     pub(super) fn totp(&self, enroller: Enroller, now: Timestamp) -> BeginTotp {
         BeginTotp {
             enroller,
@@ -74,7 +75,7 @@ impl World {
         }
     }
 
-    /// Writes a pending factor of a session.
+    /// Begins the enrolment of a TOTP factor in a session, and returns the factor's id.
     pub(super) async fn pend(&self, user: UserId, session: SessionId, now: Timestamp) -> FactorId {
         let begin = self.totp(Enroller::Session(user, session), now);
         let id = begin.id;
@@ -82,14 +83,15 @@ impl World {
         id
     }
 
-    /// Session of level two.
+    /// Makes a session of authentication level two (password and one-time code).
     pub(super) fn session_of_two(&self, now: Timestamp) -> NewSession {
         let session = self.session(now);
         let methods = session.methods.clone().with(AuthMethod::OneTimeCode).with(AuthMethod::MultiFactor);
         NewSession { methods, level: Level::Two, ..session }
     }
 
-    /// Confirmation of a pending factor, with the time step of the entered code; `None` for a wrong code.
+    /// Makes a confirmation of a TOTP factor. `step` is the entered code's time step; `None` for a wrong
+    /// code.
     pub(super) fn confirmation(
         &self,
         enroller: Enroller,
@@ -122,12 +124,12 @@ impl World {
         }
     }
 
-    /// Token with this lifetime.
+    /// Makes a token with this lifetime.
     pub(super) fn new_token(&self, now: Timestamp, lifetime: Duration) -> NewToken {
         NewToken { hash: self.token(), expires_at: now.plus(lifetime) }
     }
 
-    /// Confirms a pending factor of a session.
+    /// Confirms a TOTP factor whose enrolment was begun in a session.
     pub(super) async fn confirm(
         &self,
         user: UserId,
@@ -159,7 +161,7 @@ impl World {
         }
     }
 
-    /// Change of factors in the session of their owner.
+    /// Makes a request of the owner to change factors in the session of `two_step`.
     pub(super) fn factor_change<T>(
         &self,
         two_step: &TwoStep,
@@ -185,7 +187,7 @@ impl World {
 
 /// Helpers for challenges.
 impl World {
-    /// Challenge that is valid for ten minutes.
+    /// Makes a challenge that is valid for ten minutes.
     pub(super) fn new_challenge(&self, now: Timestamp) -> NewChallenge {
         NewChallenge {
             hash: self.token(),
@@ -220,7 +222,7 @@ impl World {
         self.begin_reauthentication(begin).await.unwrap().unwrap().map(|kinds| (hash, kinds))
     }
 
-    /// Begins the challenge of a password reset.
+    /// Begins the challenge of a password reset. Returns `None` if the reset token is refused.
     pub(super) async fn reset_challenge(&self, token: TokenHash, now: Timestamp) -> Option<TokenHash> {
         let challenge = self.new_challenge(now);
         let (hash, rules) = (challenge.hash, rules(SecondFactorPolicy::Optional));
@@ -232,7 +234,7 @@ impl World {
         self.find_challenge(challenge, terms(now)).await.unwrap().map(|found| *found)
     }
 
-    /// Completion of a sign-in, with a session of level two.
+    /// Makes the completion of a sign-in: a session of authentication level two, events and a mail.
     pub(super) fn completed(&self, now: Timestamp) -> CompletedSignIn {
         CompletedSignIn {
             session: self.session_of_two(now),
@@ -243,8 +245,8 @@ impl World {
         }
     }
 
-    /// Answer to the challenge of a sign-in, without guess limits, while the account has all its recovery
-    /// codes.
+    /// Makes an answer to the challenge of a sign-in, without guess limits. The account must have all its
+    /// recovery codes.
     pub(super) fn answer(
         &self,
         challenge: TokenHash,
@@ -273,7 +275,7 @@ impl World {
         }
     }
 
-    /// Answer with a TOTP code.
+    /// Makes an answer to the challenge of a sign-in with a right TOTP code.
     pub(super) fn totp_answer(
         &self,
         challenge: TokenHash,
@@ -284,7 +286,7 @@ impl World {
         self.answer(challenge, ChallengeKind::Totp, Shown::Totp(factor, TotpStep(step)), now)
     }
 
-    /// Answer with a recovery code.
+    /// Makes an answer to a sign-in's challenge with a recovery code. `left` counts the unused codes.
     pub(super) fn recovery_answer(
         &self,
         challenge: TokenHash,
@@ -298,7 +300,7 @@ impl World {
         answer
     }
 
-    /// Answer with a wrong TOTP code.
+    /// Makes an answer to the challenge of a sign-in with a wrong TOTP code.
     pub(super) fn wrong(&self, challenge: TokenHash, now: Timestamp) -> AnswerChallenge {
         self.answer(challenge, ChallengeKind::Totp, Shown::Wrong, now)
     }
@@ -307,7 +309,7 @@ impl World {
         self.answer_challenge(answer).await.unwrap().unwrap()
     }
 
-    /// Limit that refuses an answer.
+    /// Sends an answer to a challenge. Returns the guess limit that refuses it, or `None` if it is judged.
     pub(super) async fn limited(&self, answer: AnswerChallenge) -> Option<Limited> {
         self.answer_challenge(answer).await.unwrap().err()
     }
@@ -315,13 +317,14 @@ impl World {
 
 /// Helpers for password resets.
 impl World {
-    /// Reset token of level one.
+    /// Requests a password reset, and exchanges the mailed code for a token of authentication level one.
     pub(super) async fn reset_token(&self, name: &str, now: Timestamp) -> TokenHash {
         self.send_code(&key(name), Purpose::ResetPassword, mac(1), now).await;
         self.exchange(&key(name), mac(1), now).await.unwrap()
     }
 
-    /// Answer that exchanges the challenge of a reset for a token of level two.
+    /// Makes an answer that exchanges the challenge of a password reset for a token of authentication level
+    /// two.
     pub(super) fn reset_answer(
         &self,
         challenge: TokenHash,
@@ -334,7 +337,7 @@ impl World {
         (AnswerChallenge { completes: Completion::Reset(token), ..answer }, token.hash)
     }
 
-    /// Reset token of level two.
+    /// Obtains a reset token of authentication level two, by a mailed code and a TOTP code.
     pub(super) async fn second_reset_token(
         &self,
         two_step: &TwoStep,
@@ -349,7 +352,7 @@ impl World {
         token
     }
 
-    /// Id of the user with an address.
+    /// Reads the id of the user with the address `name`@example.org.
     pub(super) async fn user_of(&self, name: &str) -> UserId {
         self.find_user_by_email(&key(name)).await.unwrap().unwrap().id
     }
@@ -367,7 +370,7 @@ impl World {
         token
     }
 
-    /// Use of an undo link; the reset code is `mac(9)`.
+    /// Makes a use of an undo link. The mail after the undo has the password reset code `mac(9)`.
     pub(super) fn use_undo(&self, token: TokenHash, name: &str, now: Timestamp) -> UseUndoLink {
         UseUndoLink {
             token,

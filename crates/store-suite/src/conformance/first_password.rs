@@ -12,7 +12,7 @@ use super::oauth_acts::google;
 use latchkey_store::{NewAccount, PasswordSet, SetPassword};
 
 impl World {
-    /// First password of an account, set in this session.
+    /// Makes a request to set the first password of an account, in the session `keep`.
     fn first_password(&self, user_id: UserId, keep: SessionId, secret: &str, now: Timestamp) -> SetPassword {
         SetPassword {
             user_id,
@@ -24,7 +24,7 @@ impl World {
         }
     }
 
-    /// Account without password, with a session.
+    /// Creates an account without a password, with a session.
     async fn passwordless(&self, name: &str, email_verified: bool) -> (UserId, SessionId) {
         let account = NewAccount { password: None, email_verified, ..self.account(name, at(0)) };
         let session = self.session(at(0));

@@ -34,11 +34,11 @@ pub(super) const HOUR: i64 = 60 * MINUTE;
 pub(super) const DAY: i64 = 24 * HOUR;
 /// Grace period of replaced refresh tokens.
 pub(super) const GRACE: Duration = Duration::from_millis(GRACE_MS.unsigned_abs());
-/// The same in milliseconds.
+/// Grace period of replaced refresh tokens, in milliseconds.
 pub(super) const GRACE_MS: i64 = 30_000;
-/// Number of attempts that codes allow.
+/// Numbers of wrong attempts that are allowed per code, per hour and per day.
 pub(super) const BUDGET: CodeBudget = CodeBudget { per_code: 5, per_hour: 10, per_day: 30 };
-/// Sealed part of a mail that contains a long code.
+/// Stand-in for the encrypted content of a mail that contains a long code.
 pub(super) const LONG: &[u8] = b"a long code";
 /// Number of the host from which accounts sign in.
 pub(super) const HOME: u8 = 1;
@@ -88,17 +88,18 @@ pub(super) fn salted(salt: &str, text: &str) -> PasswordHash {
     PasswordHash::from_phc(format!("$argon2id$v=19$m=19456,t=2,p=1${salt}${text}"))
 }
 
-/// MAC of a code, which this number identifies.
+/// Returns a MAC that stands for the code with this number.
 pub(super) fn mac(code: u8) -> CodeMac {
     CodeMac::from_bytes([code; 32])
 }
 
-/// MAC of the long code that takes the place of a six-digit code.
+/// Returns a MAC that stands for the long code, which is mailed instead of a six-digit code after too many
+/// wrong attempts.
 pub(super) fn long(six_digits: CodeMac) -> CodeMac {
     CodeMac::from_bytes(six_digits.as_bytes().map(|byte| !byte))
 }
 
-/// Client at 192.0.2.`host`, as data for the counters of wrong codes at this address.
+/// Makes the data by which wrong codes for this address are counted, for a client at 192.0.2.`host`.
 pub(super) fn lane(email: &EmailKey, host: u8) -> CodeLane {
     CodeLane { client: known_client(email, client(host).address), budget: BUDGET }
 }
@@ -108,7 +109,7 @@ pub(super) fn client(host: u8) -> Client {
     Client::new(ClientAddress::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, host))), Some("Browser/1.0"))
 }
 
-/// Request for one token of a bucket that holds `burst` tokens and refills in a minute.
+/// Makes a request for one token of a token bucket that holds `burst` tokens and refills in a minute.
 pub(super) fn take(limit: &'static str, burst: u32) -> Take {
     let rate = Rate { burst, window: Duration::from_mins(1) };
     Take { key: LimitKey::new(limit, &["subject"]), rate, limit }
@@ -166,7 +167,7 @@ impl World {
         TokenHash::of(&self.serial().to_be_bytes())
     }
 
-    /// Audit event without user and session, which the store fills in.
+    /// Makes an audit event. Its user and session are `None`; the store fills them in.
     pub(super) fn event(&self, kind: AuditKind, now: Timestamp) -> AuditEvent {
         AuditEvent {
             id: self.event_id(now),
@@ -180,7 +181,7 @@ impl World {
         }
     }
 
-    /// Session with an idle timeout of 30 days and a lifetime of 90 days.
+    /// Makes a session with an idle timeout of 30 days and a lifetime of 90 days.
     pub(super) fn session(&self, now: Timestamp) -> NewSession {
         NewSession {
             id: self.session_id(now),
@@ -195,13 +196,13 @@ impl World {
         }
     }
 
-    /// Mail whose sealed part is its id.
+    /// Makes a mail. Its id stands in for the encrypted content.
     pub(super) fn mail(&self, now: Timestamp) -> NewMail {
         let id = self.mail_id(now);
         NewMail { id, sealed: id.to_string().into_bytes() }
     }
 
-    /// Verified account with the password `secret` and a profile with this name, without a session.
+    /// Makes a verified account with the password `secret` and a profile with this name, without a session.
     pub(super) fn account(&self, name: &str, now: Timestamp) -> NewAccount {
         NewAccount {
             id: self.user_id(now),

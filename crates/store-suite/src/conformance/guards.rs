@@ -10,11 +10,11 @@ use latchkey_domain::time::Timestamp;
 use super::fixtures::{DAY, HOUR, MINUTE, World, at, days, key, password};
 use latchkey_store::{ChangePassword, Entered, FailedSignIn, PasswordChange, SignInGuard, SignInOutcome};
 
-/// Name of the limit per account and client address.
+/// Name of the guess limit per account and client address.
 const PAIR: &str = "password sign-in, per account and address";
 const ACCOUNT: &str = "password sign-in, per account over all addresses";
 
-/// Default guess limits of an account and a client.
+/// Makes the default guess limits of password checks, for an account and a client.
 pub(super) fn guard(account: &str, client: &str) -> SignInGuard {
     SignInGuard {
         pair: LimitKey::new("pair", &[account, client]),
@@ -47,7 +47,7 @@ async fn fail_times(world: &World, guard: &SignInGuard, times: u32, now: Timesta
     }
 }
 
-/// Limit that refuses a sign-in; `None` if it succeeds.
+/// Begins a sign-in. Returns the guess limit that refuses it, or `None` if the password may be checked.
 async fn limited(world: &World, name: &str, guard: &SignInGuard, now: Timestamp) -> Option<Limited> {
     world.begin_sign_in(&key(name), &[], Some(guard), now).await.unwrap().err()
 }

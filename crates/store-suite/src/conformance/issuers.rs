@@ -14,7 +14,7 @@ use super::oauth_acts::{ISSUER, OPEN, google, identity, issued_by, linker, of_un
 use super::races::race;
 
 const OTHER: &str = "https://other.example";
-/// Rules of a provider whose issuer is known only from its tokens.
+/// Rules for sign-ins at a provider whose issuer is known only from its id tokens.
 const BY_TOKEN: IdentityRules = IdentityRules { earlier: LegacyIdentities::OfAnyIssuer, ..OPEN };
 /// Rules of a provider that does not link identities by address.
 const APART: IdentityRules = IdentityRules { links_by_email: false, ..OPEN };

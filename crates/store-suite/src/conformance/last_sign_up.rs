@@ -12,7 +12,7 @@ use latchkey_store::{
 use super::fixtures::{DAY, World, at, key, mac, password, salted};
 use super::races::race;
 
-/// Hash that is stored for the address.
+/// Returns the stored password hash of the last sign-up with the address.
 async fn kept(world: &World, name: &str) -> Option<PasswordHash> {
     world.candidate(name, at(5)).await.and_then(|candidate| candidate.last_sign_up)
 }

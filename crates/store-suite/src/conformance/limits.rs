@@ -215,7 +215,7 @@ pub(super) async fn a_limited_exchange_is_not_counted(world: World) {
     assert!(!takes(&world, &limits[..1], at(0)).await, "an exchange takes its token");
 }
 
-/// Request to open a link, with rate limits.
+/// Makes a request to open a link that takes tokens from these buckets.
 fn opening(world: &World, link: TokenHash, takes: &[Take]) -> OpenLink {
     OpenLink { takes: takes.to_vec(), ..world.link_opening(link, at(0)) }
 }

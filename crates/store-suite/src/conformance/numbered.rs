@@ -31,32 +31,32 @@ pub fn at(seconds: i64) -> Timestamp {
     Timestamp::from_millis(1_772_366_400_000 + seconds * 1000)
 }
 
-/// Random part of the ids that belong to a number.
+/// Returns the bytes that stand for the random part of all ids derived from `number`.
 fn random(number: u64) -> [u8; 10] {
     let mut random = [0; 10];
     random[2..].copy_from_slice(&number.to_be_bytes());
     random
 }
 
-/// Id of a number's account.
+/// Returns the id of account `number`.
 #[must_use]
 pub fn user_id(number: u64) -> UserId {
     UserId::new(at(0), random(number))
 }
 
-/// Address of a number's account.
+/// Returns the email address of account `number`.
 #[must_use]
 pub fn email(number: u64) -> Email {
     Email::parse(&format!("user{number}@example.org")).unwrap()
 }
 
-/// Lookup key of a number's address.
+/// Returns the lookup key of the email address of account `number`.
 #[must_use]
 pub fn key(number: u64) -> EmailKey {
     email(number).key().clone()
 }
 
-/// Account of a number: password, profile, no session.
+/// Makes account `number`: with password and profile, without a session.
 #[must_use]
 pub fn account(number: u64) -> NewAccount {
     NewAccount {
@@ -76,7 +76,7 @@ pub fn account(number: u64) -> NewAccount {
     }
 }
 
-/// Event of a number.
+/// Makes the audit event of the sign-up of account `number`.
 #[must_use]
 pub fn event(number: u64) -> AuditEvent {
     AuditEvent {
@@ -91,13 +91,13 @@ pub fn event(number: u64) -> AuditEvent {
     }
 }
 
-/// Mail of a number.
+/// Makes a mail whose id is derived from `number`.
 #[must_use]
 pub fn mail(number: u64) -> NewMail {
     NewMail { id: MailId::new(at(0), random(number)), sealed: vec![7; 100] }
 }
 
-/// Hash of a number's token.
+/// Returns the hash of a token derived from `number`.
 #[must_use]
 pub fn token(number: u64) -> TokenHash {
     TokenHash::of(&number.to_be_bytes())
@@ -109,7 +109,8 @@ pub fn client() -> Client {
     Client::new(ClientAddress::new(IpAddr::V4(Ipv4Addr::LOCALHOST)), None)
 }
 
-/// Code number `number`, requested and entered by a client that the account does not know.
+/// Makes a code, valid for ten minutes, that stands for `number`. It is requested and entered by a client
+/// that the account does not know.
 #[must_use]
 pub fn code(number: u8) -> NewEmailCode {
     NewEmailCode::Code(NewCode {
@@ -127,7 +128,7 @@ pub const LANE: CodeLane = CodeLane {
     budget: CodeBudget { per_code: 5, per_hour: 10, per_day: 30 },
 };
 
-/// Random part of an id, for another id.
+/// Returns the random part of a session's id, from which another id is made.
 fn random_of(id: SessionId) -> [u8; 10] {
     let mut random = [0; 10];
     random.copy_from_slice(&id.as_uuid().as_bytes()[6..]);
@@ -162,7 +163,8 @@ pub fn rules(policy: SecondFactorPolicy) -> FactorRules {
     FactorRules { policy, rp_id: Some(RpId::new("example.org")) }
 }
 
-/// Session of a number: its family is the number's token, its first refresh token that of the number plus 1,000.
+/// Makes session `number`. Its token family has the hash `token(number)`, its first refresh token the hash
+/// `token(number + 1000)`.
 #[must_use]
 pub fn session(number: u64) -> NewSession {
     let id = SessionId::new(at(0), random(number));
@@ -171,13 +173,14 @@ pub fn session(number: u64) -> NewSession {
     NewSession::new(id, hashes, AuthMethods::of(AuthMethod::Password), client(), at(0), lifetimes)
 }
 
-/// Token of a session as a client presents it. A replaced token works for 30 seconds.
+/// Makes the refresh token of a session as a client presents it. After its replacement it works for 30
+/// seconds.
 #[must_use]
 pub fn presented(session: &NewSession, hash: TokenHash) -> PresentedRefreshToken {
     PresentedRefreshToken { family: session.family, hash, grace: Duration::from_secs(30) }
 }
 
-/// Refresh of a session with the token of number 5 as the successor. It writes no mail.
+/// Makes a refresh of a session, whose new token has the hash `token(5)`. No mail is written.
 #[must_use]
 pub fn refresh(presented: PresentedRefreshToken, reuse_event: AuditEvent, now: Timestamp) -> RefreshSession {
     RefreshSession {

@@ -1,4 +1,5 @@
-//! Helpers that make one store call each, for identity providers.
+//! Helpers of the cases, each of which makes one call of the store, or the request for it: sign-ins at
+//! identity providers.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::identity::{
@@ -20,7 +21,7 @@ use latchkey_store::{
     PresentedCode, SignInWithIdentity, StoredProvider, TakenCode, UnlinkIdentity, UnlinkOutcome,
 };
 
-/// Rules that allow sign-up without verification.
+/// Rules for sign-ins with an identity that create an account without requiring a verified address.
 pub(super) const OPEN: IdentityRules = IdentityRules {
     is_sign_up_open: true,
     must_be_verified: false,
@@ -29,7 +30,7 @@ pub(super) const OPEN: IdentityRules = IdentityRules {
 };
 /// Issuer of all identities.
 pub(super) const ISSUER: &str = "https://issuer.example";
-/// Redirect target of the flows.
+/// URL of the app to which the sign-ins at a provider return.
 pub(super) const APP: &str = "https://app.example/back?x=1#top";
 
 pub(super) fn provider(key: &str) -> ProviderKey {
@@ -151,7 +152,7 @@ impl World {
         self.unlink_identity(unlink).await.unwrap()
     }
 
-    /// Google sign-in flow that is valid for ten minutes.
+    /// Makes the record of a sign-in that begins at Google, valid for ten minutes.
     pub(super) fn flow(&self, linker: Option<Linker>, now: Timestamp) -> NewFlow {
         NewFlow {
             state: self.token(),
@@ -165,7 +166,8 @@ impl World {
         }
     }
 
-    /// Exchange code that is valid for one minute.
+    /// Makes the one-time code that the service issues to the app after a sign-in at a provider, valid for
+    /// one minute.
     pub(super) fn oauth_code(
         &self,
         identity: VerifiedIdentity,
@@ -183,7 +185,7 @@ impl World {
         }
     }
 
-    /// Presents an exchange code with a PKCE verifier.
+    /// Exchanges the app's one-time code, with a PKCE verifier.
     pub(super) async fn present_code(
         &self,
         code: TokenHash,

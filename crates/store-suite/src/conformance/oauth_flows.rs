@@ -1,4 +1,5 @@
-//! Cases of OAuth states and exchange codes: single use, bound to their client.
+//! Cases of OAuth `state` parameters, and of the one-time codes that the service issues to the app: single
+//! use, bound to their client.
 
 use latchkey_domain::identity::{IdentityRefusal, IdentityRules};
 use latchkey_domain::profile::{AvatarUrl, Name};

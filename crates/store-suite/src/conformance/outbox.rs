@@ -1,4 +1,5 @@
-//! Cases of the outbox: claims under a lease, settlement by the holder of the lease, and dead mails.
+//! Cases of the outbox: a worker claims mails under a lease, only the lease's holder reports their delivery,
+//! and mails that failed too often are given up.
 
 use std::time::Duration;
 

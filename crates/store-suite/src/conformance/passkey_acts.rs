@@ -1,4 +1,4 @@
-//! Helpers that make one store call each, for passkeys.
+//! Helpers of the cases, each of which makes one call of the store, or the request for it: passkeys.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ pub(super) fn offer() -> SignInOffer {
     SignInOffer { rp_id: Some(rp_id()), ..SignInOffer::default() }
 }
 
-/// State after an assertion with this counter, by a passkey that is synced.
+/// Makes the state of a passkey after an assertion with this signature counter. The passkey is synced.
 pub(super) const fn state(counter: u32) -> PasskeyState {
     PasskeyState { counter, is_backed_up: true }
 }
@@ -45,7 +45,7 @@ pub(super) async fn mailed(world: &World, now: Timestamp) -> Vec<MailKind> {
 }
 
 impl World {
-    /// Ceremony that is valid for ten minutes.
+    /// Makes a WebAuthn ceremony (registration or sign-in) that is valid for ten minutes.
     pub(super) fn ceremony(&self, now: Timestamp) -> Ceremony {
         Ceremony { hash: self.token(), expires_at: now.plus(Duration::from_mins(10)) }
     }
@@ -61,7 +61,7 @@ impl World {
         self.begin_passkey(begin).await.unwrap()
     }
 
-    /// Passkey with a new credential id that may be synced; its counter is 5.
+    /// Makes a passkey with a new credential id. It may be synced; its signature counter is 5.
     pub(super) fn new_passkey(&self, now: Timestamp) -> NewPasskey {
         NewPasskey {
             id: self.id(now, PasskeyId::new),
@@ -76,7 +76,7 @@ impl World {
         }
     }
 
-    /// Registration of a new passkey, with mails and an undo link.
+    /// Makes a request to register a new passkey, with the mails about it and an undo link.
     pub(super) fn registration(&self, enroller: Enroller, now: Timestamp) -> RegisterPasskey {
         RegisterPasskey {
             enroller,
@@ -127,13 +127,13 @@ impl World {
         }
     }
 
-    /// Session of level two by a passkey alone.
+    /// Makes a session of authentication level two, opened by a passkey alone.
     pub(super) fn session_by_passkey(&self, now: Timestamp) -> NewSession {
         let methods = AuthMethods::of(AuthMethod::SyncedPasskey).with(AuthMethod::MultiFactor);
         NewSession { methods, level: Level::Two, ..self.session(now) }
     }
 
-    /// Sign-in with a passkey whose assertion has this counter.
+    /// Makes a sign-in with a passkey whose assertion has this signature counter.
     pub(super) fn passkey_sign_in(&self, id: PasskeyId, counter: u32, now: Timestamp) -> SignInWithPasskey {
         SignInWithPasskey {
             ceremony: self.ceremony(now),
@@ -164,7 +164,7 @@ impl World {
         }
     }
 
-    /// Audit event and mail of a refused passkey.
+    /// Makes the audit event and the mail that are written if a passkey is refused.
     pub(super) fn passkey_refusal(&self, now: Timestamp) -> PasskeyRefusal {
         PasskeyRefusal { event: self.event(AuditKind::PasskeyRefused, now), mail: Some(self.mail(now)) }
     }
@@ -182,7 +182,7 @@ impl World {
         matches!(outcome, PasskeySignIn::Entered(_)).then_some(session)
     }
 
-    /// Change of passkeys in a session of their owner.
+    /// Makes a request of the owner to change passkeys in a session.
     pub(super) fn passkey_change<T>(
         &self,
         (user_id, session_id): (UserId, SessionId),
@@ -205,7 +205,7 @@ impl World {
         self.remove_passkey(remove, offer()).await.unwrap()
     }
 
-    /// Stores request options for a challenge, in place of earlier ones.
+    /// Stores the WebAuthn challenge of request options for an answer by passkey, in place of an earlier one.
     pub(super) async fn ask_for_passkey(
         &self,
         challenge: TokenHash,
@@ -216,7 +216,7 @@ impl World {
         self.save_passkey_options(challenge, options, terms).await.unwrap().map(|_| options)
     }
 
-    /// Answer by a passkey whose assertion has this counter.
+    /// Makes an answer to a challenge by a passkey whose assertion has this signature counter.
     pub(super) fn passkey_answer(
         &self,
         challenge: TokenHash,

@@ -12,7 +12,7 @@ use super::numbered::rules;
 use super::passkey_acts::rp_id;
 use latchkey_store::{Entered, FoundPasskey, PasskeySignIn, ShownPasskey, SignInWithPasskey};
 
-/// Verified account with a password, a session and a passkey whose counter is 5.
+/// Creates a verified account with a password, a session and a passkey whose signature counter is 5.
 async fn owner(world: &World) -> (User, SessionId, Passkey) {
     let user = world.verified("ada", at(0)).await;
     let session = world.open_session(user.id, at(0)).await.id;
@@ -21,7 +21,7 @@ async fn owner(world: &World) -> (User, SessionId, Passkey) {
     (user, session, passkey)
 }
 
-/// Stored counter of a passkey.
+/// Reads the stored signature counter of a passkey.
 async fn counter(world: &World, passkey: &Passkey) -> u32 {
     world.known_passkey(&passkey.credential_id, &rp_id()).await.unwrap().0.counter
 }

@@ -10,7 +10,7 @@ use latchkey_store::{EndedSession, NewAccount, UpdateProfile, UpdateProfileOutco
 
 use UpdateProfileOutcome::{NoSession, NotFound, PreconditionFailed, TooLarge, Updated, UsernameTaken};
 
-/// Request to change a profile of any version, which creates no profile.
+/// Makes a request to change a profile, whatever its version is. It creates no profile.
 pub(super) fn update(user_id: UserId, patch: ProfilePatch) -> UpdateProfile {
     UpdateProfile { user_id, session: None, patch, if_version: None, create: None, now: at(5) }
 }

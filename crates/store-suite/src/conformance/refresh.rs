@@ -10,7 +10,8 @@ use super::fixtures::{DAY, GRACE, World, at, client, days};
 use super::numbered;
 use latchkey_store::{EndedSession, LiveSession, RefreshOutcome, RefreshSession};
 
-/// Request to refresh. It has the successor's hash in place of the sealed successor, so that cases can read it.
+/// Makes a request to refresh a session. The hash of the new token takes the place of the encrypted token, so
+/// that cases can read it.
 pub(super) fn refresh(
     world: &World,
     session: &NewSession,
@@ -28,7 +29,7 @@ pub(super) fn refresh(
     }
 }
 
-/// Presents a token. Returns the outcome and the offered successor.
+/// Refreshes a session with a token. Returns the outcome, and the new token that the request offered.
 pub(super) async fn present(
     world: &World,
     session: &NewSession,

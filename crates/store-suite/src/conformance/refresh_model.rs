@@ -40,9 +40,9 @@ struct Model {
 /// Outcome that the policy requires.
 #[derive(Debug, PartialEq)]
 enum Demand {
-    /// The new token that the request offers.
+    /// The request's new token becomes the current one.
     Next,
-    /// The current token once more. It was issued for the presented token.
+    /// The current token, which was issued for the presented one before, is returned again.
     Again(TokenHash),
     Refusal,
     End,

@@ -1,5 +1,5 @@
-//! Cases of the search's change feed: reading all entries once and every change afterwards gives the same result as a
-//! full scan.
+//! Cases of the search feed, from which a process updates its search index: reading all entries once and
+//! every change afterwards gives the same result as a full scan.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -52,7 +52,7 @@ impl Follower {
     }
 }
 
-/// All entries, read in pages of this size.
+/// Reads all entries of the search index, in pages of this size.
 async fn listed(world: &World, limit: u32) -> BTreeMap<ProfileId, SearchText> {
     let mut all = BTreeMap::new();
     let mut last = None;

@@ -15,8 +15,8 @@ const PROFILES: usize = 120;
 const ROUNDS: usize = 4;
 const QUERIES: usize = 120;
 
-/// Word fragments. They are few, so that they often match, and cover each kind that is difficult for folding or for an
-/// index.
+/// Fragments from which words are made. They are few, so that they often match, and cover each kind of text
+/// that is difficult to fold (normalise) or to index.
 const PIECES: &[&str] = &[
     "a",
     "A",

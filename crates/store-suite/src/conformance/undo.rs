@@ -1,4 +1,4 @@
-//! Cases of undo links.
+//! Cases of undo links, mailed links by which an owner reverses a change of the account.
 
 use latchkey_domain::mail_kind::MailKind;
 use latchkey_domain::session::NewSession;
