@@ -1,5 +1,6 @@
-//! Figures for the documents, run by hand: `cargo bench -p latchkey-search --bench figures -- 1000000`. Time
-//! and memory of bulk loading, latency by class of query, and the same after changes.
+//! Benchmark whose results are quoted in the documentation, run by hand: `cargo bench -p latchkey-search
+//! --bench figures -- 1000000`. Measures time and memory of bulk loading, and the latency of each class of
+//! queries before and after changes.
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,

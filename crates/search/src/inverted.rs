@@ -73,12 +73,13 @@ impl Postings<'_> {
 }
 
 impl Inverted {
-    /// Creates an empty index with reserved memory for `bytes` of terms and `docs` postings in lists.
+    /// Creates an empty index. Memory is reserved for `bytes` bytes of terms and for `docs` postings in plain
+    /// lists.
     pub(crate) fn with_capacity(bytes: usize, docs: usize) -> Self {
         Self { terms: StringTable::with_capacity(bytes), lists: Vec::with_capacity(docs), ..Self::default() }
     }
 
-    /// Returns the number of postings in lists. Postings in bitmaps do not count.
+    /// Returns the number of postings that are stored in plain lists. Postings in bitmaps do not count.
     pub(crate) const fn listed_postings(&self) -> usize {
         self.lists.len()
     }

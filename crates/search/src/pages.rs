@@ -7,7 +7,7 @@ use roaring::RoaringBitmap;
 
 use crate::key::Key;
 
-/// Hits of one tier in one segment or in the memtable.
+/// Hits of one relevance tier in one segment or in the memtable.
 pub(crate) enum HitList<'a> {
     /// Doc ids of the hits, and the keys of all profiles of their segment by doc id.
     Docs(&'a RoaringBitmap, &'a [Key]),

@@ -46,9 +46,9 @@ impl Survivors {
         RoaringBitmap::from_sorted_iter(self.members).unwrap_or_default()
     }
 
-    /// Retains the profiles that contain at least one of the terms at the positions `numbers`, among the terms that
-    /// `is_asked` accepts. `is_asked` is called as late as possible, because the call costs more than the search for a
-    /// profile that contains the term.
+    /// Retains the profiles that contain at least one of the terms at the positions `numbers` for which
+    /// `is_asked` returns true. `is_asked` is called as late as possible, because the call costs more than
+    /// the search for a profile that contains the term.
     pub(crate) fn keep(
         &mut self,
         inverted: &Inverted,

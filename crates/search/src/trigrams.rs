@@ -165,7 +165,8 @@ fn varint_len(difference: usize) -> usize {
     (usize::BITS - (difference | 1).leading_zeros()).div_ceil(7) as usize
 }
 
-/// Size and cost of a trigram's posting list, measured before the list is written.
+/// Size of a trigram's posting list, and cost of uniting its words' postings, measured before the list is
+/// written.
 struct GramStats {
     gram: Gram,
     /// Position of the last word counted for this trigram.

@@ -1,5 +1,5 @@
-//! Adversarial queries: of maximal length, of words with many postings, each matching at least one profile,
-//! so that no intersection is empty before the last word.
+//! Adversarial queries: the longest that are allowed, made of words with many postings. Each matches at least
+//! one profile, so that no intersection is empty before the last word.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hint::black_box;
@@ -79,7 +79,8 @@ fn repeated(word: &str, times: usize) -> String {
     vec![word; times].join(" ")
 }
 
-/// Fifty characters that fold to words of three or more characters.
+/// Returns fifty characters such as `㎑`, each of which folding (normalisation for search) turns into a word
+/// of three or more characters.
 fn squared() -> String {
     let signs = ('㎀'..='㏟').filter(|sign| {
         SearchQuery::parse(&sign.to_string())
@@ -88,14 +89,14 @@ fn squared() -> String {
     signs.take(50).map(|sign| sign.to_string()).collect::<Vec<_>>().join(" ")
 }
 
-/// Measured cost of each word alone.
+/// The time that a search for each word alone takes, measured once per word.
 struct Dearest<'a> {
     index: &'a Index,
     known: BTreeMap<String, Duration>,
 }
 
 impl Dearest<'_> {
-    /// The costliest of these words, as many as a query may hold.
+    /// Makes a query of the costliest of these words, as many as the maximum length of a query allows.
     fn query(&mut self, pieces: Vec<String>) -> String {
         let pieces: BTreeSet<String> = pieces.into_iter().collect();
         let mut by_cost: Vec<_> = pieces.into_iter().map(|piece| (self.cost(&piece), piece)).collect();

@@ -31,7 +31,7 @@ impl Numbers {
     }
 }
 
-/// Makes the word of a number: two to six syllables, deterministic.
+/// Makes the word with this number: two to six syllables, the same at every run.
 pub(crate) fn word(kind: u64, number: u64) -> String {
     const SYLLABLES: [&str; 40] = [
         "a", "an", "ar", "ba", "be", "ca", "co", "da", "de", "di", "el", "en", "er", "fa", "ga", "ha", "in",
@@ -48,7 +48,7 @@ pub(crate) fn bio_word(number: u64) -> String {
     word(3, number + 1)
 }
 
-/// Makes the profile of a number.
+/// Makes the profile with this number, the same at every run.
 pub(crate) fn entry(number: u64) -> Entry {
     let mut numbers = Numbers(number.wrapping_mul(0x2545_F491_4F6C_DD1D));
     let first = word(1, 1 + numbers.below(FIRST_NAMES));
@@ -73,7 +73,7 @@ pub(crate) fn loaded(profiles: u64) -> Loader {
     loader
 }
 
-/// Queries of each class.
+/// Returns the classes of queries, each with its name, its queries, and the offset of the requested page.
 pub(crate) fn classes() -> Vec<(&'static str, Vec<String>, u64)> {
     let words = |numbers: std::ops::Range<u64>, step: usize| {
         numbers.step_by(step).map(bio_word).filter(|word| word.len() > 2).collect::<Vec<_>>()

@@ -36,8 +36,9 @@ const OCCURRENCES_PER_BYTE: usize = if cfg!(test) { 4 } else { 16 };
 /// Occurrence of a text: position of the word in the vocabulary, and end of the text in the word, in bytes.
 type Occurrence = (u32, u32);
 
-/// Precomputes the sets of common texts of at least three characters, the costliest first, within the budgets of
-/// memory and occurrences. A set that is not precomputed is united when a query needs it, with the same result.
+/// Precomputes the sets of profiles for common substrings of at least three characters, the costliest first,
+/// within limits on the memory and on the number of visited occurrences. A set that is not precomputed is
+/// united when a query needs it, with the same result.
 pub(super) fn precompute(
     words: &Inverted,
     profiles: usize,
@@ -85,9 +86,9 @@ struct Grower<'a> {
     words: &'a Inverted,
     profiles: usize,
     costs: &'a [u64],
-    /// Remaining memory budget in bytes.
+    /// Remaining memory for precomputed sets, in bytes.
     bytes: usize,
-    /// Remaining number of occurrences that may be visited.
+    /// Remaining number of occurrences of substrings in words that may be visited.
     occurrences: usize,
     precomputed: Precomputed,
 }
