@@ -204,7 +204,7 @@ impl TestApp {
         self.plan.config.site.origin()
     }
 
-    /// Use cases of the service, for calls that have no endpoint, such as key rotation.
+    /// The [`Service`] itself, for operations that have no endpoint, such as key rotation.
     #[must_use]
     pub fn service(&self) -> &Service {
         &self.instance.as_ref().expect("a running service").service

@@ -1,5 +1,5 @@
-//! Builder of the service in a test. By default it runs in development mode, without email verification, rate limits
-//! and allowed redirect targets.
+//! Builder of the service in a test. By default the service runs in development mode. It requires no email
+//! verification, has no rate limits, and allows no redirect targets.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;

@@ -1,4 +1,5 @@
-//! A running instance of the service: its use cases, its router, and the server loop on its socket.
+//! A running instance of the service: its business logic ([`Service`]), its router, and the server loop on
+//! its socket.
 
 use std::net::TcpListener as StdListener;
 use std::sync::Arc;

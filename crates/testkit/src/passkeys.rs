@@ -80,7 +80,7 @@ impl TestApp {
 }
 
 impl Client {
-    /// Builds a request for creation options.
+    /// Builds a request for WebAuthn creation options.
     pub fn creation_options(&self) -> Request {
         self.post("/api/auth/passkeys/registration-options", json!({}))
     }
@@ -103,7 +103,7 @@ impl Client {
         (creation.passkey, body["passkey"]["id"].as_str().expect("an id").to_owned())
     }
 
-    /// Builds a request for request options.
+    /// Builds a request for WebAuthn request options.
     pub fn request_options(&self) -> Request {
         self.post("/api/auth/passkeys/authentication-options", json!({}))
     }

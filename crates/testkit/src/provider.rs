@@ -44,7 +44,7 @@ pub struct LyingProvider {
     server: JoinHandle<()>,
 }
 
-/// A user's consent, whose authorization code was not exchanged yet.
+/// A user's consent, for which the provider has issued an authorization code that is not exchanged yet.
 #[derive(Clone)]
 struct Consent {
     nonce: Option<String>,

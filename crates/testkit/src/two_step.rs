@@ -33,8 +33,8 @@ impl Deref for TwoStepUser {
 }
 
 impl TwoStepUser {
-    /// Signs in with the password, from the user's own client address, until the challenge. Returns the
-    /// challenge's id.
+    /// Signs in with the password, from the user's own client address, up to the challenge for the second
+    /// factor. Returns the challenge's id.
     pub async fn challenged(&self) -> String {
         challenge_id(&self.sign_in(&self.email, &self.password).without_header("authorization").send().await)
     }
@@ -64,8 +64,8 @@ impl TestApp {
         }
     }
 
-    /// Begins the enrolment of a TOTP factor. Returns the authenticator app with its secret, and the factor's
-    /// id.
+    /// Begins the enrolment of a TOTP factor. Returns an authenticator app with the factor's secret, and the
+    /// factor's id.
     pub async fn begin_totp(&self, client: &Client) -> (Authenticator, String) {
         let begun = client.post("/api/auth/factors/totp", json!({})).send().await.expect(200);
         let text = |name: &str| begun[name].as_str().unwrap().to_owned();

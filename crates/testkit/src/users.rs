@@ -34,7 +34,8 @@ impl Deref for User {
 }
 
 impl User {
-    /// Returns the same user with another session, whose access token its requests carry.
+    /// Returns the same user with another session. Further requests of the user carry the access token of
+    /// that session.
     #[must_use]
     pub fn continued_by(self, session: Session) -> Self {
         Self { client: self.client.clone().with_bearer(&session.access_token), session, ..self }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::cbor::{bytes, map, text};
 use super::device::{Device, Passkey, encoded, flags};
 
-/// Data that a response to either kind of options contains: client data and authenticator data.
+/// Data that both kinds of responses contain (registration and sign-in): client data and authenticator data.
 #[derive(Clone)]
 pub struct Statement {
     /// Client data as JSON object.

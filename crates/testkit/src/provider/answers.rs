@@ -25,7 +25,8 @@ const ACCESS_TOKEN: &str = "access-token-of-the-provider";
 /// Size of a body in bytes that is above any reasonable limit.
 const TOO_MUCH: usize = 2 * 1024 * 1024;
 
-/// Path of Microsoft's metadata. At the fake provider, each host of a built-in provider is a folder.
+/// Path of Microsoft's metadata. The fake provider plays all built-in providers; the first segment of a path
+/// is the host name of the real one.
 const MICROSOFT: &str = "/login.microsoftonline.com/{tenant}/v2.0/.well-known/openid-configuration";
 
 type SharedState = Arc<Mutex<ProviderState>>;
