@@ -1,5 +1,5 @@
-//! Comparison of two binaries. In interleaved rounds every row of the benchmark runs against the newer binary, the
-//! older one, and the older one again. The measure is the server's processor time per response.
+//! Comparison of two binaries. In interleaved rounds every kind of request is measured on the newer binary,
+//! the older one, and the older one again. The measure is the server's processor time per response.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -96,7 +96,8 @@ fn one_engine(options: &Options, cluster: Option<&Arc<TestCluster>>) -> Result<S
     Ok(format!("\n## {engine}, {} people\n\n{}", options.people, table(&compared)))
 }
 
-/// Folders and binaries of the three servers: the newer binary, the older one, and the older one again.
+/// Describes the three servers to start (binary, folder, database): the newer binary, the older one, and the
+/// older one again.
 fn places(options: &Options, cluster: Option<&Arc<TestCluster>>) -> Result<[Places; SERVERS]> {
     let folder = std::fs::canonicalize(&options.folder)?;
     let place = |latchkey: &Path, run, seed: Option<&Path>| -> Result<Places> {
@@ -150,7 +151,7 @@ struct Contestant {
 }
 
 impl Contestant {
-    /// Prepares an idle server and the selected rows.
+    /// Waits until the server is idle, and selects the kinds of requests to measure.
     fn new(world: World, options: &Options) -> Result<Self> {
         searches::wait_until_warm(&world.service)?;
         let search = |(name, script)| Asked::new(name, &[], 1, Box::new(script));
@@ -163,7 +164,7 @@ impl Contestant {
         Ok(Self { world, asked })
     }
 
-    /// Measures one row once, after a short warm-up.
+    /// Measures one kind of request once, after a short warm-up.
     fn drive(&mut self, at: usize, pace: Pace) -> Result<Round> {
         let service = &self.world.service;
         let asked = &mut self.asked[at];
@@ -219,7 +220,7 @@ impl Options {
         Pace { rounds: 9, length: Duration::from_millis(1_200) }
     }
 
-    /// True if the row is selected by name, or by default.
+    /// True if the kind of request with this name is selected by the options, or by default.
     fn wants(&self, name: &str) -> bool {
         if self.only.is_empty() {
             return !self.quick || MAIN.contains(&name);

@@ -1,5 +1,5 @@
-//! Result of a comparison of two binaries in one row: processor time per response, and whether a difference is larger
-//! than the noise.
+//! Result of a comparison of two binaries for one kind of request: processor time per response, and whether a
+//! difference is larger than the noise.
 //!
 //! The older binary runs twice. The largest difference between its two processes in the same round is the spread. A
 //! difference between the binaries is significant only if it exceeds the spread.
@@ -39,7 +39,7 @@ enum Significance {
 }
 
 impl Compared {
-    /// Makes a row without rounds.
+    /// Makes the comparison of a kind of request, without measured rounds yet.
     pub(crate) fn new(name: &str) -> Self {
         Self { name: name.to_owned(), rounds: Vec::new() }
     }

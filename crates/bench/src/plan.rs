@@ -1,4 +1,4 @@
-//! Order of the whole benchmark: databases, requests, measurements.
+//! Order of the whole benchmark: which databases, requests and measurements follow one another.
 //!
 //! The benchmark ends by itself, because all of its parts but one are limited in time. Every load ends at most five
 //! seconds after its time, a start or stop of a server times out after half a minute, and the wait for an idle
@@ -78,7 +78,8 @@ fn in_time(took: Duration) -> Result<()> {
     )))
 }
 
-/// Prints the results of the last engine, and writes all results into the report.
+/// Prints the results of the engine that was measured last, and writes the results of all engines into the
+/// report.
 fn tell(options: &Options, machine: &Machine, all: &[Findings]) -> Result<()> {
     println!("{}\n", machine.line());
     println!("{}", all.last().map(report::markdown).unwrap_or_default());
@@ -113,8 +114,8 @@ impl Options {
     }
 }
 
-/// Measures one engine: all rows with every database size, then storm, search under write load and starts with the
-/// largest.
+/// Measures one storage engine: every kind of request with every database size, then overload, search under
+/// write load and starts with the largest database.
 fn one_engine(places: &Places, options: &Options, sizes: &[u64]) -> Result<Findings> {
     let start = now();
     let pace = options.pace();

@@ -25,7 +25,7 @@ const END: &str = "<!-- end of what was measured -->";
 pub(crate) struct Findings {
     /// Name of the engine.
     pub(crate) engine: &'static str,
-    /// Rows of each database, the largest database last.
+    /// Results per kind of request for each database, the largest database last.
     pub(crate) growth: Vec<Growth>,
     /// Sign-ins and reads under overload, with the largest database.
     pub(crate) storm: Option<Storm>,
@@ -39,7 +39,7 @@ pub(crate) struct Findings {
     pub(crate) took: Duration,
 }
 
-/// Rows of one database size.
+/// Results with a database of one size.
 #[derive(Debug)]
 pub(crate) struct Growth {
     /// Number of people.

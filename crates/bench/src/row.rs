@@ -1,4 +1,4 @@
-//! Measurements of one kind of request in several rounds, with their goals.
+//! Measurements of one kind of request in several rounds, with the goals that they should meet.
 
 use crate::load::Measured;
 
@@ -25,7 +25,7 @@ struct Round {
     peak: f64,
 }
 
-/// Goal for a row.
+/// Goal for a kind of request.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Goal {
     /// Minimum ratio of responses per second to the baseline.
@@ -35,7 +35,7 @@ pub(crate) enum Goal {
 }
 
 impl Row {
-    /// Makes a row without rounds.
+    /// Makes the result of a kind of request, without measured rounds yet.
     pub(crate) fn new(name: &str, goals: &[Goal]) -> Self {
         Self { name: name.to_owned(), goals: goals.to_vec(), ..Self::default() }
     }

@@ -13,7 +13,8 @@ use crate::row::{Goal, Row};
 use crate::scripts::{Get, Pick, Refresh, SignIn, SignUp};
 use crate::world::World;
 
-/// Number of accounts that receive most requests.
+/// Number of accounts to which profile changes are concentrated, in the kinds of requests named "64
+/// accounts".
 const HOT: usize = 64;
 /// Number of accounts that read requests pick from.
 const READERS: usize = 1_000;
@@ -45,7 +46,7 @@ const REMOTE: Goals =
 pub(crate) struct Pace {
     /// Number of rounds.
     pub(crate) rounds: usize,
-    /// Counted time of a row per round.
+    /// Duration of a round of one kind of request, without the warm-up.
     pub(crate) length: Duration,
 }
 
@@ -59,7 +60,7 @@ pub(crate) struct Asked {
     limit: Limit,
 }
 
-/// Baseline of a row: the maximum that this machine could reach.
+/// Baseline of a kind of request: the maximum that this machine could reach.
 #[derive(Clone, Copy)]
 enum Limit {
     /// The route of the baseline server, with the body size of the service's last response.
@@ -70,7 +71,7 @@ enum Limit {
     None,
 }
 
-/// Measures the rows whose name contains the text `only`.
+/// Measures the kinds of requests whose name contains the text `only`.
 pub(crate) fn measure(world: &World, bare: &Server, pace: Pace, only: &str) -> Result<Vec<Row>> {
     let mut asked = rows(world);
     asked.retain(|one| one.row.name.contains(only));
@@ -152,12 +153,12 @@ fn passwords(world: &World) -> Vec<Asked> {
 }
 
 impl Asked {
-    /// Makes a row whose baseline is the route of the baseline server.
+    /// Makes a kind of request whose baseline is the route of the baseline server.
     pub(crate) fn new(name: &str, goals: &[Goal], connections: usize, script: Box<dyn Script>) -> Self {
         Self { row: Row::new(name, goals), script, connections, limit: Limit::Bare(0) }
     }
 
-    /// Name of the row.
+    /// Name of this kind of request.
     pub(crate) fn name(&self) -> &str {
         &self.row.name
     }

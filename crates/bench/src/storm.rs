@@ -26,9 +26,9 @@ pub(crate) struct Storm {
     pub(crate) alone: f64,
     /// Sign-ins per second during the reads.
     pub(crate) beside: f64,
-    /// Reads without a storm. Latency counts from the due time.
+    /// Reads without concurrent sign-ins. Latency counts from the time at which a request was due.
     pub(crate) reads_alone: Medians,
-    /// Reads during the storm.
+    /// Reads while sign-ins saturate the password hashing.
     pub(crate) reads_beside: Medians,
     /// Sign-ins per second in the flood.
     pub(crate) flood: f64,
