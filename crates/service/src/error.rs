@@ -16,7 +16,8 @@ use crate::refusal::{
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// The error of a use case: a refusal, which the caller can act on, or a fault, which the operator can.
+/// The error of a use case: a refusal, whose cause the caller can remedy, or a fault, whose cause only the
+/// operator can remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A refusal with the message, field and waiting time that its constant in [`crate::refusal`] states.

@@ -112,8 +112,8 @@ impl OwnData {
     }
 }
 
-/// Removes from an event the data that the owner must not see: the admin's address, and the details of what the admin
-/// did.
+/// Removes from an audit event the data that the owner of the account must not see: the admin's network
+/// address, and the details of what the admin did.
 fn for_owner(event: AuditEvent) -> AuditEvent {
     if event.actor == Actor::User {
         return event;

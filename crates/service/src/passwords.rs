@@ -75,7 +75,8 @@ pub struct Passwords {
 }
 
 impl Passwords {
-    /// Checks a new password against the policy. `field` is the request's key that the error names.
+    /// Checks a new password against the password policy. `field` is the name of the request field, for the
+    /// error.
     pub(crate) fn check_new_password(
         &self,
         settings: &SettingsInForce,

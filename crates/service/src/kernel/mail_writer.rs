@@ -27,7 +27,8 @@ pub(crate) struct MailPayload {
     /// precedence.
     #[serde(default)]
     pub(crate) locale: Option<String>,
-    /// The request that caused the mail. Only some templates state it.
+    /// Device and address of the client that caused the mail, and what a security notification states
+    /// besides. Templates that state none of this ignore it.
     #[serde(default)]
     pub(crate) act: Option<ActPayload>,
 }
@@ -41,7 +42,8 @@ impl MailPayload {
     }
 }
 
-/// The data of a request that caused a mail. The time of the request is the creation time of the mail.
+/// What a mail states about the request that caused it. The time of the request is the creation time of the
+/// mail.
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct ActPayload {
     /// The names of browser and system of the client; `None` for an admin.

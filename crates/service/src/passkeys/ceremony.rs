@@ -13,8 +13,8 @@ use crate::entropy::Entropy;
 use crate::error::{Error, Result};
 use crate::secrets::{CannotDerive, SealingKey, ServerSecret};
 
-/// Lifetime of a ceremony. It is the longest that WebAuthn recommends, because a conditional request waits until the
-/// user selects a passkey on the open page.
+/// Lifetime of a ceremony. It is the longest that WebAuthn recommends, because a request with conditional
+/// mediation (autofill) waits until the user selects a passkey on the open page.
 const LIFETIME: Duration = Duration::from_mins(10);
 /// Length in bytes of a ceremony before it is sealed: kind, expiry, challenge, binding.
 const LENGTH: usize = 1 + 8 + 32 + 32;
@@ -23,7 +23,7 @@ const LENGTH: usize = 1 + 8 + 32 + 32;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CeremonyKind {
     Registration,
-    /// A registration that the browser makes without asking the user.
+    /// A registration that the browser makes without asking the user (WebAuthn's conditional creation).
     ConditionalRegistration,
     SignIn,
 }
