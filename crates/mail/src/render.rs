@@ -22,8 +22,8 @@ use crate::wrap::wrap;
 /// Instruction limit of one rendering (minijinja's "fuel"): hundreds of times what a normal mail needs.
 const FUEL: u64 = 50_000;
 
-/// Function that describes an error of the template engine. While templates are loaded, the description may be
-/// complete; afterwards it must not quote data of a mail.
+/// Function that describes an error of the template engine. While templates are loaded, it includes the
+/// details of the engine; when a mail is rendered, it must not, because they may quote a code or link.
 type Reason = fn(&minijinja::Error) -> String;
 
 /// Error of loading or rendering templates. The text of a rendering error never quotes the code, link or
@@ -80,12 +80,14 @@ pub struct Templates {
 }
 
 impl Templates {
-    /// Takes the embedded texts only. They are compiled on first use; the tests render all of them.
+    /// Creates the templates from the embedded texts only. They are compiled on first use; the tests render
+    /// all of them.
     pub fn embedded() -> Result<Self, TemplateError> {
         Self::new(Sources::embedded())
     }
 
-    /// Takes the embedded texts, overridden by the files of `folder`, and renders all once with sample data.
+    /// Creates the templates from the embedded texts and the files of `folder`, which replace embedded ones
+    /// of the same name, and renders all once with sample data.
     pub fn load(folder: &Path) -> Result<Self, TemplateError> {
         let templates = Self::new(Sources::load(folder)?)?;
         templates.trial_render()?;

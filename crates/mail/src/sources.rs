@@ -15,7 +15,7 @@ use crate::template::{LANGUAGES, LAYOUT, WORDS, embedded, is_mail, names};
 const LONGEST_FILE: u64 = 256 * 1024;
 const LAYOUT_FILE: &str = "layout.html";
 
-/// The operator's files by name, and all languages.
+/// The operator's template files by name, and the languages of these files and of the embedded texts.
 pub(crate) struct Sources {
     own: BTreeMap<String, String>,
     pub(crate) locales: Vec<Locale>,
