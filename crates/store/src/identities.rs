@@ -19,7 +19,8 @@ use crate::entry::{Entered, Entry};
 use crate::error::StoreResult;
 use crate::outbox::NewMail;
 
-/// A provider's token that a sign-in presented. It is kept so that the token is refused a second time.
+/// A provider's token, such as an `id_token`, that a client presented to sign in. It is recorded as used, so
+/// that it is refused a second time.
 #[derive(Debug, Clone, Copy)]
 pub struct UsedToken {
     /// Hash of the provider's token, by which its reuse is detected.
