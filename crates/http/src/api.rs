@@ -149,7 +149,7 @@ pub static GROUPS: [Group; 8] = [
     },
 ];
 
-/// Pages of development mode. They are not in the `OpenAPI` document.
+/// HTML pages that exist in development mode only: the inbox of the sent mails. They are not in the `OpenAPI` document.
 pub static DEVELOPMENT: [Endpoint; 3] = [mail::LIST, mail::SHOW, mail::HTML];
 
 /// Iterates over all endpoints, those of development mode included.

@@ -10,7 +10,7 @@ use http::{HeaderMap, HeaderName};
 
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
-/// The text after `Bearer`, not yet verified: an access token, an anonymous key, an admin key, or anything else. It has
+/// The text after `Bearer`, not yet verified: an access token, `auth.anon_key`, an admin key, or anything else. It has
 /// no `Debug`, which keeps it out of logs.
 #[derive(Clone)]
 pub struct BearerToken(String);
@@ -19,8 +19,8 @@ pub struct BearerToken(String);
 #[derive(Clone)]
 pub struct ApiKey(String);
 
-/// The state of the `X-API-Key` header. A malformed key is refused and not treated as missing: an admin's call must
-/// never fall back to the public one.
+/// The state of the `X-API-Key` header. A malformed key is refused and not treated as missing: a request that was meant
+/// for an admin's operation must not run the public operation of the same path.
 #[derive(Clone)]
 pub enum ApiKeyHeader {
     Missing,

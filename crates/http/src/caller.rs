@@ -1,4 +1,5 @@
-//! Authentication extractors: a signed-in user, an admin. Also the layer that checks the anonymous key.
+//! Authentication extractors: a signed-in user, an admin. Also the layer that checks the key of public clients
+//! (`auth.anon_key`).
 
 use std::convert::Infallible;
 use std::task::{Context, Poll};
@@ -31,8 +32,8 @@ impl FromRequestParts<App> for SignedInUser {
     }
 }
 
-/// The user of a fresh access token: 401 as for [`SignedInUser`], 403 `REAUTHENTICATION_REQUIRED` if the token is not
-/// fresh.
+/// The user of a valid access token from a recent sign-in or reauthentication (`auth.reauthentication_window`), called
+/// fresh. 401 as for [`SignedInUser`]; 403 `REAUTHENTICATION_REQUIRED` if the token is valid but not fresh.
 pub struct FreshUser(pub FreshCaller);
 
 impl FromRequestParts<App> for FreshUser {
@@ -44,8 +45,8 @@ impl FromRequestParts<App> for FreshUser {
     }
 }
 
-/// The user named by a valid access token; otherwise 401 `AUTH_UNAUTHORIZED`. The session may have ended. The use case
-/// checks that in the same round trip as its other reads.
+/// The user named by a valid access token; otherwise 401 `AUTH_UNAUTHORIZED`. The session may have ended: the use case
+/// checks it in the same round trip to the database as its other reads.
 pub struct NamedUser(pub NamedCaller);
 
 impl FromRequestParts<App> for NamedUser {
@@ -58,8 +59,8 @@ impl FromRequestParts<App> for NamedUser {
 }
 
 impl NamedUser {
-    /// Returns `refusal` if the session is live, and a 401 otherwise. Only a caller with a live session may learn what
-    /// else is wrong with the request.
+    /// Returns `refusal` if the session has not ended, and a 401 otherwise. A caller without a session must not learn
+    /// what else is wrong with the request.
     pub async fn refusal(self, app: &App, refusal: ApiError) -> ApiError {
         match app.service.sessions.confirm(self.0).await {
             Ok(_) => refusal,
@@ -105,14 +106,14 @@ impl FromRequestParts<App> for AdminWith {
     }
 }
 
-/// Creates the layer that requires the anonymous key on public calls, if the operator wants it. It is a tower service
-/// of its own, so that calls cost no boxed future and no copy of the routes while the key is not required.
+/// Creates the layer that requires `auth.anon_key` as bearer token, if the setting `auth.require_anon_key` is on. The
+/// layer is a hand-written tower service: while the setting is off, it allocates no boxed future and clones no route.
 #[must_use]
 pub fn public_calls<S>(app: App) -> impl Layer<S, Service = PublicCalls<S>> + Clone {
     layer_fn(move |inside| PublicCalls { app: app.clone(), inside })
 }
 
-/// Service around a route that requires the anonymous key, if the operator wants it.
+/// Tower service around a route. It requires `auth.anon_key` if the setting `auth.require_anon_key` is on.
 #[derive(Clone)]
 pub struct PublicCalls<S> {
     app: App,

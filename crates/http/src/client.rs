@@ -1,4 +1,5 @@
-//! Client of a request, read from the connection, the headers and the query: address, user agent, origin, client type.
+//! Client of a request, read from the connection, the headers and the query: address, user agent, origin, and
+//! `client_type` (web, mobile, desktop or server).
 //! Only the address is verified; a client can send any value of the others.
 
 mod address;
@@ -74,14 +75,15 @@ impl ClientInfo {
         ClientAddress::new(self.address)
     }
 
-    /// Converts the client into a domain type, for use cases.
+    /// Converts the client into the domain's [`Client`], for use cases.
     #[must_use]
     pub fn to_domain(&self) -> Client {
         let locale = self.locale.clone();
         Client { locale, ..Client::new(self.address(), self.user_agent.as_deref()) }
     }
 
-    /// Converts the client into a domain type with its client type, for a sign-in.
+    /// Converts the client into the domain's [`SignInClient`], which adds the `client_type` (web, mobile, desktop,
+    /// server), for a sign-in.
     #[must_use]
     pub fn to_sign_in(&self) -> SignInClient {
         SignInClient { client: self.to_domain(), client_type: self.client_type }

@@ -52,9 +52,9 @@ impl Cookie {
         Self::new(settings, "_oauth", "/api/auth/oauth")
     }
 
-    /// Describes the cookie that binds a sign-up to its browser. In a browser with this cookie, a verification link
-    /// keeps the data of the account. The cookie is no credential, so scripts may read it. It is not `HttpOnly`,
-    /// because existing clients expect no `HttpOnly` cookie before verification.
+    /// Describes the cookie that a sign-up sets in its browser. A verification link that is opened in another browser
+    /// may remove the password, sessions and profile of the new account; with this cookie it keeps them. The cookie is
+    /// no credential, so it need not be `HttpOnly`: existing clients expect no `HttpOnly` cookie before verification.
     #[must_use]
     pub fn sign_up(settings: &HttpSettings) -> Self {
         Self { is_http_only: false, ..Self::new(settings, "_signup", "/api/auth/email") }

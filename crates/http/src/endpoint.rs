@@ -63,7 +63,7 @@ words! {
 pub enum Access {
     /// No credentials; any that are sent are ignored.
     Open,
-    /// No credentials, or the anonymous key if the operator requires it.
+    /// No credentials, or `auth.anon_key` as bearer token if the setting `auth.require_anon_key` is on.
     Public,
     /// As [`Self::Public`]; the access token of a user is accepted too.
     PublicOrUser,
@@ -159,7 +159,7 @@ impl Method {
 }
 
 impl Access {
-    /// True if the anonymous key is checked before the handler runs.
+    /// True if `auth.anon_key` is checked before the handler runs, where the settings require that key.
     pub(crate) const fn wants_anon_key(self) -> bool {
         matches!(self, Self::Public | Self::PublicOrUser)
     }

@@ -54,7 +54,7 @@ struct Details {
     field: Option<String>,
     /// The `reasons`, a machine-readable list.
     reasons: Vec<Reason>,
-    /// The `challenge` that the client must answer first.
+    /// The `challenge` for a second factor, which the client must answer first.
     challenge: Option<serde_json::Value>,
     /// Name of the limit that caused a 429. It is a field of the log line and not sent.
     limit: Option<&'static str>,
@@ -79,7 +79,8 @@ struct ErrorBody<'a> {
     request_id: Option<&'a str>,
 }
 
-/// Response extension that marks the body as final. The middleware then does not replace it.
+/// Response extension that marks the body of an error response as made by this crate (JSON or an HTML page). The
+/// middleware replaces other error bodies, such as that of the router's 404.
 #[derive(Clone, Copy)]
 pub(crate) struct Shaped;
 

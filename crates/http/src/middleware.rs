@@ -53,7 +53,7 @@ pub struct Middleware {
     ids: Arc<dyn RequestIds>,
     allowed_headers: HeaderValue,
     ignored: Arc<IgnoredForwarding>,
-    /// False for pages, which no page of another origin may read.
+    /// False for HTML pages: no page of another origin may read them.
     has_cors: bool,
 }
 
@@ -72,14 +72,14 @@ impl Middleware {
         self
     }
 
-    /// Returns the same middleware without CORS, for pages.
+    /// Returns the same middleware without CORS, for HTML pages.
     #[must_use]
     pub fn for_pages(&self) -> Self {
         Self { has_cors: false, ..self.clone() }
     }
 
-    /// Wraps a finished router, its 404 and 405 responses included. All steps are one layer, because each layer of a
-    /// router costs every request two boxed futures and a clone of the layers inside.
+    /// Wraps a finished router, its 404 and 405 responses included. All steps of the middleware are one tower layer,
+    /// because each layer of a router costs every request two boxed futures and a clone of the layers inside it.
     pub fn wrap(&self, router: Router) -> Router {
         let middleware = Arc::new(self.clone());
         router.layer(layer_fn(move |inside| Wrapped { middleware: Arc::clone(&middleware), inside }))

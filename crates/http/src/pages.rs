@@ -106,8 +106,9 @@ pub fn dead_link(kind: LinkKind, service_name: &str) -> Page {
     Page::new(StatusCode::BAD_REQUEST, "This link does not work", body)
 }
 
-/// Builds the page for a verification link whose use would remove data of an account to which this browser is not
-/// signed in. The page lists the data and has a button that verifies. The browser then goes to `target`.
+/// Builds the page that asks for confirmation before an email address is verified. It is shown if the account was used
+/// before the verification, by another browser than this one: the verification would remove the account's password,
+/// sessions, linked identities and profile texts. After the confirmation the browser goes to `target`.
 pub fn ask_to_verify(
     token: &str,
     target: Option<&str>,
@@ -133,8 +134,9 @@ pub fn ask_to_verify(
     Ok(Page::new(StatusCode::OK, "Verify your email address", body).policy(form_policy(target)?))
 }
 
-/// Builds the strict policy with the form allowed. Browsers apply `form-action` to redirects after the form too. The
-/// policy therefore allows any web address, and the app's own scheme if `target` has one.
+/// Builds the Content Security Policy of a page with a form: the strict policy with another `form-action`. Browsers
+/// apply `form-action` to redirects after the form too, so it allows any web address, and the app's own scheme if
+/// `target` has one.
 fn form_policy(target: Option<&str>) -> Result<HeaderValue, InvalidHeaderValue> {
     let scheme = target.and_then(|target| target.split_once(':')).map(|(scheme, _)| scheme);
     let app = scheme.filter(|scheme| !["http", "https"].contains(scheme));
@@ -144,8 +146,8 @@ fn form_policy(target: Option<&str>) -> Result<HeaderValue, InvalidHeaderValue> 
     HeaderValue::try_from(policy.replace("form-action 'none'", &format!("form-action {allowed}")))
 }
 
-/// Builds the page (status 400) for a failed sign-in at a provider, if no app is known to which to send the browser
-/// back. `message` is our own text about the cause.
+/// Builds the page (status 400) for a failed sign-in through an identity provider, if the service does not know to
+/// which app it should redirect the browser. `message` states the cause in our own words, not in the provider's.
 #[must_use]
 pub fn dead_sign_in(message: &str, service_name: &str) -> Page {
     let body = Markup::new().paragraph(message).paragraph(&format!(

@@ -13,7 +13,7 @@ use tower::ServiceExt;
 use crate::endpoints::health;
 use crate::error::{ApiError, codes};
 
-/// A one-way switch from the not-ready routes to those of the service.
+/// A one-way switch from the routes that answer 503 to the routes of the service.
 #[derive(Clone, Default)]
 pub struct ReadinessGate(Arc<OnceLock<Router>>);
 

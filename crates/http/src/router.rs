@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::caller::public_calls;
 use crate::endpoint::{Access, Endpoint};
 
-/// Builds the routes of all endpoints, without the pages of development unless in development mode.
+/// Builds the routes of all endpoints. The pages under `/dev` are included in development mode only.
 /// [`crate::middleware::Middleware::wrap`] adds the middleware.
 pub fn router(app: App) -> Router {
     let mut paths: Vec<(&str, Vec<&Endpoint>)> = Vec::new();
@@ -27,8 +27,8 @@ pub fn router(app: App) -> Router {
     routes.with_state(app)
 }
 
-/// Registers the methods of one path, in the order of the `Allow` header. If all of them are public, the anonymous key
-/// is checked even before a 405.
+/// Registers the methods of one path, in the order of the `Allow` header. If all of them are public, `auth.anon_key`
+/// (where the settings require it) is checked before an unsupported method gets 405.
 fn methods(app: &App, endpoints: &[&Endpoint]) -> MethodRouter<App> {
     let is_public = endpoints.iter().all(|endpoint| endpoint.access.wants_anon_key());
     let methods = endpoints.iter().fold(MethodRouter::new(), |methods, endpoint| {

@@ -33,7 +33,7 @@ use self::protocol::StreamTasks;
 use crate::client::PeerAddr;
 use crate::settings::ServeSettings;
 
-/// Pause after an accept error of the process, such as too many open files.
+/// Pause after an accept error that affects the whole process, such as too many open files.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// Phase of the server's life cycle.

@@ -8,7 +8,7 @@ use ipnet::IpNet;
 use latchkey_domain::locale::Locale;
 use url::Url;
 
-/// The state of a router, from which extractors get the settings of requests.
+/// The state of an axum router. Extractors get the [`HttpSettings`] from it.
 pub trait RouterState: Send + Sync {
     fn http_settings(&self) -> &HttpSettings;
 }

@@ -33,7 +33,7 @@ pub(super) fn describe(path: &Path, message: &str) -> ApiError {
     }
 }
 
-/// Maps one of serde's own messages to a reason.
+/// Maps one of serde's own messages to the machine-readable reason for the `reasons` of the error response.
 fn reason_of(message: &str) -> Option<Reason> {
     let reasons = [
         ("invalid type: ", Reason::WrongType),

@@ -54,7 +54,7 @@ const fn is_of_an_id(byte: u8) -> bool {
         || matches!(byte, b'-' | b'_' | b'.' | b'~' | b':' | b'/' | b'+' | b'=' | b'@')
 }
 
-/// Data of a request that are still needed after the handler has consumed it.
+/// Data of a request that the middleware needs after the handler has consumed the request, such as for the access log.
 pub(super) struct Arrival {
     /// The client's address, found behind trusted proxies; `None` if the peer is unknown.
     pub(super) client: Option<IpAddr>,
@@ -62,7 +62,8 @@ pub(super) struct Arrival {
 }
 
 impl Arrival {
-    /// Reads these data from a request. `next_id` generates a request id if no trusted proxy sent one.
+    /// Reads the client's address and the request id from a request. `next_id` generates an id if no
+    /// trusted proxy sent one.
     pub(super) fn of(request: &Request, settings: &HttpSettings, next_id: impl FnOnce() -> Uuid) -> Self {
         let trusted = &settings.trusted_proxies;
         let peer = request.extensions().get::<PeerAddr>().map(|peer| peer.0.ip());

@@ -47,7 +47,7 @@ pub(crate) fn shown_or_null<T: Shaped>() -> ObjectBuilder {
     or_null(T::SHOWN)
 }
 
-/// Defines a function per row, which returns the schema of a field with a description of its own.
+/// Defines one function per row. The function returns the schema of a field, with the description in the row.
 macro_rules! fields {
     ($($name:ident: $schema:expr;)+) => {
         $(pub(crate) fn $name() -> ObjectBuilder { $schema })+
@@ -338,13 +338,13 @@ pub(crate) fn nullable(kind: Type, about: &str) -> ObjectBuilder {
     of_type(Type::Null, about).schema_type(SchemaType::from_iter([kind, Type::Null]))
 }
 
-/// Builds the schema of a value of this shape, or `null`.
+/// Builds the schema of a text or free-form object with the bounds of a domain type, or `null`.
 pub(crate) fn or_null(shape: Shape) -> ObjectBuilder {
     let kind = if shape.is_object { Type::Object } else { Type::String };
     of(shape).schema_type(SchemaType::from_iter([kind, Type::Null]))
 }
 
-/// Builds the schema of a value of this shape.
+/// Builds the schema of a text or free-form object with the bounds of a domain type.
 pub(crate) fn of(shape: Shape) -> ObjectBuilder {
     let schema = if shape.is_object {
         let example: Value = serde_json::from_str(shape.example).unwrap_or_default();

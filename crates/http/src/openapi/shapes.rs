@@ -38,7 +38,7 @@ pub(crate) struct NewUserAnswer;
 /// the app alone if it was on before.
 pub(crate) struct ConfirmedTotp;
 
-/// The response to a registration of a passkey, by a session or a challenge.
+/// The response to a registration of a passkey, which a session or a sign-in's challenge permits.
 pub(crate) struct PasskeyRegistered;
 
 /// A JSON Web Key Set (RFC 7517): the public keys of access tokens.

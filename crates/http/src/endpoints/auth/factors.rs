@@ -94,7 +94,7 @@ fn factor_id(text: &str) -> Result<FactorId> {
     Ok(text.parse().map_err(|_| &FACTOR_NOT_FOUND)?)
 }
 
-/// Errors that both endpoints return which begin an enrolment.
+/// Error codes of the two endpoints that begin the enrolment of a second factor: authenticator app and passkey.
 pub(super) const BEGIN_ERRORS: &[&ErrorCode] = &[
     &codes::EMAIL_NOT_VERIFIED,
     &codes::FEATURE_DISABLED,
@@ -103,16 +103,16 @@ pub(super) const BEGIN_ERRORS: &[&ErrorCode] = &[
     &codes::TOO_MANY_FACTORS,
 ];
 
-/// The two calls of an enrolment, which differ in the access token that they require.
+/// The two requests that enrol a second factor. They differ in the access token that they require.
 pub(super) enum EnrolmentCall {
-    /// The first call. It requires a fresh access token.
+    /// The first request. Its access token must be from a recent sign-in or reauthentication.
     Begin,
     Complete,
 }
 
-/// Reads an enrolment request, and the credential that permits it: the challenge that the body names, or else the
-/// session of the bearer token. A bearer token is authenticated before the fields are validated, so that a client
-/// without credentials gets 401 instead of an error about a field.
+/// Reads a request that enrols a second factor, and the credential that permits it: the challenge that the body names,
+/// or else the session of the bearer token. A bearer token is authenticated before the fields are validated, so that a
+/// client without credentials gets 401 instead of an error about a field.
 pub(super) async fn enrolment<T: DeserializeOwned>(
     app: &App,
     headers: &HeaderMap,

@@ -157,7 +157,7 @@ fn token_of(said: &Query) -> Option<(String, LinkToken)> {
     Some((text, token))
 }
 
-/// Builds the page for an invalid link. The access log gets the code `INVALID_CODE`.
+/// Builds the page for an invalid undo link. The access log gets the code `INVALID_CODE`.
 fn dead(app: &App) -> Response {
     refused(dead_undo(app.service.name()), codes::INVALID_CODE.name)
 }

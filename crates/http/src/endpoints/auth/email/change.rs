@@ -102,17 +102,17 @@ pub async fn cancel(
     Ok(Json(MessageBody { message: "The change of the email address was cancelled." }))
 }
 
-/// Returns the names of the addresses as in responses: `new`, `current`.
+/// Converts the two addresses of a change of email address into their names in responses: `new`, `current`.
 pub(in super::super) fn words(sides: &[Side]) -> Vec<&'static str> {
     sides.iter().map(|side| side.as_str()).collect()
 }
 
-/// Builds the schema of the list of addresses that must still be proven.
+/// Builds the schema of the list of addresses whose mailed code was not entered yet.
 fn needs() -> ArrayBuilder {
     sides("The addresses that are still to be proven by the codes mailed to them.")
 }
 
-/// Builds the schema of the list of addresses that are proven.
+/// Builds the schema of the list of addresses whose mailed code was entered.
 pub(in super::super) fn proven() -> ArrayBuilder {
     sides("The addresses that are proven.")
 }
