@@ -1,5 +1,5 @@
-//! Search for profiles in SQLite. The trigram index yields candidates. [`latchkey_domain::search::matches`] checks
-//! each of them on the folded columns, so that the results are those of the contract. Profiles that are not yet
+//! Search for profiles in SQLite. The trigram index yields candidates. [`latchkey_domain::search::matches`]
+//! checks each of them on the folded columns, so that the results are exact. Profiles that are not yet
 //! indexed ([`pending`]) are candidates of every search.
 
 pub(crate) mod pending;

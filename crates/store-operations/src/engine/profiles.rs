@@ -85,8 +85,8 @@ fn decide(
     Ok(Decided::done(writes, UpdateProfileOutcome::Updated(Box::new(after))))
 }
 
-/// Chooses the kind of write for a changed profile. Folding text for search costs more than the write itself, so it is
-/// skipped if the text is unchanged.
+/// Chooses how a changed profile is written. Folding (normalising) its text for search costs more than the
+/// write itself, so it is skipped if the text is unchanged.
 fn change(before: &Profile, after: Profile) -> ProfileWrite {
     let is_found_alike =
         (&before.name, &before.username, &before.bio) == (&after.name, &after.username, &after.bio);

@@ -21,8 +21,8 @@ pub(super) struct Owner {
     pub(super) own: OwnPasskeys,
 }
 
-/// Locks an account, and lets `decide` judge a change of its factors and write it. The writes are committed if `decide`
-/// returns `Changed`, and dropped otherwise.
+/// Changes the factors of an account. Locks the user's row; `decide` judges the change and adds the writes.
+/// They are committed if `decide` returns `Changed`, and dropped otherwise.
 pub(super) async fn change<E, T, R>(
     engine: &E,
     change: ChangeFactors<T>,

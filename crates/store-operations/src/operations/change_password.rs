@@ -118,8 +118,8 @@ pub(crate) async fn set<E: Executor>(engine: &E, set: SetPassword) -> StoreResul
         .await
 }
 
-/// Adds the writes of every password change in a session: deletes outstanding codes and tokens, and ends the user's
-/// other sessions.
+/// Adds the writes that follow every change of a password in a session: outstanding codes and tokens are
+/// deleted, and the user's other sessions end.
 fn replaced(writes: &mut Script, user_id: UserId, password: &PasswordHash, keep: SessionId, now: Timestamp) {
     sign_up_attempts::forget_incomparable(writes, user_id, password);
     users::touch(writes, user_id, now);

@@ -106,8 +106,8 @@ fn count(
     };
 }
 
-/// Returns a placeholder for a missing code. It has expired, and is compared like a stored code, so that both cases
-/// cost the same.
+/// Returns a placeholder that is used if no code is stored. It has expired, and is compared like a stored
+/// code, so that both cases cost the same.
 const fn no_code() -> StoredCode {
     StoredCode {
         mac: CodeMac::from_bytes([0; 32]),

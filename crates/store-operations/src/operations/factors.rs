@@ -13,8 +13,8 @@ pub(crate) fn remove_all_of(writes: &mut Script, user_id: UserId) {
     users::set_two_step(writes, user_id, None);
 }
 
-/// Invalidates rows that rely on the factors of a user, before the factors change: the challenges, and the reset tokens
-/// for which a second factor was shown.
+/// Invalidates what depends on the factors of a user, before they change: all challenges, and the reset
+/// tokens for which a second factor was shown.
 pub(crate) fn invalidate_challenges(writes: &mut Script, user_id: UserId, now: Timestamp) {
     challenges::delete_all_of(writes, user_id);
     link_tokens::supersede_level_two_of(writes, user_id, now);

@@ -43,7 +43,7 @@ impl Concerned {
         Self { account, reservation }
     }
 
-    /// Decodes the account, and decides on the sign-in by the domain's rules.
+    /// Decodes the account, and decides on the sign-in by the rules of `latchkey_domain`.
     pub(crate) fn judge(
         self,
         results: &Results<'_>,

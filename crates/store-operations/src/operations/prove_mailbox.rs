@@ -17,8 +17,8 @@ pub(crate) struct Proven {
     pub(crate) profile: Option<Profile>,
 }
 
-/// Marks the email address as verified, and applies the further changes that the domain decides. Returns the
-/// further changes, which are reported to the owner by mail.
+/// Marks the email address as verified, and makes the further changes of the account that `latchkey_domain`
+/// decides. Returns these changes, which are reported to the owner by mail.
 pub(crate) fn prove(
     writes: &mut Script,
     proven: &Proven,

@@ -12,7 +12,7 @@ use crate::form::{Decided, Executor, Script};
 use crate::tables::sessions::{self, RefreshableSession};
 use crate::tables::{outbox, seen_devices};
 
-/// Reads whether a refresh with this token would return a successor: a new one, or the stored one again. Changes
+/// Returns whether a refresh with this token would succeed, with a new successor or the stored one. Changes
 /// nothing.
 pub(crate) async fn is_good<E: Executor>(
     engine: &E,
@@ -53,7 +53,7 @@ pub(crate) async fn end_by_token<E: Executor>(
         .await
 }
 
-/// Refreshes a session: decides on the presented token by the domain's rules, and applies the decision.
+/// Refreshes a session: applies what the rules of `latchkey_domain` decide on the presented token.
 pub(crate) async fn refresh<E: Executor>(engine: &E, refresh: RefreshSession) -> StoreResult<RefreshOutcome> {
     let mut reads = Script::default();
     let found = sessions::lock_by_family(&mut reads, &refresh.presented.family);
@@ -121,8 +121,8 @@ fn replace(found: RefreshableSession, refresh: &RefreshSession) -> Decided<Refre
     Decided::done(writes, RefreshOutcome::Rotated(live))
 }
 
-/// Returns the stored successor again. If the successor was deleted already, the grace period is over by the clock
-/// of the instance that deleted it; then a new successor replaces the token.
+/// Returns the stored successor of the presented token again. A successor that is deleted already can occur
+/// only if the clock of the instance that deleted it is ahead; then the token is replaced once more.
 fn give_again(mut found: RefreshableSession, refresh: &RefreshSession) -> Decided<RefreshOutcome> {
     let Some(sealed) = found.sealed_successor.take() else { return replace(found, refresh) };
     let live = Box::new(LiveSession { session: found.session, user: found.user });

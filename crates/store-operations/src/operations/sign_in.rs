@@ -59,8 +59,9 @@ pub(crate) fn candidate(
     Ok(SignInCandidate { user: account.user, password: account.password, last_sign_up })
 }
 
-/// Opens a session, or writes a challenge, if the checked password is still current. The common case takes one round
-/// trip. If one of its conditions does not hold, a transaction decides by the domain's rules.
+/// Opens a session, or writes a challenge, if the checked password is still current. The common case takes
+/// one round trip, by a statement with conditions. If one of them does not hold, a transaction decides by the
+/// rules of `latchkey_domain`.
 pub(crate) async fn open_after_password<E: Executor>(
     engine: &E,
     sign_in: SignIn,

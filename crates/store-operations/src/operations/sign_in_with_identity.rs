@@ -25,8 +25,8 @@ struct Reads {
     profile: Slot,
 }
 
-/// Opens a session for the account of an identity. The domain decides whether the account is linked, taken over or
-/// created first.
+/// Opens a session for the account of an identity. The rules of `latchkey_domain` decide whether the account
+/// is linked, taken over or created first.
 pub(crate) async fn sign_in_with_identity<E: Executor>(
     engine: &E,
     sign_in: SignInWithIdentity,
@@ -73,7 +73,8 @@ fn refuse(event: AuditEvent, outcome: IdentityOutcome) -> StoreResult<Decided<Id
     Ok(Decided::done(writes, outcome))
 }
 
-/// Applies the domain's decision on the sign-in, and opens the session or writes the challenge.
+/// Applies the decision of `latchkey_domain` on the sign-in, and opens the session or writes a challenge for
+/// the second factor.
 fn open(
     sign_in: &SignInWithIdentity,
     reads: &Reads,

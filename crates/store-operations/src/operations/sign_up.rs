@@ -18,7 +18,8 @@ use crate::tables::outbox::{self, Address};
 use crate::tables::users::{self, Account, Pending};
 use crate::tables::{audit_events, sign_up_attempts, undo_tokens};
 
-/// Takes tokens from the rate limits, and returns whether the email address is free, pending or taken.
+/// Takes tokens from the rate limits, and returns whether the email address is free, taken, or that of a
+/// pending account.
 pub(crate) async fn begin<E: Executor>(
     engine: &E,
     email: &EmailKey,

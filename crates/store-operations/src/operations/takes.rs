@@ -6,8 +6,9 @@ use latchkey_store::StoreResult;
 
 use crate::form::{Results, Script, Slot};
 
-/// Takes a token from each bucket, or none if a bucket is empty. This must be the first statement of a script, because
-/// buckets are locked before users. If `takes` is empty, adds no statement and returns `None`.
+/// Adds the statement that takes a token from each bucket, or none if a bucket is empty. It must be the first
+/// statement of a script, because buckets are locked before users. If `takes` is empty, adds no statement and
+/// returns `None`.
 pub(crate) fn take(script: &mut Script, takes: &[Take], now: Timestamp) -> Option<Slot> {
     (!takes.is_empty()).then(|| script.take(takes, now))
 }

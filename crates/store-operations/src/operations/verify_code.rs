@@ -125,7 +125,7 @@ pub(crate) async fn exchange<E: Executor>(
         .await
 }
 
-/// Redeems a code and does nothing else. Returns whether it was right.
+/// Redeems a code, with no further effect. Returns whether it was right.
 pub(crate) async fn redeem<E: Executor>(
     engine: &E,
     attempt: CodeAttempt,
@@ -146,7 +146,8 @@ pub(crate) async fn redeem<E: Executor>(
 }
 
 impl Reads {
-    /// Takes tokens from the rate limits, and locks and reads the account, its codes and attempt counters.
+    /// Adds the statements that take tokens from the rate limits, and that lock and read the account, its
+    /// codes and attempt counters.
     fn add(script: &mut Script, attempt: &CodeAttempt, purpose: Purpose) -> Self {
         let email = &attempt.email;
         let limit = takes::take(script, &attempt.takes, attempt.now);
@@ -158,7 +159,7 @@ impl Reads {
         }
     }
 
-    /// Decides on the attempt, by [`CodeReads::redeem`].
+    /// Decides on the attempt: checks the rate limits, then the code by [`CodeReads::redeem`].
     fn judge(
         self,
         results: &Results<'_>,

@@ -13,7 +13,8 @@ use crate::tables::users::{account_columns, account_tables};
 
 const LISTED: u32 = 1_000;
 
-/// Query for columns of the identity with a provider, a subject and one of two issuers. The first issuer is preferred.
+/// Query for columns of the identity with provider `$1`, subject `$4`, and `$2` or `$3` as issuer. `$2` is
+/// preferred.
 macro_rules! linked {
     ($asked:literal) => {
         concat!(

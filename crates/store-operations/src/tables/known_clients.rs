@@ -1,5 +1,5 @@
-//! Table `known_clients`: clients from which a user signed in recently. A key stands for an email address and a client
-//! address.
+//! Table `known_clients`: clients from which a user signed in recently, and until when each counts as known.
+//! A key is derived from an email address and a client's network address.
 
 use latchkey_domain::email::EmailKey;
 use latchkey_domain::guess_limits;

@@ -1,5 +1,5 @@
-//! Table `limit_failures`: failed password checks, counted per key. A key stands for an account, or for an account and
-//! a client.
+//! Table `limit_failures`: counters of wrong passwords and wrong second factors. A key stands for an account,
+//! or for an account and a client.
 
 use latchkey_domain::guess_limits;
 use latchkey_domain::ids::SessionId;
@@ -54,7 +54,7 @@ pub(crate) enum Hold {
 pub(crate) struct Counters(Vec<(LimitKey, Failures)>);
 
 impl Counters {
-    /// Reads up to four counters.
+    /// Adds the statement that reads up to four counters.
     pub(crate) fn find(script: &mut Script, keys: &[LimitKey], hold: Hold) -> Slot {
         let sql = if hold == Hold::Locked { &LOCK_FAILURES } else { &FIND_FAILURES };
         // The statement has four parameters. Unused ones repeat the last key.

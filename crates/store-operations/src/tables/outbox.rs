@@ -70,9 +70,10 @@ pub const TABLE: Table = Table::new(
 
 statements! {
     CREATE = create!("VALUES ($1, $2, $3, $4, $5, $6, 0, $7, $7, NULL, NULL, NULL)");
-    /// Inserts the mail about the device `$8` of the session `$7`, which was just opened: only if the owner may be notified
-    /// ([`User::may_be_notified`]), the account had a session before, it got no such mail since `$9`, and the device was
-    /// not seen since `$11`. A mail later than `$10` was written by a clock that ran ahead, and does not count.
+    /// Inserts the mail about a sign-in on a new device. `$7` is the session that was just opened, `$8` its
+    /// device. The mail is inserted only if the owner may be notified ([`User::may_be_notified`]), the
+    /// account had a session before, it got no such mail since `$9`, and the device was not seen since `$11`.
+    /// A mail later than `$10` does not count: a clock that ran ahead wrote its time.
     CREATE_ABOUT_NEW_DEVICE = create!("SELECT $1, $2, $3, u.id, u.email, $5, 0, $6, $6, NULL, NULL, NULL FROM users AS u
     WHERE u.id = $4 AND u.email_verified AND u.banned_at IS NULL AND u.deletes_at IS NULL
         AND (u.device_mail_at <= $9 OR u.device_mail_at > $10)
@@ -137,7 +138,8 @@ impl Address<'_> {
     }
 }
 
-/// Writes the mail about the device of a session that was just opened, if the owner is to get it. The user must be locked.
+/// Writes the mail about a sign-in on a new device, for a session that was just opened, if the owner is to
+/// get it. The transaction must hold the lock on the user's row.
 pub(crate) fn notify_of_device(
     writes: &mut Script,
     user_id: UserId,

@@ -108,8 +108,9 @@ pub(crate) fn profile_of(results: &Results<'_>, slot: Slot, user_id: UserId) -> 
     Ok(profile(results, slot)?.filter(|profile| profile.user_id == user_id))
 }
 
-/// Deletes a user's profile, and writes the event if there was one. The user must be locked, so that both statements
-/// see the same row. The affected rows tell whether there was a profile.
+/// Deletes a user's profile, and writes the event if there was one. The transaction must hold the lock on the
+/// user's row, so that both statements see the same profile. The affected rows tell whether there was a
+/// profile.
 pub(crate) fn delete_and_record(
     writes: &mut Script,
     user_id: UserId,
@@ -121,7 +122,7 @@ pub(crate) fn delete_and_record(
     Ok(writes.change(&DELETE, values![user_id]))
 }
 
-/// Returns the searchable text of a profile: name, username and bio, folded for comparison.
+/// Returns the searchable text of a profile: name, username and bio, folded (normalised) for comparison.
 #[must_use]
 pub fn searched_text(profile: &Profile) -> SearchText {
     let username = profile.username.as_ref().map(Username::as_str);

@@ -1,4 +1,5 @@
-//! Table `seen_devices`: devices with their networks from which an account was used in the last 90 days.
+//! Table `seen_devices`: devices, each together with its network, from which an account was used in the last
+//! 90 days. The owner gets a mail about a sign-in from another one.
 
 use latchkey_domain::ids::{SessionId, UserId};
 use latchkey_domain::seen_device::SeenDevice;
@@ -12,7 +13,7 @@ use crate::form::{Script, statements};
 pub const TABLE: Table = Table::new("seen_devices", 2, columns! { id user_id, text device, int seen_at });
 
 statements! {
-    /// Stores the use of a device, if the session exists.
+    /// Stores the time at which an account was used from a device, if the session exists.
     SAVE_SEEN: change save(user_id: UserId, session: SessionId, device: &SeenDevice, now: Timestamp)
         [user_id, session, device.as_str(), now] = "
     INSERT INTO seen_devices (user_id, device, seen_at)
@@ -21,8 +22,9 @@ statements! {
     DELETE_SEEN: change delete_all_of(user_id: UserId) = "DELETE FROM seen_devices WHERE user_id = $1";
 }
 
-/// Writes the mail about the device of a session that was just opened, if the owner is to get it, and stores the device.
-/// Does nothing if the session does not exist. The user must be locked.
+/// Stores the device of a session that was just opened. If the device is new, writes the mail about it, if
+/// the owner is to get one. Does nothing if the session does not exist. The transaction must hold the lock on
+/// the user's row.
 pub(crate) fn meet(writes: &mut Script, user_id: UserId, session: &NewSession) {
     let device = SeenDevice::of(&session.client);
     if let Some(mail) = &session.new_device {
@@ -33,7 +35,8 @@ pub(crate) fn meet(writes: &mut Script, user_id: UserId, session: &NewSession) {
     save(writes, user_id, session.id, &device, session.created_at);
 }
 
-/// Forgets the devices of an account. Its next session counts as the first.
+/// Deletes the devices of an account. No mail about a new device is written for its next session, which
+/// counts as the first.
 pub(crate) fn forget(writes: &mut Script, user_id: UserId) {
     delete_all_of(writes, user_id);
     users::forget_device_mail(writes, user_id);

@@ -72,10 +72,10 @@ pub const TABLE: Table = Table::new(
 
 statements! {
     OPEN_SESSION = insert_session!("");
-    /// Inserts a session of a sign-in with password, if no rule forbids it: the user is neither banned nor pending nor
-    /// in deletion and has no two-step sign-in, the password is current, and the guess limits allow it. The limits are
-    /// those of [`latchkey_domain::guess_limits::limited`], except that times written by a clock that ran ahead are not
-    /// detected.
+    /// Inserts a session of a sign-in with password, if nothing forbids it: the user is neither banned nor
+    /// pending, no deletion is scheduled, two-step sign-in is off, the password is current, and the guess
+    /// limits allow it. The limits are those of [`latchkey_domain::guess_limits::limited`], except that times
+    /// written by a clock that ran ahead are not detected.
     OPEN_SESSION_PLAINLY = insert_session!("
         FROM users AS u JOIN credentials AS c ON c.user_id = u.id AND c.kind = 'password' AND c.data = $18
         WHERE u.id = $2 AND u.banned_at IS NULL AND u.two_step_at IS NULL AND u.deletes_at IS NULL
@@ -207,8 +207,9 @@ pub(crate) fn owner(results: &Results<'_>, slot: Slot) -> StoreResult<Option<Use
     results.find(slot, |cells| cells.of("sessions").id("user_id"))
 }
 
-/// Inserts a session, ends the user's least recently refreshed sessions above the maximum number, and stores the device,
-/// with the mail about a new one. The user must be locked.
+/// Inserts a session, and ends the user's least recently refreshed sessions above the maximum number. Stores
+/// the session's device, and writes the mail about a new device. The transaction must hold the lock on the
+/// user's row.
 pub(crate) fn open(writes: &mut Script, user_id: UserId, session: &NewSession) {
     writes.change(&OPEN_SESSION, new_values(user_id, session));
     end_surplus(writes, user_id, session);

@@ -125,8 +125,8 @@ pub(crate) fn confirm(writes: &mut Script, id: FactorId, step: TotpStep, now: Ti
     writes.change(&CONFIRM, values![id, now, step.0]);
 }
 
-/// Stores the time step of an accepted code. The user must be locked, and the step must be later than the
-/// stored one.
+/// Stores the time step of an accepted code. The step must be later than the stored one, and the transaction
+/// must hold the lock on the user's row.
 pub(crate) fn accept_step(writes: &mut Script, id: FactorId, step: TotpStep, now: Timestamp) {
     writes.change(&ACCEPT_STEP, values![id, step.0, now]);
 }

@@ -14,7 +14,8 @@ use crate::bulk::{Table, columns};
 use crate::form::{Results, Script, Slot, statements, values};
 use crate::tables::users::{self, Account, account_columns, account_tables};
 
-/// Query for an undo token and its account at the time `$2`. `$hash` is an SQL expression for the token's hash.
+/// Query for an undo token with its account. `$2` is the current time; `$hash` is an SQL expression for the
+/// token's hash.
 macro_rules! found {
     ($hash:literal) => {
         concat!(

@@ -133,8 +133,8 @@ statements! {
         locale, pending_email, created_at, updated_at, signed_up_at)
     SELECT $1, $2, $3, $4, $5, $6, FALSE, NULL, $7, $10, NULL, $8, $8, $9
     WHERE NOT EXISTS (SELECT 1 FROM undo_tokens WHERE email = $3 AND expires_at > $8)";
-    /// Notes at the opening of a session that the account has had one, and the time of its mail about a new device, if one was
-    /// written.
+    /// Stores, when a session is opened, that the account has had one, and the time of the mail about a new
+    /// device, if one was written.
     NOTE_DEVICE_MAIL: change note_device_mail(
         id: UserId,
         session: SessionId,
@@ -236,7 +236,8 @@ impl Account {
     }
 }
 
-/// State of a new account: pending until its email address is verified, or not pending.
+/// State of a new account: pending (signed up while verification is required; not verified, and no session
+/// yet), or not.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pending {
     Yes,

@@ -1,5 +1,5 @@
-//! Cases of stored rows that the contract does not show: deleted secrets, and rows that are written only so that
-//! responses take equally long. An engine implements [`InspectRows`] and runs all cases by
+//! Cases of stored rows that no method of the store shows: deleted secrets, and rows that are written only so
+//! that responses take equally long. An engine implements [`InspectRows`] and runs all cases by
 //! [`hidden_tests!`](crate::hidden_tests).
 #![allow(clippy::missing_panics_doc, reason = "the name of a fact says it; it panics where it is not so")]
 

@@ -72,8 +72,8 @@ pub(super) async fn every_key_has_a_bucket_of_its_own(world: World) {
     assert!(!takes(&world, &[take("a", 1)], at(0)).await);
 }
 
-/// Differential test against the rule in the domain crate: takes from several buckets with odd rates, while the clock
-/// jumps forward and back.
+/// Compares the engine with the rule in `latchkey_domain`: takes tokens from several buckets with odd rates,
+/// while the clock jumps forward and back.
 pub(super) async fn buckets_follow_the_rule_of_the_domain(world: World) {
     let rates = [(1, 60_000), (3, 10_000), (7, 100), (0, 1_500), (1_000, 3_333)];
     let all: Vec<Take> = (0u8..)
