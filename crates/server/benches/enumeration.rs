@@ -1,10 +1,11 @@
 //! Timing benchmark against user enumeration: `cargo bench -p latchkey --bench enumeration`. It starts the real binary
-//! and sends interleaved requests with known and unknown addresses, in random order. Operations: sign-in, resend,
-//! reset, exchange, sign-in mail, sign-in by a wrong code, sign-up, sign-in with the password of that sign-up, sign-in
-//! after the hash parameters were raised, the first six where the known accounts have two-step sign-in, and the options
-//! of a sign-in by passkey where they have passkeys. For each it prints both medians and the two-sided p-value of a Mann-Whitney rank test.
-//! `--profile release` builds in less time; the binary is of the same profile. Other load makes both medians longer and
-//! small differences invisible.
+//! and sends interleaved requests with known and unknown addresses, in random order. Operations: sign-in after the hash
+//! parameters were raised, sign-in, resend, reset, exchange, sign-in mail, sign-in by a wrong code, sign-up, sign-in with
+//! the password of that sign-up; sign-in, sign-in mail and sign-in by a wrong code for addresses that are banned, without
+//! a password, reserved or in deletion; the first six where the known accounts have two-step sign-in; and the options of
+//! a sign-in by passkey where they have passkeys. For each it prints both medians and the two-sided p-value of a
+//! Mann-Whitney rank test. `-- 10000 otp raised` makes 10,000 calls of these operations alone. `--profile release` builds
+//! in less time; the binary is of the same profile. Other load makes both medians longer and small differences invisible.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -15,6 +16,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -24,7 +26,10 @@ use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use serde_json::{Value, json};
 
+/// Calls of an operation, unless the command line has a number.
 const CALLS: usize = 2_000;
+/// Number of addresses of each kind.
+const ADDRESSES: usize = 50;
 const PASSWORD: &str = "tangerine-9-trees";
 
 /// Operation under test: its name, its path, and a function that makes the body for an email address.
@@ -51,7 +56,7 @@ const PASSKEY_OPTIONS: Operation =
 const VERIFICATION_OFF: [&str; 2] = ["--set", "auth.require_email_verification=false"];
 const VERIFICATION_ON: [&str; 2] = ["--set", "auth.require_email_verification=true"];
 const ADMIN_KEY: &str = "admin-key-of-the-benchmark-0123456789abcdef";
-const TWO_STEP: [&str; 4] = [
+const WITH_ADMIN: [&str; 4] = [
     "--set",
     "auth.require_email_verification=true",
     "--set",
@@ -64,74 +69,146 @@ fn main() {
     let folder = tempfile::tempdir().unwrap();
     let (server, port) = start(folder.path(), &VERIFICATION_OFF);
     let mut connection = Connection::open(port);
-    for number in 0..50 {
+    for number in 0..ADDRESSES {
         let body = format!(r#"{{"email":"known{number}@example.org","password":"{PASSWORD}"}}"#);
         connection.post("/api/auth/users", &body);
     }
     stop(server);
-    println!("{:<10}{:>8}{:>14}{:>14}{:>10}", "operation", "calls", "known ms", "unknown ms", "p");
-    let (server, port) = start(folder.path(), &VERIFICATION_ON);
-    compare(port, &OPERATIONS);
-    stop(server);
+    println!(
+        "{:<14}{:<10}{:>8}{:>14}{:>14}{:>10}",
+        "addresses", "operation", "calls", "these ms", "unknown ms", "p"
+    );
+    // First, while no unknown address has an account that a sign-up of this benchmark made.
     let (server, port) = start(folder.path(), &RAISED);
-    compare(port, &[("raised", OPERATIONS[0].1, OPERATIONS[0].2)]);
+    compare(port, "known", &[("raised", OPERATIONS[0].1, OPERATIONS[0].2)]);
+    stop(server);
+    let (server, port) = start(folder.path(), &VERIFICATION_ON);
+    compare(port, "known", &OPERATIONS);
+    stop(server);
+
+    let folder = tempfile::tempdir().unwrap();
+    let (server, port) = start(folder.path(), &WITH_ADMIN);
+    for number in 0..ADDRESSES {
+        make_kinds(&mut Connection::open(port), number, &folder.path().join("latchkey-data/mails"));
+    }
+    for kind in ["banned", "passwordless", "reserved", "deletion"] {
+        compare(port, kind, &[OPERATIONS[0], OPERATIONS[4], OPERATIONS[5]]);
+    }
     stop(server);
 
     println!("known accounts have two-step sign-in:");
     let folder = tempfile::tempdir().unwrap();
-    let (server, port) = start(folder.path(), &TWO_STEP);
-    (0..50).for_each(|number| enroll(&mut Connection::open(port), number));
-    compare(port, &OPERATIONS[..6]);
+    let (server, port) = start(folder.path(), &WITH_ADMIN);
+    (0..ADDRESSES).for_each(|number| enroll(&mut Connection::open(port), number));
+    compare(port, "known", &OPERATIONS[..6]);
     stop(server);
 
     println!("known accounts have a passkey:");
     let folder = tempfile::tempdir().unwrap();
-    let (server, port) = start(folder.path(), &TWO_STEP);
-    (0..50).for_each(|number| equip(&mut Connection::open(port), number, port));
-    compare(port, &[PASSKEY_OPTIONS, OPERATIONS[0]]);
+    let (server, port) = start(folder.path(), &WITH_ADMIN);
+    (0..ADDRESSES).for_each(|number| equip(&mut Connection::open(port), number, port));
+    compare(port, "known", &[PASSKEY_OPTIONS, OPERATIONS[0]]);
     stop(server);
 }
 
+/// Creates an account as an admin; its id.
+fn create(connection: &mut Connection, account: &Value) -> String {
+    let key = format!("x-api-key: {ADMIN_KEY}\r\n");
+    let (status, user) = connection.call("POST /api/auth/users", &key, &account.to_string());
+    assert_eq!(status, 200, "{user}");
+    user["id"].as_str().or(user["user"]["id"].as_str()).unwrap().to_owned()
+}
+
+/// Makes an address of each kind that differs from the accounts `known`: of a banned account, of one without a password,
+/// reserved by the undo link of a changed address, and of an account in deletion.
+fn make_kinds(connection: &mut Connection, number: usize, mails: &Path) {
+    let banned =
+        json!({ "email": format!("banned{number}@example.org"), "password": PASSWORD, "autoConfirm": true });
+    let id = create(connection, &banned);
+    let key = format!("x-api-key: {ADMIN_KEY}\r\n");
+    assert_eq!(connection.call(&format!("PATCH /api/auth/users/{id}"), &key, r#"{"banned":true}"#).0, 200);
+
+    let passwordless = format!("passwordless{number}@example.org");
+    connection.post("/api/auth/email/send-otp", &json!({ "email": passwordless }).to_string());
+    let code = mailed_code(mails, &passwordless);
+    let by_code = json!({ "method": "otp", "email": passwordless, "otp": code }).to_string();
+    assert_eq!(connection.post("/api/auth/sessions", &by_code), 200);
+
+    let bearer = sign_up(connection, "deletion", number);
+    assert_eq!(connection.call("DELETE /api/auth/account", &bearer, "").0, 200);
+
+    let bearer = sign_up(connection, "reserved", number);
+    let moved = format!("moved{number}@example.org");
+    let (_, begun) =
+        connection.call("POST /api/auth/email/change", &bearer, &json!({ "newEmail": moved }).to_string());
+    let confirm = json!({
+        "changeId": begun["changeId"],
+        "newCode": mailed_code(mails, &moved),
+        "currentCode": mailed_code(mails, &format!("reserved{number}@example.org")),
+    });
+    let (status, body) =
+        connection.call("POST /api/auth/email/change/confirm", &bearer, &confirm.to_string());
+    assert_eq!(status, 200, "{body}");
+}
+
+/// Waits for the mail to an address, and returns its six-digit code.
+fn mailed_code(folder: &Path, email: &str) -> String {
+    let is_code = |line: &&str| line.len() == 6 && line.bytes().all(|byte| byte.is_ascii_digit());
+    for _ in 0..500 {
+        let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let mut texts = files.filter_map(|file| std::fs::read_to_string(file.path()).ok());
+        let mail = texts.find(|text| text.contains(&format!("To: {email}\r\n")));
+        if let Some(code) = mail.iter().flat_map(|mail| mail.lines()).map(str::trim).find(is_code) {
+            return code.to_owned();
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    panic!("no code was mailed to {email}");
+}
+
 /// Creates a verified account and signs in; the header with the access token.
-fn sign_up(connection: &mut Connection, number: usize) -> String {
+fn sign_up(connection: &mut Connection, kind: &str, number: usize) -> String {
     let account =
-        json!({ "email": format!("known{number}@example.org"), "password": PASSWORD, "autoConfirm": true });
-    connection.call("/api/auth/users", &format!("x-api-key: {ADMIN_KEY}\r\n"), &account.to_string());
-    let (_, session) = connection.call("/api/auth/sessions?client_type=server", "", &account.to_string());
+        json!({ "email": format!("{kind}{number}@example.org"), "password": PASSWORD, "autoConfirm": true });
+    create(connection, &account);
+    let (_, session) =
+        connection.call("POST /api/auth/sessions?client_type=server", "", &account.to_string());
     format!("authorization: Bearer {}\r\n", session["accessToken"].as_str().unwrap())
 }
 
 /// Creates a verified account and turns two-step sign-in on.
 fn enroll(connection: &mut Connection, number: usize) {
-    let bearer = sign_up(connection, number);
-    let (_, begun) = connection.call("/api/auth/factors/totp", &bearer, "{}");
+    let bearer = sign_up(connection, "known", number);
+    let (_, begun) = connection.call("POST /api/auth/factors/totp", &bearer, "{}");
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
     let code = totp_code(begun["secret"].as_str().unwrap(), i64::try_from(now).unwrap());
     let confirm = json!({ "factorId": begun["factorId"], "code": code }).to_string();
-    let (status, _) = connection.call("/api/auth/factors/totp/confirm?client_type=server", &bearer, &confirm);
-    assert_eq!(status, 200);
+    let path = "POST /api/auth/factors/totp/confirm?client_type=server";
+    assert_eq!(connection.call(path, &bearer, &confirm).0, 200);
 }
 
 /// Creates a verified account and registers a passkey.
 fn equip(connection: &mut Connection, number: usize, port: u16) {
-    let bearer = sign_up(connection, number);
-    let (_, begun) = connection.call("/api/auth/passkeys/registration-options", &bearer, "{}");
+    let bearer = sign_up(connection, "known", number);
+    let (_, begun) = connection.call("POST /api/auth/passkeys/registration-options", &bearer, "{}");
     let credential = Device::at(&format!("http://localhost:{port}")).create(&begun["options"]).to_json();
     let register = json!({ "ceremonyId": begun["ceremonyId"], "credential": credential }).to_string();
-    assert_eq!(connection.call("/api/auth/passkeys", &bearer, &register).0, 200);
+    assert_eq!(connection.call("POST /api/auth/passkeys", &bearer, &register).0, 200);
 }
 
-fn compare(port: u16, operations: &[Operation]) {
+/// Compares addresses of this kind with unknown ones, in the operations that the command line names, or all of them.
+fn compare(port: u16, kind: &str, operations: &[Operation]) {
     let mut connection = Connection::open(port);
+    let words: Vec<_> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let calls = words.iter().find_map(|word| word.parse().ok()).unwrap_or(CALLS);
+    let names: Vec<_> = words.iter().filter(|word| word.parse::<usize>().is_err()).collect();
     for (name, path, body) in operations {
-        let (known, unknown) = measure(&mut connection, path, *body);
-        let p = rank_test(&known, &unknown);
-        println!(
-            "{name:<10}{:>8}{:>14.4}{:>14.4}{p:>10.3}",
-            known.len() + unknown.len(),
-            median(&known),
-            median(&unknown)
-        );
+        if !names.is_empty() && !names.iter().any(|word| *word == name || *word == kind) {
+            continue;
+        }
+        let (these, unknown) = measure(&mut connection, kind, calls, path, *body);
+        let p = rank_test(&these, &unknown);
+        println!("{kind:<14}{name:<10}{calls:>8}{:>14.4}{:>14.4}{p:>10.3}", median(&these), median(&unknown));
     }
 }
 
@@ -140,25 +217,31 @@ fn stop(mut server: Child) {
     server.wait().unwrap();
 }
 
-/// Response times in milliseconds, for known and for unknown addresses.
-fn measure(connection: &mut Connection, path: &str, body: fn(&str) -> String) -> (Vec<f64>, Vec<f64>) {
+/// Response times in milliseconds, for addresses of this kind and for unknown ones.
+fn measure(
+    connection: &mut Connection,
+    kind: &str,
+    calls: usize,
+    path: &str,
+    body: fn(&str) -> String,
+) -> (Vec<f64>, Vec<f64>) {
     let mut random = StdRng::seed_from_u64(7);
-    let (mut known, mut unknown) = (Vec::new(), Vec::new());
+    let (mut these, mut unknown) = (Vec::new(), Vec::new());
     for number in 0..40 {
         connection.post(path, &body(&format!("warm{number}@example.org")));
     }
-    let mut order: Vec<_> = (0..CALLS).map(|call| call % 2 == 0).collect();
+    let mut order: Vec<_> = (0..calls).map(|call| call % 2 == 0).collect();
     order.shuffle(&mut random);
     for (call, is_known) in order.into_iter().enumerate() {
-        let kind = if is_known { "known" } else { "other" };
-        let body = body(&format!("{kind}{}@example.org", call % 50));
+        let name = if is_known { kind } else { "other" };
+        let body = body(&format!("{name}{}@example.org", call % ADDRESSES));
         let started = Instant::now();
         let status = connection.post(path, &body);
         let elapsed = started.elapsed().as_secs_f64() * 1000.0;
         assert!(matches!(status, 200 | 202 | 400 | 401 | 403), "{path} answered {status}");
-        if is_known { known.push(elapsed) } else { unknown.push(elapsed) }
+        if is_known { these.push(elapsed) } else { unknown.push(elapsed) }
     }
-    (known, unknown)
+    (these, unknown)
 }
 
 fn median(values: &[f64]) -> f64 {
@@ -217,13 +300,13 @@ impl Connection {
     }
 
     fn post(&mut self, path: &str, body: &str) -> u16 {
-        self.call(path, "", body).0
+        self.call(&format!("POST {path}"), "", body).0
     }
 
-    /// Sends a request with further headers; returns status and body.
-    fn call(&mut self, path: &str, headers: &str, body: &str) -> (u16, Value) {
+    /// Sends a request, by method and path, with further headers; returns status and body.
+    fn call(&mut self, request: &str, headers: &str, body: &str) -> (u16, Value) {
         let head = format!(
-            "POST {path} HTTP/1.1\r\nhost: localhost\r\n{headers}content-type: application/json\r\n\
+            "{request} HTTP/1.1\r\nhost: localhost\r\n{headers}content-type: application/json\r\n\
              content-length: {}\r\n\r\n",
             body.len()
         );
