@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use aws_lc_rs::hmac;
 use latchkey_domain::client::Client;
 use latchkey_domain::email::{Email, EmailKey};
 use latchkey_domain::guess_limits;
@@ -70,6 +71,8 @@ pub struct Passwords {
     pub(crate) sessions: Arc<Sessions>,
     pub(crate) mailbox: Arc<Mailbox>,
     pub(crate) hasher: PasswordHasher,
+    /// Key of the choice of decoys, see [`latchkey_store::BegunSignIn::decoy`].
+    pub(crate) decoy_key: hmac::Key,
     pub(crate) limits: Limits,
     pub(crate) lifetimes: Lifetimes,
 }

@@ -272,6 +272,7 @@ impl Service {
             sessions: s(),
             mailbox: mailbox.clone(),
             hasher,
+            decoy_key: secret.hmac_key("password-decoys")?,
             limits: limits.passwords,
             lifetimes: lifetimes.passwords,
         });

@@ -83,9 +83,9 @@ pub use retention::{
 };
 pub use search_feed::{FeedPosition, FeedRead, SearchChange, SearchEntry, SearchFeed};
 pub use sessions::{
-    BeginPasswordChange, ChangePassword, EndedSession, FailedSignIn, LiveSession, OwnProfile, PasswordChange,
-    PasswordSet, PresentedRefreshToken, RefreshOutcome, RefreshSession, Sessions, SetPassword, SignIn,
-    SignInCandidate, SignInGuard, SignInOutcome, SignInSubject,
+    BeginPasswordChange, BegunSignIn, ChangePassword, EndedSession, FailedSignIn, LiveSession, OwnProfile,
+    PasswordChange, PasswordSet, PresentedRefreshToken, RefreshOutcome, RefreshSession, Sessions,
+    SetPassword, SignIn, SignInCandidate, SignInGuard, SignInOutcome, SignInSubject,
 };
 pub use settings::{SettingChange, Settings, StoredSettings};
 pub use signing_keys::{NewSigningKey, SigningKeys, StoredSigningKey};

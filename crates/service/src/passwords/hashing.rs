@@ -112,17 +112,26 @@ impl PasswordHasher {
     }
 
     /// Compares a password with the stored hashes by computing one hash. Without a stored hash, the same work
-    /// is done. If the account's own hash has outdated parameters, a new hash is returned, except while the
+    /// is done as for the hash `decoy` of another account: after the configured parameters were raised, most
+    /// accounts have older ones, and the work of [`rest`] takes less time than the passes that they lack.
+    ///
+    /// If the account's own hash has outdated parameters, a new hash is returned, except while the
     /// hash of the last sign-up with the address is stored too: both must keep the same salt and parameters,
     /// so that one computation serves both.
-    pub async fn check(&self, password: Password, compared: Compared<'_>) -> Result<PasswordCheck> {
+    pub async fn check(
+        &self,
+        password: Password,
+        compared: Compared<'_>,
+        decoy: Option<&PasswordHash>,
+    ) -> Result<PasswordCheck> {
         if password.is_too_long() {
             // Too long passwords are refused before hashing, for known and unknown accounts alike.
             return Ok(PasswordCheck { fit: Fit::Neither, rehashed: None });
         }
         let Compared { own, of_sign_up } = compared;
-        let (params, salt, _) = parts(own.or(of_sign_up).unwrap_or(&self.dummy))
-            .ok_or_else(|| Error::internal("a stored password hash cannot be read"))?;
+        let parts = self.parts_to_compute(compared, decoy);
+        let (params, salt, _) =
+            parts.ok_or_else(|| Error::internal("a stored password hash cannot be read"))?;
         let is_outdated = own.is_some() && of_sign_up.is_none() && params != self.params;
         let again = is_outdated.then(|| password.duplicate());
         let computed = self.run(password, salt, params).await?;
@@ -136,6 +145,19 @@ impl PasswordHasher {
             _ => None,
         };
         Ok(PasswordCheck { fit, rehashed })
+    }
+
+    /// Returns parameters and salt of the hash to compute, and the output of the stored hash: those of the stored hash, of
+    /// the decoy, or of the dummy, in this order. `None` if the stored hash is not of Argon2id.
+    fn parts_to_compute(
+        &self,
+        compared: Compared<'_>,
+        decoy: Option<&PasswordHash>,
+    ) -> Option<(Params, Vec<u8>, Vec<u8>)> {
+        match compared.own.or(compared.of_sign_up) {
+            Some(stored) => parts(stored),
+            None => decoy.and_then(parts).or_else(|| parts(&self.dummy)),
+        }
     }
 
     async fn run(&self, password: Password, salt: Vec<u8>, params: Params) -> Result<PasswordHash> {

@@ -1,14 +1,15 @@
 //! Sign-in with email address and password.
 
+use aws_lc_rs::hmac;
 use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
 use latchkey_domain::client::Client;
-use latchkey_domain::email::Email;
+use latchkey_domain::email::{Email, EmailKey};
 use latchkey_domain::ids::UserId;
 use latchkey_domain::password::{Password, PasswordHash};
 use latchkey_domain::session::AuthMethod;
 use latchkey_domain::sign_in::{Compared, Fit, Verdict};
 use latchkey_domain::time::Timestamp;
-use latchkey_store::{FailedSignIn, SignIn, SignInGuard, SignInOutcome, SignInSubject};
+use latchkey_store::{BegunSignIn, FailedSignIn, SignIn, SignInGuard, SignInOutcome, SignInSubject};
 use serde_json::Value;
 
 use super::Passwords;
@@ -37,13 +38,14 @@ impl Passwords {
         let takes = self.takes(client);
 
         let refuse = |limited| self.kernel.limited(limited, email.key(), client);
-        let begun = self.kernel.store.begin_sign_in(email.key(), &takes, guard.as_ref(), now).await?;
-        let subject = begun.map_err(refuse)?;
+        let near = self.decoy_from(email.key());
+        let begun = self.kernel.store.begin_sign_in(email.key(), &near, &takes, guard.as_ref(), now).await?;
+        let BegunSignIn { subject, decoy } = begun.map_err(refuse)?;
         let user_id = match &subject {
             SignInSubject::Account(candidate) => Some(candidate.user.id),
             SignInSubject::Reserved(_) | SignInSubject::Unknown => None,
         };
-        let (verdict, right) = self.check_password(&subject, password).await?;
+        let (verdict, right) = self.check_password(&subject, password, decoy.as_ref()).await?;
         let (counted, reason, refusal) = match verdict {
             Verdict::Opens | Verdict::Wrong => (guard.clone(), "wrong password", &INVALID_CREDENTIALS),
             Verdict::SignedUpOnly => (guard.clone(), MAY_NOT, &EMAIL_NOT_VERIFIED),
@@ -70,10 +72,18 @@ impl Passwords {
         }
     }
 
+    /// Chooses the place in the order of addresses from which a decoy is taken: always the same for an address, and
+    /// unknown to clients, so that no client can choose the decoy by its own accounts.
+    fn decoy_from(&self, email: &EmailKey) -> String {
+        let mac = hmac::sign(&self.decoy_key, email.as_str().as_bytes());
+        mac.as_ref().iter().take(16).map(|byte| char::from(b'a' + byte % 26)).collect()
+    }
+
     async fn check_password(
         &self,
         subject: &SignInSubject,
         password: Password,
+        decoy: Option<&PasswordHash>,
     ) -> Result<(Verdict, Option<RightPassword>)> {
         let compared = match subject {
             SignInSubject::Account(found) => {
@@ -84,7 +94,7 @@ impl Passwords {
             }
             SignInSubject::Unknown => Compared::default(),
         };
-        let check = self.hasher.check(password, compared).await?;
+        let check = self.hasher.check(password, compared, decoy).await?;
         let must_verify = self.kernel.settings.load().values.require_email_verification;
         let SignInSubject::Account(found) = subject else {
             let is_sign_up = must_verify && check.fit == Fit::SignUp;

@@ -23,7 +23,7 @@ fn own(hash: &PasswordHash) -> Compared<'_> {
 }
 
 async fn fit(passwords: &PasswordHasher, text: &str, compared: Compared<'_>) -> Fit {
-    passwords.check(password(text), compared).await.unwrap().fit
+    passwords.check(password(text), compared, None).await.unwrap().fit
 }
 
 /// A hasher with the same parameters, and the number of hashes that it computed.
@@ -49,7 +49,7 @@ async fn the_right_password_passes_and_others_do_not() {
     let passwords = passwords(64);
     let hash = passwords.hash(password("correct horse")).await.unwrap();
     assert!(hash.as_str().starts_with("$argon2id$v=19$m=64,t=1,p=1$"), "{}", hash.as_str());
-    let right = passwords.check(password("correct horse"), own(&hash)).await.unwrap();
+    let right = passwords.check(password("correct horse"), own(&hash), None).await.unwrap();
     assert_eq!((right.fit, right.rehashed), (Fit::Own, None));
     assert_eq!(fit(&passwords, "wrong horse", own(&hash)).await, Fit::Neither);
 }
@@ -60,14 +60,29 @@ async fn without_a_stored_hash_nothing_passes() {
 }
 
 #[tokio::test]
+async fn a_decoy_lends_its_parameters_and_its_password_opens_nothing() {
+    let (old, today) = (passwords(64), passwords(128));
+    let hash = old.hash(password("correct horse")).await.unwrap();
+    let foreign = PasswordHash::from_phc("$2b$12$saltsaltsaltsaltsaltse".to_owned());
+
+    for decoy in [&hash, &foreign] {
+        let check = today.check(password("correct horse"), Compared::default(), Some(decoy)).await.unwrap();
+        assert_eq!((check.fit, check.rehashed), (Fit::Neither, None));
+    }
+    assert_eq!(today.parts_to_compute(Compared::default(), Some(&hash)), parts(&hash));
+    assert_eq!(today.parts_to_compute(own(&foreign), Some(&hash)), None);
+    assert_eq!(today.parts_to_compute(Compared::default(), Some(&foreign)), parts(&today.dummy));
+}
+
+#[tokio::test]
 async fn outdated_parameters_verify_and_are_replaced() {
     let old = passwords(64).hash(password("correct horse")).await.unwrap();
     let today = passwords(128);
-    let checked = today.check(password("correct horse"), own(&old)).await.unwrap();
+    let checked = today.check(password("correct horse"), own(&old), None).await.unwrap();
     let new = checked.rehashed.expect("the old hash must verify and be replaced");
     assert!(new.as_str().contains("m=128"));
     assert_eq!(fit(&today, "correct horse", own(&new)).await, Fit::Own);
-    assert!(today.check(password("wrong horse"), own(&old)).await.unwrap().rehashed.is_none());
+    assert!(today.check(password("wrong horse"), own(&old), None).await.unwrap().rehashed.is_none());
 }
 
 #[tokio::test]
@@ -133,7 +148,7 @@ async fn the_reference_vector_of_another_implementation_verifies() {
     // From the argon2 reference command line: `echo -n password | argon2 somesalt -id -t 2 -m 16 -p 1 -l 32 -e`.
     let phc = "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc";
     let stored = PasswordHash::from_phc(phc.to_owned());
-    let check = passwords(64).check(password("password"), own(&stored)).await.unwrap();
+    let check = passwords(64).check(password("password"), own(&stored), None).await.unwrap();
     assert_eq!((check.fit, check.rehashed.is_some()), (Fit::Own, true));
 }
 
