@@ -40,13 +40,19 @@ impl Deletion {
         let token = LinkToken::new(self.kernel.entropy.bytes());
         let has_grace = !self.lifetimes.grace.is_zero();
         let kind = if has_grace { AuditKind::DeletionScheduled } else { AuditKind::UserDeleted };
-        let fact = has_grace.then_some(ActFact::Undo(&token, deletes_at));
+        let mail = if has_grace {
+            let fact = ActFact::Undo(&token, deletes_at);
+            self.kernel.required_notification(Some(client), Some(fact), now)?
+        } else {
+            let own = self.kernel.store.find_own_account(caller.caller().session_id, now).await?;
+            self.kernel.notification_of_deletion(Some(client), own.and_then(|own| own.locale), now)?
+        };
         let delete = DeleteAccount {
             user_id: caller.caller().user_id,
             session_id: caller.caller().session_id,
             deletes_at,
             event: self.kernel.event(kind, Actor::User, Some(client), now),
-            mail: self.kernel.required_notification(Some(client), fact, now)?,
+            mail,
             undo: has_grace.then(|| NewToken { hash: token.hash(), expires_at: deletes_at }),
             now,
         };

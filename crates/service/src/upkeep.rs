@@ -9,7 +9,7 @@ use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::clock_watch::{ClockVerdict, ClockWatch, PROBATION};
 use latchkey_domain::time::Timestamp;
 use latchkey_settings::settings;
-use latchkey_store::FinishedDeletion;
+use latchkey_store::{DueDeletion, FinishedDeletion};
 
 use crate::error::Result;
 use crate::kernel::Kernel;
@@ -88,9 +88,9 @@ impl Upkeep {
         if due.is_empty() {
             return Ok(0);
         }
-        let finished = |user_id| {
+        let finished = |DueDeletion { user_id, locale }| {
             let event = self.kernel.event(AuditKind::UserDeleted, Actor::System, None, now);
-            let mail = self.kernel.required_notification(None, None, now)?;
+            let mail = self.kernel.notification_of_deletion(None, locale, now)?;
             Ok(FinishedDeletion { user_id, event, mail })
         };
         let due = due.into_iter().map(finished).collect::<Result<_>>()?;

@@ -4,6 +4,7 @@
 use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::ids::{SessionId, UserId};
+use latchkey_domain::locale::Locale;
 use latchkey_domain::time::Timestamp;
 
 use crate::email_codes::NewToken;
@@ -31,6 +32,15 @@ pub struct DeleteAccount {
     pub now: Timestamp,
 }
 
+/// Account whose grace period is over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DueDeletion {
+    /// Id of the account.
+    pub user_id: UserId,
+    /// Language of the account's mails; `None` if it is open. The mail about the deletion finds no account to ask.
+    pub locale: Option<Locale>,
+}
+
 /// Deletion for good of an account whose grace period is over.
 #[derive(Debug, Clone)]
 pub struct FinishedDeletion {
@@ -51,7 +61,7 @@ pub trait Deletions {
     async fn delete_account(&self, delete: DeleteAccount) -> StoreResult<bool>;
 
     /// Lists accounts whose grace period is over, at most [`crate::ACCOUNT_PURGE_BATCH`].
-    async fn list_due_deletions(&self, now: Timestamp) -> StoreResult<Vec<UserId>>;
+    async fn list_due_deletions(&self, now: Timestamp) -> StoreResult<Vec<DueDeletion>>;
 
     /// Deletes accounts for good, with everything that belongs to them, unless they were restored meanwhile. Their audit
     /// events stay, without network address and user agent. Returns the number of deleted accounts.

@@ -39,7 +39,7 @@ pub use challenges::{
     AnswerChallenge, AnswerMails, Answered, BeginReauthentication, BeginResetChallenge, ChallengeTerms,
     Challenges, CompletedSignIn, Completion, FoundChallenge, PasskeyOptions, Restoral, SealedTotp, Shown,
 };
-pub use deletions::{DeleteAccount, Deletions, FinishedDeletion};
+pub use deletions::{DeleteAccount, Deletions, DueDeletion, FinishedDeletion};
 pub use email_changes::{
     BeginEmailChange, BegunEmailChange, ConfirmEmailChange, ConfirmedEmailChange, EmailChangeWrites,
     EmailChanges, ShownCode, SideCode,

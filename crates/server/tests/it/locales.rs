@@ -1,6 +1,6 @@
 //! Tests of the language of mails: that of the account, of the request, and the default.
 
-use latchkey_testkit::{Client, PASSWORD, Request, Session, TestApp, both_stores, json};
+use latchkey_testkit::{Client, PASSWORD, Request, Session, TestApp, both_stores, days, json};
 
 use crate::described::assert_successes_are_described;
 use crate::email_calls::{NEW_PASSWORD, reset, reset_token, send_reset};
@@ -87,6 +87,31 @@ both_stores! {
 
         assert_eq!(subject_to(&app, ADA).await, "Ihr Passwort für Latchkey wurde geändert");
         assert_eq!(account(&ada).await["locale"], json!(null));
+    }
+
+    with(|b| b.verification_by_code())
+    async fn last_mail_is_in_the_language_of_the_account_that_is_gone(app) {
+        let ada = app.user("ada").await;
+        ada.patch("/api/auth/account", json!({"locale": "de"})).send().await.expect(200);
+        crate::deletion_calls::delete(&ada).header("accept-language", "fr").send().await.expect(200);
+        app.clock.advance(days(14));
+
+        app.run_jobs().await;
+
+        assert_eq!(subject_to(&app, ADA).await, "Ihr Konto bei Latchkey ist endgültig gelöscht");
+    }
+
+    with(crate::deletion_calls::at_once)
+    async fn last_mail_of_a_deletion_without_a_grace_is_in_that_language_too(app) {
+        let (ada, bob) = (app.user("ada").await, app.user("bob").await);
+        ada.patch("/api/auth/account", json!({"locale": "de"})).send().await.expect(200);
+
+        for user in [&ada, &bob] {
+            crate::deletion_calls::delete(user).header("accept-language", "fr").send().await.expect(200);
+        }
+
+        assert_eq!(subject_to(&app, ADA).await, "Ihr Konto bei Latchkey ist endgültig gelöscht");
+        assert_eq!(subject_to(&app, &bob.email).await, "Votre compte sur Latchkey est définitivement supprimé");
     }
 
     async fn owner_reads_and_changes_the_language(app) {

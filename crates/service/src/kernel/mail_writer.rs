@@ -3,6 +3,7 @@
 
 use latchkey_domain::client::Client;
 use latchkey_domain::ids::MailId;
+use latchkey_domain::locale::Locale;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::LinkToken;
 use latchkey_store::NewMail;
@@ -183,5 +184,22 @@ impl Kernel {
             None => {}
         }
         self.sealed_mail(&MailPayload { act: Some(act), ..MailPayload::for_client(client) }, now).map(Some)
+    }
+
+    /// Builds the notification that an account is deleted. When it is sent, there is no account any more, so it contains
+    /// the account's language `stored`, which has precedence over that of the request.
+    pub(crate) fn notification_of_deletion(
+        &self,
+        client: Option<&Client>,
+        stored: Option<Locale>,
+        now: Timestamp,
+    ) -> Result<Option<NewMail>> {
+        if !self.mails.has_transport {
+            return Ok(None);
+        }
+        let asked = client.and_then(|client| client.locale.clone());
+        let locale = stored.or(asked).map(|locale| locale.as_str().to_owned());
+        let act = Some(ActPayload::of(client));
+        self.sealed_mail(&MailPayload { locale, act, ..MailPayload::default() }, now).map(Some)
     }
 }

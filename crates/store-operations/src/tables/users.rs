@@ -216,7 +216,7 @@ statements! {
         "UPDATE users SET deletes_at = $2 WHERE id = $1";
     /// Reads accounts whose grace period before deletion is over, the earliest end first.
     LIST_DUE_DELETIONS: read list_due_deletions(now: Timestamp) [now, ACCOUNT_PURGE_BATCH] =
-        "SELECT id FROM users WHERE deletes_at <= $1 ORDER BY deletes_at, id LIMIT $2";
+        "SELECT id, locale FROM users WHERE deletes_at <= $1 ORDER BY deletes_at, id LIMIT $2";
     FIND_LOCALE_OF_SESSION: read find_locale_of_session(session_id: SessionId) =
         "SELECT u.locale FROM sessions AS s JOIN users AS u ON u.id = s.user_id WHERE s.id = $1";
     SET_LOCALE: change set_locale(id: UserId, locale: Option<&Locale>) [id, locale.map(Locale::as_str)] =

@@ -3,7 +3,8 @@
 use latchkey_domain::ids::EventId;
 use latchkey_domain::locale::Locale;
 use latchkey_store::{
-    Accounts, Audit, DeleteAccount, Deletions, FinishedDeletion, ListOwnEvents, NewToken, Sessions, UndoLinks,
+    Accounts, Audit, DeleteAccount, Deletions, DueDeletion, FinishedDeletion, ListOwnEvents, NewToken,
+    Sessions, UndoLinks,
 };
 
 use super::{Measured, account, at, entry, event, mail, next, session, token, user_id};
@@ -37,6 +38,10 @@ async fn deletions(measured: &mut Measured) {
     };
     op!(m.delete_account(delete));
     let due = op!(m.list_due_deletions(at(10)));
-    let finished = |user_id| FinishedDeletion { user_id, event: event(next()), mail: Some(mail(next())) };
+    let finished = |due: DueDeletion| FinishedDeletion {
+        user_id: due.user_id,
+        event: event(next()),
+        mail: Some(mail(next())),
+    };
     op!(m.finish_deletions(due.into_iter().map(finished).collect(), at(10)));
 }

@@ -4,7 +4,6 @@
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::challenge::ChallengeKind;
 use latchkey_domain::codes::Purpose;
-use latchkey_domain::ids::UserId;
 use latchkey_domain::mail_kind::MailKind;
 use latchkey_domain::session::Level;
 use latchkey_domain::time::Timestamp;
@@ -18,8 +17,8 @@ use super::oauth_acts::google;
 use super::profiles::{handle, update};
 use super::search::found;
 use latchkey_store::{
-    AnswerChallenge, Answered, Completion, CreateOutcome, DeleteAccount, Entered, FinishedDeletion,
-    IdentityOutcome, PasskeySignIn, Restoral, Shown, SignInOutcome, UndoLink, UndoOutcome,
+    AnswerChallenge, Answered, Completion, CreateOutcome, DeleteAccount, DueDeletion, Entered,
+    FinishedDeletion, IdentityOutcome, PasskeySignIn, Restoral, Shown, SignInOutcome, UndoLink, UndoOutcome,
     UpdateProfileOutcome, UpdateUser, UpdateUserOutcome, VerifyOutcome,
 };
 
@@ -64,9 +63,9 @@ impl World {
         self.finish_deletions(self.finished(due, now), now).await.unwrap()
     }
 
-    pub(super) fn finished(&self, due: Vec<UserId>, now: Timestamp) -> Vec<FinishedDeletion> {
-        let finished = |user_id| FinishedDeletion {
-            user_id,
+    pub(super) fn finished(&self, due: Vec<DueDeletion>, now: Timestamp) -> Vec<FinishedDeletion> {
+        let finished = |due: DueDeletion| FinishedDeletion {
+            user_id: due.user_id,
             event: self.event(AuditKind::UserDeleted, now),
             mail: Some(self.mail(now)),
         };
@@ -246,7 +245,7 @@ pub(super) async fn a_restored_account_is_not_finished(world: World) {
     let ada = world.in_deletion("ada", at(0)).await;
     let now = at(GRACE * DAY);
     let due = world.list_due_deletions(now).await.unwrap();
-    assert_eq!(due, [ada.user]);
+    assert_eq!(due, [DueDeletion { user_id: ada.user, locale: None }]);
     let challenge = world.challenged(ada.user, now).await;
     world.judged(world.restoring(challenge, now)).await;
 
