@@ -37,9 +37,24 @@ fn events_of_a_user_are_read_from_their_index_in_order() {
         let steps = plan.query_map(rusqlite::params_from_iter(nulls), |row| row.get::<_, String>(3)).unwrap();
         let steps: Vec<_> = steps.map(Result::unwrap).collect();
 
-        assert!(steps[0].contains("audit_events_by_user (user_id=? AND happened_at"), "{steps:#?}");
+        assert!(steps[0].contains("audit_events_by_owner (user_id=? AND happened_at"), "{steps:#?}");
         assert!(steps.iter().all(|step| !step.contains("B-TREE")), "{steps:#?}");
     }
+}
+
+#[test]
+fn old_failures_without_an_account_are_read_from_an_index_in_order() {
+    let steps = plan("audit_events", "PURGE_FAILURES_OF_NOBODY");
+    let step = "SEARCH audit_events USING INDEX audit_events_by_owner (user_id=? AND happened_at";
+    assert!(steps.iter().any(|found| found.starts_with(step)), "{steps:#?}");
+    assert!(steps.iter().all(|step| !step.contains("B-TREE")), "{steps:#?}");
+}
+
+#[test]
+fn password_of_a_decoy_is_read_from_the_index_of_addresses() {
+    let steps = plan("users", "FIND_SOME_PASSWORD");
+    assert!(steps.iter().all(|step| !step.contains("B-TREE")), "{steps:#?}");
+    assert!(steps.iter().any(|step| step.contains("(email_key>?)")), "{steps:#?}");
 }
 
 #[test]
@@ -61,4 +76,17 @@ fn an_identity_is_found_by_its_whole_key() {
     }
 
     assert!(slow.is_empty(), "{}", slow.join("\n"));
+}
+
+/// Steps of the plan of a statement.
+fn plan(table: &str, name: &str) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("test.db");
+    drop(Sqlite::open(&path).unwrap());
+    let conn = Connection::open(&path).unwrap();
+    let (.., sql) = all_statements().find(|(found, of, _)| (*found, *of) == (table, name)).unwrap();
+    let mut plan = conn.prepare(&format!("EXPLAIN QUERY PLAN {}", sql.sqlite())).unwrap();
+    let nulls = vec![rusqlite::types::Null; plan.parameter_count()];
+    let steps = plan.query_map(rusqlite::params_from_iter(nulls), |row| row.get(3)).unwrap();
+    steps.map(Result::unwrap).collect()
 }

@@ -128,6 +128,7 @@ macro_rules! migrations {
                 20 "0020_sign_in_links",
                 21 "0021_change_sessions",
                 22 "0022_seen_devices",
+                23 "0023_audit_of_nobody",
             ]
         )
     };

@@ -143,22 +143,22 @@ impl Reads {
         }
     }
 
-    /// Decodes the account of `email`, or chooses the account to create.
+    /// Decodes the account of `email`, or chooses the account to create. Both are prepared in either case, so that known
+    /// and unknown addresses cost the same.
     fn found(self, results: &Results<'_>, email: &Email, sign_in: &EmailSignIn) -> StoreResult<Found> {
         let is_reserved = undo_tokens::is_reserved(results, self.reservation)?;
+        let now = sign_in.entry.session.created_at;
+        let newcomer = sign_in.newcomer.as_ref().map(|newcomer| Box::new(newcomer.at(email.clone(), now)));
+        let profile = profiles::profile(results, self.profile)?;
         let Some(account) = users::account_of_key(results, self.account, email.key())? else {
-            let newcomer = sign_in.newcomer.as_ref().filter(|_| !is_reserved);
-            let now = sign_in.entry.session.created_at;
-            let subject = newcomer.map(|new| Subject::Newcomer(Box::new(new.at(email.clone(), now))));
+            let subject = newcomer.filter(|_| !is_reserved).map(Subject::Newcomer);
             return Ok(Found { user_id: None, subject });
         };
         let user_id = account.user.id;
-        if !account.user.accepts_mailed_tokens() {
-            return Ok(Found { user_id: Some(user_id), subject: None });
-        }
-        let profile = profiles::profile_of(results, self.profile, user_id)?;
-        let subject = Subject::Account(Box::new(Proven { account, profile }));
-        Ok(Found { user_id: Some(user_id), subject: Some(subject) })
+        let profile = profile.filter(|profile| profile.user_id == user_id);
+        let accepts = account.user.accepts_mailed_tokens();
+        let subject = accepts.then(|| Subject::Account(Box::new(Proven { account, profile })));
+        Ok(Found { user_id: Some(user_id), subject })
     }
 }
 

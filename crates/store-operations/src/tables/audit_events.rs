@@ -43,14 +43,16 @@ macro_rules! list_of_user {
         )
     };
 }
-/// Statement that deletes a batch of events up to a time, oldest first.
+/// Statement that deletes a batch of events up to a time, in the order of an index.
 macro_rules! purge_where {
-    ($condition:literal) => {
+    ($condition:literal, $order:literal) => {
         concat!(
             "WITH gone AS MATERIALIZED (
                 SELECT id FROM audit_events WHERE happened_at <= $1",
             $condition,
-            " ORDER BY happened_at LIMIT $2 FOR UPDATE SKIP LOCKED)
+            " ORDER BY ",
+            $order,
+            " LIMIT $2 FOR UPDATE SKIP LOCKED)
             DELETE FROM audit_events WHERE id IN (SELECT id FROM gone)"
         )
     };
@@ -92,8 +94,9 @@ statements! {
     /// Removes network addresses and user agents from the events of a user. The user id stays.
     FORGET_CLIENTS_OF: change forget_clients_of(user_id: UserId) =
         "UPDATE audit_events SET address = NULL, user_agent = NULL WHERE user_id = $1";
-    PURGE = purge_where!("");
-    PURGE_FAILURES_OF_NOBODY = purge_where!(" AND user_id IS NULL AND kind IN ($3, $4, $5)");
+    PURGE = purge_where!("", "happened_at");
+    PURGE_FAILURES_OF_NOBODY =
+        purge_where!(" AND user_id IS NULL AND kind IN ($3, $4, $5)", "user_id, happened_at, id");
 }
 
 /// Encodes the nine columns of an event as the first parameters of a statement.
