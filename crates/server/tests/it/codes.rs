@@ -1,11 +1,12 @@
 //! Tests of six-digit codes for verification, reset and sign-in: lifetime, attempts and scope.
 
-use latchkey_testkit::{Answer, PASSWORD, TestApp, both_stores, hours, json, minutes, seconds};
+use latchkey_testkit::{Answer, PASSWORD, TestApp, both_stores, challenge_id, hours, json, minutes, seconds};
 
 use crate::email_calls::{
     exchange, other_than, resend, reset_code, send_otp, send_reset, sign_in_by_code, sign_in_code,
     signed_up_code,
 };
+use crate::email_sign_in::session_by_code;
 
 /// Purpose of a code.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -233,5 +234,26 @@ both_stores! {
         attempt(&app, Verification, &older).await.refused(400, "INVALID_CODE");
 
         attempt(&app, Verification, &newer).await.expect(200);
+    }
+
+    // An account without a password is asked for a mailed code.
+    with(|b| b.verification_by_code())
+    async fn code_of_a_step_up_is_unknown_elsewhere_and_others_are_unknown_there(app) {
+        let session = session_by_code(&app, ADA).await;
+        let client = app.with_session(&session);
+        let challenge = challenge_id(&client.reauthenticate().send().await);
+        let body = json!({"challengeId": challenge});
+        client.post("/api/auth/challenges/send-code", body).send().await.expect(202);
+        let code = app.mail_to(ADA).await.code();
+
+        for purpose in [Verification, Reset, SignIn] {
+            attempt(&app, purpose, &code).await.refused(400, "INVALID_CODE");
+        }
+        for other in [sign_in_code(&app, ADA).await, reset_code(&app, ADA).await] {
+            let answer = client.answer(&challenge, "email_code", &other).send().await;
+            answer.refused(401, "INVALID_SECOND_FACTOR");
+        }
+
+        client.answer(&challenge, "email_code", &code).send().await.expect(200);
     }
 }

@@ -108,6 +108,27 @@ both_stores! {
         }
     }
 
+    // Two questions were open. The answer to one ends the other, however fast the owner deletes the account anew.
+    parallel with(|b| b.verification_by_code())
+    async fn deletion_anew_races_with_another_restoral_and_stands(app) {
+        for round in 0..5 {
+            let ada = deleted(&app, &format!("ada{round}")).await;
+            let other = asked(&app, &ada).await;
+            let session = restored(&app, &ada).await;
+            let client = app.with_session(&session);
+
+            let (deleting, restoring) = tokio::join!(
+                delete(&client).send(),
+                restore(&app.anon(), &other).send(),
+            );
+
+            deleting.expect(200);
+            restoring.refused(401, "INVALID_CHALLENGE");
+            assert!(seen_by_admin(&app, &ada.id).await["deletesAt"].is_string());
+            app.anon().get(&face(&ada)).send().await.refused(404, "USER_NOT_FOUND");
+        }
+    }
+
     parallel with(|b| b.verification_by_code())
     async fn sign_in_beside_the_deletion_leaves_no_session(app) {
         let ada = app.user("ada").await;

@@ -2,7 +2,7 @@
 
 use latchkey_testkit::{Client, Session, TestApp, User, both_stores, hours, json, minutes, seconds};
 
-use crate::email_calls::{change_user, exchange, other_than, reset_code};
+use crate::email_calls::{change_user, exchange, other_than, reset_code, sign_in_by_code};
 use crate::email_change_calls::{Begun, begun, change, confirm};
 use crate::two_step_calls::account;
 
@@ -202,6 +202,7 @@ both_stores! {
             for email in [&ada.email, NEW] {
                 exchange(&app.anon(), email, code).send().await.refused(400, "INVALID_CODE");
                 app.anon().verify(email, code).send().await.refused(400, "INVALID_CODE");
+                sign_in_by_code(&app.anon(), email, code).send().await.refused(400, "INVALID_CODE");
             }
         }
 

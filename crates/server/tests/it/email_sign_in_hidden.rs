@@ -8,14 +8,16 @@ use crate::email_sign_in::session_by_code;
 use crate::email_sign_in_links::linking;
 use crate::enumeration::shown;
 
-/// Names of all kinds of addresses: those of [`KINDS`], and accounts without a password and with two-step sign-in.
+/// Names of all kinds of addresses: those of [`KINDS`], and accounts without a password, with two-step
+/// sign-in and in deletion.
 async fn all_kinds(app: &TestApp) -> Vec<&'static str> {
     every_kind_of_address(app).await;
     session_by_code(app, &address("passwordless")).await;
     app.two_step_user("two-step").await;
+    crate::deletion_calls::deleted(app, "in-deletion").await;
     app.run_jobs().await;
     app.mail().clear();
-    KINDS.into_iter().chain(["passwordless", "two-step"]).collect()
+    KINDS.into_iter().chain(["passwordless", "two-step", "in-deletion"]).collect()
 }
 
 both_stores! {

@@ -2,8 +2,10 @@
 
 use latchkey_testkit::{Answer, PASSWORD, TestApp, both_stores, hours, minutes};
 
-use crate::email_calls::{other_than, send_otp, sign_in_by_code};
+use crate::email_calls::{other_than, send_otp, send_sign_in_link, sign_in_by_code, sign_in_by_link};
+use crate::email_sign_in_links::linking;
 use crate::enumeration::shown;
+use crate::oauth_calls::VERIFIER;
 
 const ADA: &str = "ada@example.org";
 const HOME: &str = "203.0.113.9";
@@ -82,6 +84,21 @@ both_stores! {
         assert_eq!(code.len(), 19, "{code}");
         assert_eq!(ask(&app, HOME).await.len(), 6, "only the lane that guessed");
         typed(&app, ADA, STRANGER, &code.to_uppercase().replace('-', " ")).await.expect(200);
+    }
+
+    with(|b| linking(b).limits())
+    async fn mail_with_a_long_code_has_the_link_too(app) {
+        ada_from_home(&app).await;
+        guess_for_a_day(&app, ADA).await;
+        app.clock.advance(minutes(1));
+        send_sign_in_link(&app.anon(), ADA).from_ip(STRANGER).send().await.expect(202);
+
+        let mail = app.mail_to(ADA).await;
+
+        assert_eq!(mail.code().len(), 19, "{}", mail.text);
+        app.anon().get(&mail.link()).send().await.redirected();
+        sign_in_by_link(&app.anon(), &mail.token(), VERIFIER).from_ip(STRANGER).send().await.expect(200);
+        typed(&app, ADA, STRANGER, &mail.code()).await.refused(400, "INVALID_CODE");
     }
 
     with(|b| b.limits())

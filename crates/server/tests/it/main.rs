@@ -27,6 +27,7 @@ mod csrf;
 mod csrf_token;
 mod deletion;
 mod deletion_attacks;
+mod deletion_by_mail;
 mod deletion_calls;
 mod deletion_restore;
 mod described;

@@ -97,6 +97,30 @@ both_stores! {
         assert!(!text.contains("203.0.113.7") && !text.contains("Probe"), "{text}");
     }
 
+    with(|b| b.verification_by_code())
+    async fn no_event_shows_an_address_of_mail_or_of_another_person(app) {
+        let (ada, bob) = (app.user("ada").await, app.user("bob").await);
+        let bob = (*bob).clone().at("203.0.113.7");
+        crate::email_change_calls::change(&bob, &ada.email).send().await.expect(202);
+        crate::email_change_calls::change(&ada, "bob@example.org").send().await.expect(202);
+        let token = crate::email_change_calls::moved(&app, &ada, "countess@example.com").await;
+        crate::email_change_calls::change(&bob, &ada.email).send().await.expect(202);
+        probe(app.admin()).patch(&format!("/api/auth/users/{}", ada.id), json!({"email": "third@example.com"}))
+            .send().await.expect(200);
+        app.run_jobs().await;
+        crate::email_change_calls::undo(&bob, &token, &ada.email).send().await.refused(400, "INVALID_CODE");
+
+        let (of_ada, of_bob) = (events(&ada).await, events(&bob).await);
+
+        assert!(kinds(&of_ada).contains(&"email_changed") && kinds(&of_bob).contains(&"email_change_started"));
+        for (events, strange) in [(&of_ada, "203.0.113.7"), (&of_bob, "198.18.")] {
+            let text = serde_json::to_string(&events[..events.len() - 2]).unwrap();
+            for part in ["@", "example", "countess", strange] {
+                assert!(!text.contains(part), "{part}: {text}");
+            }
+        }
+    }
+
     with(|b| b.limits())
     async fn requests_of_others_with_the_address_are_not_shown(app) {
         let ada = app.user("ada").await;
