@@ -11,11 +11,12 @@ pub(crate) type Fallible<T> = Result<T, Fault>;
 /// The engine's reaction to an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Remedy {
-    /// Returns the fault to the caller.
+    /// The error is returned to the caller.
     None,
-    /// Retries the whole operation, because the server rolled it back after a conflict.
+    /// The whole operation is retried, because the server rolled it back after a conflict with another
+    /// transaction.
     Retry,
-    /// Retries on another connection, possibly to another server.
+    /// The operation is retried on another connection, possibly to another server.
     Reconnect,
 }
 

@@ -124,7 +124,8 @@ impl Grower<'_> {
         fits
     }
 
-    /// Precomputes the costly texts that begin with a precomputed trigram, the costliest first.
+    /// Precomputes the sets of profiles for costly substrings that begin with a trigram whose own set is
+    /// precomputed, the costliest first.
     fn grow(&mut self, gram: Gram, list: &[u8], weight: u64) {
         let text = text_of(gram);
         if !self.precomputed.contains_key(text.as_str()) {
@@ -164,8 +165,8 @@ impl Grower<'_> {
         Some(occurrences)
     }
 
-    /// Precomputes the costly texts that extend a text by one character. Returns `false` once the memory budget is
-    /// used up.
+    /// Precomputes the sets of profiles for costly substrings that extend a text by one character. Returns
+    /// `false` once the memory budget is used up.
     fn lengthen(
         &mut self,
         candidate: &Candidate,

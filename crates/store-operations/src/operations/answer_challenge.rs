@@ -242,7 +242,7 @@ impl BegunReads {
     }
 }
 
-/// Makes the script that counts a wrong answer.
+/// Makes the script that counts a wrong answer on the challenge and on the guess limits.
 fn count(
     answer: &AnswerChallenge,
     reads: Reads,

@@ -91,7 +91,7 @@ statements! {
     ORDER BY created_at, provider, issuer, subject LIMIT $2";
 }
 
-/// An identity to look up, and the rule for identities that were stored without an issuer.
+/// An identity to look up, and how to treat identities that earlier releases stored without an issuer.
 #[derive(Clone, Copy)]
 pub(crate) struct Sought<'a> {
     pub(crate) identity: &'a VerifiedIdentity,

@@ -278,7 +278,7 @@ pub(crate) fn rename(
     writes.change(&RENAME, values![id, user_id, name.map(SessionName::as_str), now])
 }
 
-/// Locks and reads the session of a refresh token's family.
+/// Adds the statements that lock and read the session of a refresh token's family.
 pub(crate) fn lock_by_family(reads: &mut Script, family: &TokenHash) -> Slot {
     reads.read(&LOCK_BY_FAMILY, values![family]);
     find_by_family(reads, family)

@@ -22,7 +22,7 @@ pub trait InspectRows: Send + Sync {
     /// The store.
     fn store(&self) -> &dyn Store;
 
-    /// Result of a query of one value, as text.
+    /// Executes a query for one value, and returns the value as text.
     async fn text(&self, sql: &str) -> String;
 }
 

@@ -1,4 +1,4 @@
-//! Cases of sign-in with identities.
+//! Cases of sign-in with identities of external providers.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::codes::Purpose;

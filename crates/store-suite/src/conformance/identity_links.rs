@@ -1,4 +1,4 @@
-//! Cases of linking and unlinking identities.
+//! Cases of linking identities of external providers to accounts, and of unlinking them.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::codes::Purpose;

@@ -1,4 +1,4 @@
-//! Cases of the events of one account, as its owner sees them.
+//! Cases of the audit events of an account that its owner can list.
 
 use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
 use latchkey_domain::ids::{EventId, UserId};

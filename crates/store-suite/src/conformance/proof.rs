@@ -29,14 +29,16 @@ async fn fill_profile(world: &World, user_id: UserId) -> Profile {
     *profile
 }
 
-/// Creates a contested account with a full profile.
+/// Creates an account with a full profile that is contested: sign-ups used its address with different
+/// passwords.
 async fn contested(world: &World) -> (User, Profile) {
     let user = world.contested("ada", at(0)).await;
     let profile = fill_profile(world, user.id).await;
     (user, profile)
 }
 
-/// Asserts the state of a contested account after its verification at `at(2)`.
+/// Asserts that a contested account (see [`contested`]) lost its password and the public texts of its profile
+/// by the verification at `at(2)`.
 async fn assert_bare(world: &World, user: &User, before: &Profile) {
     let now = world.user(user.id).await;
     assert_eq!((now.email_verified, now.is_pending, now.is_contested), (true, false, false));

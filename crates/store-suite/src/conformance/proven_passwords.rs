@@ -23,7 +23,8 @@ async fn sign_up(world: &World, browser: Option<TokenHash>, now: Timestamp) -> S
     world.sign_up_pending(sign_up).await.unwrap()
 }
 
-/// Verifies that address by a link that is opened in a browser.
+/// Verifies the address of the user `ada` by a link that is opened in a browser, with this sign-up cookie if
+/// any.
 async fn verify(world: &World, sign_up: Option<TokenHash>, now: Timestamp) -> User {
     let link = world.send_link(&key("ada"), VerifyEmail, now).await;
     let browser = Browser { refresh: None, sign_up };
