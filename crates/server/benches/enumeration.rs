@@ -1,11 +1,16 @@
 //! Timing benchmark against user enumeration: `cargo bench -p latchkey --bench enumeration`. It starts the real binary
-//! and sends interleaved requests with known and unknown addresses, in random order. Operations: sign-in after the hash
-//! parameters were raised, sign-in, resend, reset, exchange, sign-in mail, sign-in by a wrong code, sign-up, sign-in with
-//! the password of that sign-up; sign-in, sign-in mail and sign-in by a wrong code for addresses that are banned, without
-//! a password, reserved or in deletion; the first six where the known accounts have two-step sign-in; and the options of
-//! a sign-in by passkey where they have passkeys. For each it prints both medians and the two-sided p-value of a
-//! Mann-Whitney rank test. `-- 10000 otp raised` makes 10,000 calls of these operations alone. `--profile release` builds
-//! in less time; the binary is of the same profile. Other load makes both medians longer and small differences invisible.
+//! and sends requests with known and unknown email addresses, mixed in random order. For each operation it prints the
+//! median response times of both and the two-sided p-value of a Mann-Whitney rank test. It compares unknown addresses
+//! with those of
+//!
+//! - accounts with a password only: all of [`OPERATIONS`], and the sign-in after the cost of hashing was raised;
+//! - accounts that are banned, have no password or are in deletion, and addresses that are reserved for the former owner:
+//!   sign-in, sign-in mail, and sign-in by a wrong code;
+//! - accounts with two-step sign-in: the first six of [`OPERATIONS`];
+//! - accounts with a passkey: the options of a sign-in by passkey, and the sign-in by password.
+//!
+//! `-- 10000 otp raised` makes 10,000 calls of these operations alone. `--profile release` builds in less time, and tests
+//! a binary of that profile. Other load on the machine makes both medians longer and small differences invisible.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -26,7 +31,7 @@ use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 use serde_json::{Value, json};
 
-/// Calls of an operation, unless the command line has a number.
+/// Number of calls of an operation, unless the command line has a number.
 const CALLS: usize = 2_000;
 /// Number of addresses of each kind.
 const ADDRESSES: usize = 50;
@@ -111,7 +116,7 @@ fn main() {
     stop(server);
 }
 
-/// Creates an account as an admin; its id.
+/// Creates an account with the admin key and returns the id of the user.
 fn create(connection: &mut Connection, account: &Value) -> String {
     let key = format!("x-api-key: {ADMIN_KEY}\r\n");
     let (status, user) = connection.call("POST /api/auth/users", &key, &account.to_string());
@@ -166,7 +171,7 @@ fn mailed_code(folder: &Path, email: &str) -> String {
     panic!("no code was mailed to {email}");
 }
 
-/// Creates a verified account and signs in; the header with the access token.
+/// Creates a verified account, signs in, and returns the header with the access token.
 fn sign_up(connection: &mut Connection, kind: &str, number: usize) -> String {
     let account =
         json!({ "email": format!("{kind}{number}@example.org"), "password": PASSWORD, "autoConfirm": true });
@@ -217,7 +222,8 @@ fn stop(mut server: Child) {
     server.wait().unwrap();
 }
 
-/// Response times in milliseconds, for addresses of this kind and for unknown ones.
+/// Sends the requests of an operation and returns the response times in milliseconds, for addresses of this kind and for
+/// unknown ones.
 fn measure(
     connection: &mut Connection,
     kind: &str,

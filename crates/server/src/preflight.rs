@@ -35,8 +35,8 @@ impl Bad<'_> {
     }
 }
 
-/// Makes the checks of a start: modes of secret files, mail templates, certificates. Adds their warnings to the
-/// settings.
+/// Makes the checks that precede every start of the service: modes of secret files, mail templates, certificates.
+/// Adds their warnings to those of the settings.
 ///
 /// # Errors
 /// All problems together.
@@ -51,8 +51,8 @@ pub fn admit(mut settings: Settings) -> Result<Settings, SettingsError> {
     Ok(settings)
 }
 
-/// Makes all checks and collects their findings. `found` are the problems of the settings; checks of those keys are
-/// skipped.
+/// Makes all checks and collects their findings. `found` are the problems already found in the settings; a check that
+/// needs one of those settings is skipped.
 pub async fn rehearse(settings: &Settings, found: &[Problem]) -> Findings {
     let bad = Bad(found);
     let mut findings = Findings::default();

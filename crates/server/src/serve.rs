@@ -27,10 +27,11 @@ use crate::storage::Unreachable;
 use crate::wiring::{self, Assembly, WiringError, assemble, http_settings, serve_settings};
 use crate::workers;
 
-/// Duration of the start after which the listeners begin to answer with 503.
+/// Time that the start may take before the listeners accept connections and answer 503.
 const SHORT_WAIT: Duration = Duration::from_millis(300);
 
-/// Time that the current steps of the workers get to finish at the shutdown.
+/// Time that the workers (background loops, such as the delivery of mails) get at shutdown to finish what they are
+/// doing.
 const WORKERS_END: Duration = Duration::from_secs(10);
 
 /// Reason for which the service did not start.
@@ -74,7 +75,7 @@ pub async fn serve(settings: Settings) -> Result<(), ServeError> {
     Ok(())
 }
 
-/// Answers 503 while the service is being assembled, then opens the readiness gate and runs the service.
+/// Answers 503 until the database is open and the service is built, then passes requests to the service.
 async fn serve_closed(
     settings: &Settings,
     pages: Option<Arc<Pages>>,
@@ -144,7 +145,8 @@ impl Running {
         Self { workers, stop }
     }
 
-    /// Stops the workers and waits until their current steps are done.
+    /// Stops the workers (background loops) and waits until each has finished its current task, at most
+    /// [`WORKERS_END`].
     async fn end(mut self) {
         let _ = self.stop.send(true); // fails only if all workers have ended
         let ended = async { while self.workers.join_next().await.is_some() {} };

@@ -161,8 +161,8 @@ impl Waiting {
 }
 
 /// Attempts once to open and migrate the database. The attempt ends with a test write, because a database that cannot
-/// be written is not ready. `made` contains the PostgreSQL pool of an earlier attempt, so that pool and warnings are
-/// made once.
+/// be written is not ready. `made` keeps the PostgreSQL connection pool for the next attempt, so that only the first
+/// one creates a pool.
 async fn try_open(
     settings: &Settings,
     missing: MissingFile,

@@ -238,7 +238,7 @@ pub(crate) fn templates(settings: &Settings) -> Result<Templates, WiringError> {
     Ok(templates)
 }
 
-/// True if a mail transport is configured. Commands that skip the mail settings assume that there is one.
+/// True if a mail transport is configured. Also true in a command that does not read the mail settings.
 fn has_mail_transport(settings: &Settings) -> bool {
     settings.scope != Scope::Service || settings.mail.transport != MailTransport::None
 }
@@ -298,8 +298,8 @@ fn hash_threads(threads: usize) -> NonZeroUsize {
     NonZeroUsize::new(threads).unwrap_or_else(cores)
 }
 
-/// Returns the retry policy of mails. The file transport takes only moments, so the lease of a mail in the
-/// outbox is short with it.
+/// Returns the retry policy of mails. The file transport takes only moments, so its lease is short: the time for
+/// which a sender reserves a mail in the outbox.
 fn mail_retries(transport: MailTransport) -> MailRetries {
     match transport {
         MailTransport::File => MailRetries { lease: Duration::from_secs(10), ..MailRetries::default() },

@@ -1,5 +1,5 @@
-//! Workers of a running service: loops that call steps of the service at an interval, or earlier when notified, until
-//! shutdown.
+//! Background loops of a running service, called workers: mail delivery, reload of shared settings and keys, search
+//! index, deletion of expired rows. Each runs at an interval, or earlier when notified, until shutdown.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,8 +20,8 @@ const SEARCH_POLL: Duration = Duration::from_millis(300);
 // In the worst case a change is seen one full interval after a poll, plus the duration of that poll. Both fit into the
 // second that is promised.
 const _: () = assert!(2 * SHARED_POLL.as_millis() < 1000 && 2 * SEARCH_POLL.as_millis() < 1000);
-/// Interval of deleting expired rows and of checking the age of the signing key. It is short, because sealed refresh
-/// tokens must be deleted soon after their grace period.
+/// Interval of deleting expired rows and of checking the age of the signing key. It is short because of one kind of
+/// row: the encrypted new refresh token, kept for a repeated refresh, must be deleted soon after the grace period.
 const UPKEEP: Duration = Duration::from_mins(1);
 /// Pause of a worker after a failed step.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);

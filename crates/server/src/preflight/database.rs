@@ -40,9 +40,9 @@ pub(super) async fn inspect(settings: &Settings, bad: &Bad<'_>, findings: &mut F
     }
 }
 
-/// Decides whether the SQLite file is opened for further checks. It is opened if it exists and is writable. A file
-/// that is not writable is reported as a problem. A missing file that the start creates is only noted. A missing file
-/// that the start must not create is opened too, because the error of the opening reports it.
+/// True if the SQLite file should be opened for further checks. A file that is not writable is reported as a problem
+/// and not opened; a missing one that the start will create is only noted. A missing file that the start must not
+/// create is opened: the attempt fails, and its error is the report.
 fn is_there(path: &Path, may_be_made: bool, findings: &mut Findings) -> bool {
     match fs::exists(path) {
         Ok(true) => {}

@@ -4,7 +4,7 @@
 use latchkey_domain::redirect::RedirectEntry;
 use public_suffix::{DEFAULT_PROVIDER, EffectiveTLDProvider, Error};
 
-/// Arbitrary label, to test a suffix rule with a wildcard.
+/// Arbitrary label in front of a domain, to find out if a rule such as `*.example` makes it a public suffix.
 const ANY: &str = "x";
 
 /// Returns warnings about entries whose wildcard matches hosts of unrelated owners. Entries that do not parse are
@@ -21,7 +21,7 @@ pub fn redirect_warnings(entries: &[String]) -> impl Iterator<Item = String> {
     })
 }
 
-/// True if the domain, or every name directly below it, is a public suffix.
+/// True if anyone can register names below the domain: it is a public suffix, or every name directly below it is one.
 fn is_open_to_all(domain: &str) -> bool {
     let domain = domain.trim_end_matches('.');
     is_public_suffix(domain) || (domain.contains('.') && is_public_suffix(&format!("{ANY}.{domain}")))

@@ -48,7 +48,7 @@ pub(super) fn of(settings: &Settings) -> Vec<String> {
     warnings
 }
 
-/// Returns warnings about lifetimes without effect, because a shorter one ends the session first.
+/// Returns warnings about lifetimes of sessions that have no effect, because a shorter one ends the session first.
 fn lifetimes_that_never_come(lifetimes: &sessions::Lifetimes) -> impl Iterator<Item = &'static str> {
     let facts = [
         (
