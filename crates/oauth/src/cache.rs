@@ -25,7 +25,7 @@ const BACKOFF: Duration = Duration::from_secs(30);
 /// Time that a sign-in waits for a new value before it uses the expired one. The rest of the sign-in's timeout is left
 /// for further requests.
 const REFRESH_WAIT: Duration = Duration::from_secs(2);
-/// Interval in which one more early renewal of an unexpired value becomes available.
+/// Interval after which the rate limit allows one more early renewal: a new fetch of a value that is not expired.
 const RENEWAL_INTERVAL: Duration = Duration::from_secs(10);
 /// Maximum number of cached URLs; a full cache is cleared. URLs come from the operator's configuration, so only a
 /// mistake could exceed it.
@@ -37,8 +37,8 @@ pub(crate) struct Cache<T> {
     slots: Mutex<HashMap<String, Arc<Slot<T>>>>,
 }
 
-/// The cause of an early renewal. Each cause has its own budget, so that clients that send forged tokens cannot use
-/// up the budget of the provider's own responses.
+/// The cause of an early renewal: a new fetch of a value that is not expired. Each cause has a rate limit of its own,
+/// so that clients that send forged tokens cannot use up the renewals that the provider's own responses need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RenewalSource {
     /// The renewal is caused by a response from the provider itself.
@@ -48,7 +48,7 @@ pub(crate) enum RenewalSource {
 }
 
 impl RenewalSource {
-    /// Returns the maximum number of early renewals in a burst.
+    /// Returns the capacity of the [`RenewalBucket`]: the maximum number of early renewals at once.
     const fn renewals(self) -> u32 {
         match self {
             Self::Provider => 20,
@@ -75,7 +75,7 @@ struct SlotState<T> {
     renewals: [RenewalBucket; 2],
 }
 
-/// Leaky bucket of early renewals. One of them becomes available again in every [`RENEWAL_INTERVAL`].
+/// Leaky bucket that limits early renewals of one URL. It allows one more in every [`RENEWAL_INTERVAL`].
 #[derive(Default)]
 struct RenewalBucket {
     made: u32,
@@ -100,7 +100,7 @@ impl<T> Cache<T> {
         Self { stage, refresh_wait: REFRESH_WAIT, slots: Mutex::new(HashMap::new()) }
     }
 
-    /// Returns the cached value of `key`, or fetches it.
+    /// Returns the cached value of the URL `key`, or fetches it.
     pub(crate) async fn get<F: Future<Output = Fetched<T>>>(
         &self,
         key: &str,
@@ -148,7 +148,7 @@ impl<T> Cache<T> {
         self.fetch_once(&slot, seen, now, deadline, fetch).await
     }
 
-    /// Evicts and returns the value of `key`. A request in flight does not put it back.
+    /// Evicts and returns the value of the URL `key`. The response of a request in flight is not cached.
     pub(crate) fn evict(&self, key: &str) -> Option<Arc<T>> {
         let slot = self.slots().remove(key)?;
         let state = slot.state();

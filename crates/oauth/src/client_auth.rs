@@ -29,7 +29,7 @@ struct AppleClaims<'a> {
     sub: &'a str,
 }
 
-/// Adds fields and client authentication to a token request.
+/// Builds the body of a token request from `fields`, and adds the authentication of the client.
 pub(crate) fn signed(
     request: RequestBuilder,
     provider: &Provider,

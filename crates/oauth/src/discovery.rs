@@ -64,7 +64,8 @@ pub(crate) fn read(body: Value, provider: &Provider) -> Result<Metadata, Provide
     })
 }
 
-/// Selects the accepted signature algorithms; RS256, which every provider must support, if none are announced.
+/// Selects those of the announced signature algorithms that this client accepts. If the document announces none, the
+/// result is RS256, which every provider must support.
 fn algorithms(announced: Option<&[String]>) -> Vec<Algorithm> {
     let Some(announced) = announced else { return vec![Algorithm::RS256] };
     let known = announced.iter().filter_map(|name| name.parse().ok());

@@ -82,8 +82,8 @@ impl ProviderClient {
         })
     }
 
-    /// Builds the authorization URL. Fetches the discovery document if the provider table lacks the authorization
-    /// endpoint.
+    /// Builds the authorization URL. The authorization endpoint is from the provider table, or else from the
+    /// discovery document.
     pub async fn authorization_url(
         &self,
         provider: &Provider,
@@ -116,8 +116,8 @@ impl ProviderClient {
         identified.map_err(|error| redact_grant(error, provider, grant))
     }
 
-    /// Verifies an `id_token` that a native app sends. Faults that do not depend on the provider's keys are found
-    /// without a request.
+    /// Verifies an `id_token` that a native app sends. Faults in the header or the claims are found before any
+    /// request to the provider.
     pub async fn verify_id_token(
         &self,
         provider: &Provider,

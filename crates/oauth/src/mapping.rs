@@ -33,8 +33,8 @@ impl Provider {
 }
 
 impl FieldMapping {
-    /// Extracts the identity from documents, most trusted first. The subject is from the first document. An email
-    /// address and its verified flag are from the same document.
+    /// Extracts the identity from the provider's documents (`id_token`, userinfo), the most trusted one first. The
+    /// subject is from the first document. An email address and its verified flag are from the same document.
     pub(crate) fn read(
         &self,
         provider: &str,
@@ -58,7 +58,7 @@ impl FieldMapping {
         })
     }
 
-    /// True if the document lacks data that userinfo might have.
+    /// True if the document lacks fields of the identity that the userinfo endpoint might return.
     pub(crate) fn is_incomplete(&self, document: &Value) -> bool {
         let has = |pointer: &str| document.pointer(pointer).is_some_and(|value| !value.is_null());
         let is_flag_lacking = match self.verified {
@@ -134,7 +134,7 @@ impl EmailList {
     }
 }
 
-/// Reads one part of a subject: a string, or an integer (GitHub).
+/// Reads a value for a subject or a URL as text: a string, or an integer (GitHub).
 fn part(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => {
@@ -151,7 +151,8 @@ fn text(value: &Value, longest: usize) -> Option<String> {
     (!text.is_empty() && text.chars().count() <= longest).then(|| text.to_owned())
 }
 
-/// Expands `{pointer}` placeholders of a URL template. Returns `None` for values that could alter the URL's structure.
+/// Fills the placeholders of a URL template, which are JSON pointers in braces, with values of the document. Returns
+/// `None` if a value is missing, or could alter the structure of the URL.
 fn filled(template: &str, document: &Value) -> Option<String> {
     let mut address = String::new();
     let mut rest = template;

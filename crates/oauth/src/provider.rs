@@ -15,7 +15,7 @@ pub(crate) use validation::is_guid;
 /// The credential with which this service authenticates at a provider.
 #[derive(Clone)]
 pub enum ClientSecret {
-    /// A client secret: issued by the provider, or at Apple a JWT that the operator signs and renews.
+    /// A client secret that the provider issued. For Apple: a JWT that the operator signs and renews.
     Text(SecretText),
     /// Apple's private key, with which a short-lived client secret is signed for each request.
     AppleKey {

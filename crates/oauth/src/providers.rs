@@ -78,10 +78,10 @@ pub(crate) enum Protocol {
     OAuth { authorize: &'static str, token: &'static str },
 }
 
-/// Use of the userinfo endpoint of OpenID Connect.
+/// The rule when to fetch the userinfo endpoint of OpenID Connect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Userinfo {
-    /// Userinfo is fetched if the `id_token` lacks data.
+    /// Userinfo is fetched if the `id_token` lacks fields of the identity, such as the email address.
     WhereLacking,
     /// Userinfo is never fetched, because it has no more data than the `id_token`.
     Never,

@@ -13,7 +13,7 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use super::address::{NOT_PUBLIC, is_localhost};
 use super::{Lookup, Networks};
 
-/// The network policy forbids all addresses of a host. The client finds this error among the sources of an HTTP error.
+/// Error: the network policy forbids all addresses of a host. The HTTP client's error has it among its sources.
 #[derive(Debug)]
 pub(super) struct NotPublic;
 

@@ -53,8 +53,8 @@ impl Location {
 }
 
 impl Provider {
-    /// Checks the discovery URL of a custom provider against the network policy, as far as possible without
-    /// DNS.
+    /// Checks the discovery URL of a custom provider against the network policy: its scheme, user info and host,
+    /// without a DNS lookup.
     pub fn check_place(&self, networks: Networks) -> Result<(), &'static str> {
         match &self.location {
             Location::Discovered { document, .. } => networks.check(document),

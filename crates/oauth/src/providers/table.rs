@@ -40,8 +40,8 @@ const fn scopes(usual: &'static [&'static str], separator: &'static str) -> Scop
     Scopes { usual, needed: NO_SCOPES, separator }
 }
 
-/// Returns scopes without defaults: all are required, because the identity or the email address is missing without
-/// them.
+/// Returns scopes that are always requested and that the operator cannot replace: without them the provider's
+/// response lacks the identity or the email address.
 const fn needed(scopes: &'static [&'static str], separator: &'static str) -> Scopes {
     Scopes { usual: scopes, needed: scopes, separator }
 }
