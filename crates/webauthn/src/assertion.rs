@@ -51,8 +51,8 @@ pub struct Assertion {
 }
 
 /// Verifies an assertion by a stored credential. User presence and user verification (UP and UV) are always required.
-/// The flags and the counter are checked after the signature, so a refusal because of them shows that the client has
-/// the credential.
+/// The flags and the counter are checked after the signature, so a refusal because of them shows that the client used
+/// the credential's private key.
 pub fn verify_assertion(
     response: &AssertionResponse<'_>,
     stored: &StoredCredential<'_>,

@@ -9,8 +9,8 @@ pub(crate) fn authenticator_data(object: &[u8]) -> Result<&[u8], Refusal> {
     read(object).map_err(|Malformed| Refusal::AttestationObject)
 }
 
-/// Reads the three members, in any order. A member that occurs twice takes the place of another one, which is then
-/// missing.
+/// Reads the three members `fmt`, `attStmt` and `authData`, in any order. The map must have exactly three entries, so
+/// a repeated member is refused too: another one is then missing.
 fn read(object: &[u8]) -> Result<&[u8], Malformed> {
     let mut reader = Reader::new(object);
     if reader.map()? != 3 {

@@ -21,12 +21,12 @@ pub(crate) struct AuthenticatorData<'a> {
 pub(crate) struct AttestedCredential<'a> {
     pub(crate) aaguid: Aaguid,
     pub(crate) id: CredentialId,
-    /// The public key in COSE form, not parsed yet; only its length is known.
+    /// The public key as bytes in COSE form. They are one CBOR map; its contents are not checked yet.
     pub(crate) key: &'a [u8],
 }
 
 impl<'a> AuthenticatorData<'a> {
-    /// Parses the data completely. Extension outputs are skipped.
+    /// Parses the authenticator data and refuses bytes left over at the end. Extension outputs are skipped.
     pub(crate) fn parse(data: &'a [u8]) -> Result<Self, Refusal> {
         let mut rest = data;
         let rp_id_hash = take_array(&mut rest)?;

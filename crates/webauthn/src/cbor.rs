@@ -1,6 +1,6 @@
 //! Parser of the CBOR that authenticators write, in the canonical form of CTAP2: RFC 8949 with lengths in their
-//! shortest form, no indefinite lengths, no tags, no floats, and at most four levels. The order of keys is not
-//! checked. Every byte is read at most once, so the time is linear.
+//! shortest form, no indefinite lengths, no tags, no floats, and at most four levels of nesting. The order of keys is
+//! not checked. Every byte is read at most once, so the time is linear.
 
 /// Maximum nesting (CTAP2, section 8).
 const DEEPEST: u8 = 4;

@@ -9,7 +9,7 @@ use serde::de::IgnoredAny;
 use crate::expected::Expected;
 use crate::refusal::{Field, Refusal};
 
-/// The kind of a ceremony, as the member `type` states it.
+/// The kind of a WebAuthn ceremony, registration or assertion, as the member `type` of the client data states it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ceremony {
     Registration,
@@ -25,7 +25,7 @@ impl Ceremony {
     }
 }
 
-/// The members that are checked. Others are allowed, because browsers add arbitrary keys.
+/// The members of `clientDataJSON` that are checked. Others are allowed, because browsers add arbitrary keys.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ClientData {

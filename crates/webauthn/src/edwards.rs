@@ -22,12 +22,12 @@ const ONE: Number = Number([1, 0, 0, 0]);
 /// 2^255 - 20, that is -1.
 const MINUS_ONE: Number = Number([0xffff_ffff_ffff_ffec, u64::MAX, u64::MAX, 0x7fff_ffff_ffff_ffff]);
 
-/// The y coordinate of two of the four points of order 8. Its negative is that of the other two.
+/// The y coordinate of two of the four points of order 8. The other two have its negative as y coordinate.
 const ORDER_EIGHT: Number =
     Number([0xb027_b2c2_8f95_e826, 0xf098_eff2_89f4_c345, 0x3933_c6d3_05ac_dfd5, 0x05fc_536d_8802_38b1]);
 
 impl Number {
-    /// Reduces a sum or product of eight limbs to four. It uses that 2^256 equals 38 modulo 2^255 - 19.
+    /// Reduces a number of eight limbs, a sum or product, to four limbs modulo 2^255 - 19, where 2^256 equals 38.
     fn fold(wide: [u64; 8]) -> Self {
         let [low @ .., _, _, _, _] = wide;
         let mut limbs = low;
@@ -119,7 +119,8 @@ pub(crate) fn is_public_key(bytes: [u8; 32]) -> bool {
     is_below(limbs, MODULUS) && is_on_curve(y) && !is_of_small_order(y)
 }
 
-/// True if x^2 = (y^2 - 1) / (d y^2 + 1) has a solution other than 0.
+/// True if a point with this y coordinate and x other than 0 is on the curve: x^2 = (y^2 - 1) / (d y^2 + 1) has a
+/// solution other than 0.
 fn is_on_curve(y: Number) -> bool {
     let square = y.times(y);
     let numerator = square.plus(MINUS_ONE);
@@ -128,7 +129,8 @@ fn is_on_curve(y: Number) -> bool {
     numerator.times(denominator).power(EULER).is(ONE)
 }
 
-/// True if eight times the point is the neutral element. Points with x = 0 must be refused before.
+/// True if eight times the point with this y coordinate is the neutral element. Not correct for points with x = 0,
+/// which [`is_on_curve`] refuses first.
 fn is_of_small_order(y: Number) -> bool {
     let negative = y.times(MINUS_ONE);
     y.is(Number([0; 4])) || y.is(ORDER_EIGHT) || negative.is(ORDER_EIGHT)

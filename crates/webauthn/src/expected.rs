@@ -1,4 +1,4 @@
-//! Values that a ceremony must have to be accepted.
+//! Values that a WebAuthn response must have to be accepted: challenge, origin, relying party id.
 
 use crate::refusal::Refusal;
 
