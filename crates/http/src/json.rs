@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use crate::error::{ApiError, JSON_CONTENT_TYPE};
 
-/// Initial capacities for the bytes of a body and for headers (those of the middleware included). Most responses fit,
-/// so buffers need not grow.
+/// Initial capacities of a response: bytes of the body, and number of headers with those that the middleware adds.
+/// Most responses fit, so the buffers need not grow.
 const USUAL_BODY: usize = 512;
 const USUAL_HEADERS: usize = 12;
 

@@ -98,7 +98,7 @@ struct Admitted {
 
 /// Serves HTTP/1.1 and HTTP/2 (by prior knowledge) on all listeners until `shutdown` completes, then stops: listeners
 /// close, requests in flight get the drain timeout, idle connections close at once. Returns the number of connections
-/// that were cut.
+/// that were still open after the drain timeout and were closed.
 ///
 /// Every request gets the extension [`PeerAddr`].
 pub fn serve(

@@ -12,8 +12,9 @@ use latchkey_domain::reason::Reason;
 
 use crate::error::{ApiError, Result, codes};
 
-/// Limits, in bytes and time, on reading the rest of a body that is too large. The rest is read and discarded: a
-/// client whose connection closes while it still sends would report a broken connection instead of the 413.
+/// Limits, in bytes and time, on reading and discarding the rest of a body that is too large. Without that, the
+/// connection would close while the client still sends, and the client would report a broken connection instead of
+/// the 413.
 const DISCARD_LIMIT: usize = 1024 * 1024;
 const DISCARD_TIME: Duration = Duration::from_secs(1);
 

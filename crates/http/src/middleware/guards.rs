@@ -19,7 +19,7 @@ use crate::settings::HttpSettings;
 /// `Retry-After` of a 503 for too many requests in flight, which take only milliseconds.
 const OVERLOAD_WAIT: Duration = Duration::from_secs(1);
 
-/// Refuses a request beyond `server.max_requests` with 503.
+/// Refuses a request with 503 if it arrived while `server.max_requests` others were in flight.
 pub(super) fn refuse_overload(request: &Request) -> Option<Response> {
     request.extensions().get::<Overloaded>()?;
     let message = "The service has more requests in flight than it takes at once.";

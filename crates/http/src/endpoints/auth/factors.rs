@@ -84,7 +84,7 @@ pub(super) fn turned_on<T: Serialize>(
     session_with(app, client_type, *entrance, Saying::Nothing, |session| body(session, recovery_codes))
 }
 
-/// Formats recovery codes as groups of characters.
+/// Formats recovery codes for people, as `xxxx-xxxx-xxxx-xxxx`.
 fn grouped(codes: &[LongCode]) -> Vec<String> {
     codes.iter().map(LongCode::expose_grouped).collect()
 }

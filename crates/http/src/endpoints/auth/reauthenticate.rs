@@ -1,5 +1,5 @@
-//! `POST /api/auth/reauthenticate`: begins a reauthentication. The answer to its challenge returns a fresh access
-//! token.
+//! `POST /api/auth/reauthenticate`: begins a reauthentication of the signed-in user. The response is a challenge; the
+//! correct answer to it gets an access token that permits sensitive changes, such as those of second factors.
 
 use axum::extract::State;
 use axum::routing::on;

@@ -118,7 +118,7 @@ impl From<Challenge> for ChallengedBody {
     }
 }
 
-/// The output leaves out the id, because it is a secret.
+/// Omits the id of the challenge, because it is a secret.
 impl fmt::Debug for ChallengeBody {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ChallengeBody").field("kinds", &self.kinds).finish_non_exhaustive()
@@ -135,7 +135,8 @@ impl From<Challenge> for ChallengeBody {
     }
 }
 
-/// Builds the response to a sign-in. A challenge sets no cookie and leaves the browser's refresh cookie as it is.
+/// Builds the response to a sign-in: the new session, or the challenge for a second factor. A response with a
+/// challenge sets no cookie, so the browser keeps its present refresh cookie.
 pub(super) fn entrance_answer(
     app: &App,
     client_type: ClientType,
@@ -158,7 +159,8 @@ pub(super) fn session_answer(
     session_with(app, client_type, signed_in, saying, |session| session)
 }
 
-/// Builds a response like [`session_answer`]. `body_with` builds the response's body from that of the session.
+/// Builds a response like [`session_answer`] with further fields in its body: `body_with` converts the session's body
+/// into that of the response, for example by adding recovery codes.
 pub(super) fn session_with<T: Serialize>(
     app: &App,
     client_type: ClientType,

@@ -108,8 +108,8 @@ pub async fn undo(
     }
 }
 
-/// Handles the form of the page. A person sees the response, so input that can be corrected gets the page with the form
-/// again.
+/// Handles the form of the undo page. A person sees the response, so wrong input that the person can correct gets the
+/// page with the form again instead of a JSON error.
 async fn undo_by_form(app: &App, client: &ClientInfo, said: &Query) -> Result<Response> {
     let Some((text, token)) = token_of(said) else { return Ok(dead(app)) };
     let typed = said.optional("email").ok().flatten().unwrap_or_default();
@@ -150,7 +150,7 @@ async fn undo_by_form(app: &App, client: &ClientInfo, said: &Query) -> Result<Re
     Ok(refused(page, error.code))
 }
 
-/// Returns the token of the link, as sent and parsed; `None` if it is absent, given twice or malformed.
+/// Returns the token of the undo link twice, as sent and parsed; `None` if it is absent, given twice or malformed.
 fn token_of(said: &Query) -> Option<(String, LinkToken)> {
     let text = said.optional("token").ok().flatten()?;
     let token = LinkToken::parse(&text)?;

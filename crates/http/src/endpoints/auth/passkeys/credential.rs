@@ -1,6 +1,6 @@
 //! Credentials as JSON: `RegistrationResponseJSON` and `AuthenticationResponseJSON` of WebAuthn Level 3, as made by
-//! `PublicKeyCredential.toJSON()`. Bytes are base64url without padding. The limit of the body bounds all lengths; the
-//! verification checks those of single parts.
+//! `PublicKeyCredential.toJSON()`. Bytes are base64url without padding. The limit on the request body bounds the
+//! total length; the crate `webauthn` checks the lengths of single fields.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
