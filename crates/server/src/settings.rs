@@ -1,6 +1,6 @@
-//! Settings of an operator, declared as groups of items. A value on the command line takes precedence over the
-//! environment, the environment over the settings file, and the file over the default. The settings are read once at
-//! the start and passed on as values.
+//! Settings of an operator, declared as structs with one field per setting. A value on the command line takes
+//! precedence over the environment, the environment over the settings file, and the file over the default. The
+//! settings are read once at the start and passed on as values.
 //!
 //! All problems are reported at once. This module reads settings files and files with secrets. It
 //! creates no file, and opens neither database nor socket.

@@ -10,7 +10,8 @@ use crate::serve::ServeError;
 use crate::settings::{LogFormat, SettingsError, is_key_or_section};
 use crate::wiring::WiringError;
 
-/// Writes the error to standard error: as a sentence, or as one JSON line with level, message, key and remedy (`mend`).
+/// Writes the error to standard error: as a sentence, or as one JSON line with the level, the message, the key of the
+/// setting, and the remedy (field `mend`).
 pub fn tell(error: &CommandError, format: LogFormat) {
     let line = match format {
         LogFormat::Text => format!("latchkey: {error}"),

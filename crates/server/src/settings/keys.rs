@@ -1,4 +1,4 @@
-//! List of all items, sorted by section, and the lookup of an item by its key.
+//! List of the declarations of all settings ([`Item`]), sorted by section, and the lookup of one by its key.
 
 use std::sync::LazyLock;
 
@@ -8,7 +8,8 @@ use latchkey_settings::{Group, Item};
 use super::Settings;
 use super::oauth::ProviderSettings;
 
-/// All items in the order of the documentation: by section, and sections in the order of their first group.
+/// The declarations of all settings in the order of the documentation: by section. Sections have the order in which
+/// they first occur in `Settings::GROUPS`.
 pub(super) static ITEMS: LazyLock<Vec<Item>> = LazyLock::new(|| {
     let mut items: Vec<_> = Settings::GROUPS.iter().copied().flatten().copied().flatten().copied().collect();
     let mut sections: Vec<_> = items.iter().map(Item::section).collect();
@@ -39,13 +40,13 @@ pub static DEFAULT_TOML: LazyLock<String> = LazyLock::new(|| {
 /// Prefix of the keys of identity providers, such as `oauth.providers.google.client_id`.
 pub(super) const PROVIDERS: &str = "oauth.providers.";
 
-/// Finds the item of a key, including the keys of identity providers.
+/// Finds the declaration of the setting with this key; the keys of identity providers are included.
 pub(super) fn find(name: &str) -> Option<Item> {
     ITEMS.iter().copied().find(|item| item.name == name).or_else(|| provider_key(name))
 }
 
-/// Finds the item of an identity provider's key. The memory of the name is never freed, to get a static lifetime;
-/// that is acceptable, because settings are read only once.
+/// Finds the declaration of an identity provider's setting, such as `oauth.providers.google.client_id`. The memory of
+/// the name is leaked, because a declaration has a static name; settings are read only once.
 fn provider_key(name: &str) -> Option<Item> {
     let field = provider_field(name)?;
     Some(Item { name: Box::leak(name.to_owned().into_boxed_str()), ..field })

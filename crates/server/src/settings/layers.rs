@@ -1,5 +1,5 @@
 //! Merge of the sources: defaults, file, environment, command line. Unknown keys and values of the wrong type are
-//! reported here; the groups check the rest.
+//! reported here; the structs of the sections check the rest.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;

@@ -33,7 +33,8 @@ impl Shown {
     }
 }
 
-/// Formats the values of all settings. Must be called before the secrets are moved out of the entries.
+/// Formats the values of all settings. Must be called before the settings are parsed, which moves the secrets out of
+/// `entries`.
 pub(super) fn shown(entries: &Entries) -> BTreeMap<&'static str, Shown> {
     entries
         .iter()

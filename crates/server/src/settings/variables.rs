@@ -25,12 +25,13 @@ pub(super) enum Slip {
     Similar(String),
 }
 
-/// Finds the item that an environment variable sets; `None` if the name is not exactly that of a key.
+/// Finds the setting that an environment variable sets; `None` if the name is not exactly that of a key.
 pub(super) fn key_of_variable(name: &str) -> Option<Item> {
     keys::find(&dotted(name)).filter(|key| variable_of(key.name) == name)
 }
 
-/// Finds the item whose value an environment variable reads from a file; for example `LATCHKEY__SERVER__SECRET_FILE`.
+/// Finds the setting whose value is in the file that an environment variable names; for example
+/// `LATCHKEY__SERVER__SECRET_FILE`.
 pub(super) fn key_of_file_variable(name: &str) -> Option<Item> {
     let key = key_of_variable(name.strip_suffix(FILE_SUFFIX)?)?;
     key.kind.is_sensitive().then_some(key)

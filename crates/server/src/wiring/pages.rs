@@ -9,7 +9,7 @@ use latchkey_pages::{Css, InvalidFile, LanguageError, Languages, Links, Pages, P
 use super::WiringError;
 use crate::settings::{Scope, Settings};
 
-/// What pages and their preview are made of.
+/// Inputs from which the hosted pages and their preview are rendered, read from the settings and the files they name.
 pub(crate) struct Parts {
     pub(crate) site: Site,
     pub(crate) theme: Theme,
