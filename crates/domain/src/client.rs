@@ -42,6 +42,32 @@ impl ClientType {
     }
 }
 
+/// Side that gets the session which a sign-in opens. A challenge stores it for the request that answers it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OpenedFor {
+    /// An app, with its client type.
+    App(ClientType),
+    /// The service's own pages.
+    Pages,
+}
+
+impl OpenedFor {
+    /// Returns the string in the database.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::App(client_type) => client_type.as_str(),
+            Self::Pages => "pages",
+        }
+    }
+
+    /// Parses the string in the database; `None` if unknown.
+    #[must_use]
+    pub fn from_stored(text: &str) -> Option<Self> {
+        if text == Self::Pages.as_str() { Some(Self::Pages) } else { ClientType::parse(text).map(Self::App) }
+    }
+}
+
 /// The client of a request, as far as the server knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Client {

@@ -27,6 +27,7 @@ pub mod mail_kind;
 pub mod mail_schedule;
 pub mod new_mail;
 pub mod page;
+pub mod page_session;
 pub mod passkey;
 pub mod password;
 pub mod profile;

@@ -7,6 +7,7 @@ use crate::factors::FactorName;
 use crate::id::id;
 use crate::identity::IdentityId;
 use crate::new_mail::NewMail;
+use crate::page_session::NewPageSession;
 use crate::passkey::PasskeyId;
 use crate::shape::{Shape, Shaped};
 use crate::text::{InvalidText, bounded_text, own_name};
@@ -33,6 +34,16 @@ impl Shaped for SessionName {
         example: "Laptop at home",
         ..FactorName::SENT.about("Name of the session, as its user calls it.")
     };
+}
+
+words! {
+    /// Kind of a session, by where its tokens are used.
+    pub enum SessionKind {
+        /// Session of an app, which gets access tokens and refresh tokens.
+        App = "app",
+        /// Page session ([`crate::page_session`]).
+        Pages = "pages",
+    }
 }
 
 words! {
@@ -154,17 +165,34 @@ impl Level {
     }
 }
 
+/// Kind of a session to be opened, with what sessions of this kind alone have.
+#[derive(Debug, Clone)]
+pub enum NewSessionKind {
+    /// Session of an app.
+    App {
+        /// Page session that the app session is opened from; `None` for a sign-in of the app itself.
+        opened_from: Option<SessionId>,
+    },
+    /// Page session.
+    Pages(NewPageSession),
+}
+
 /// A session to be opened. The store adds the user id.
 #[derive(Debug, Clone)]
 pub struct NewSession {
     /// Id of the session: `sid` of access tokens.
     pub id: SessionId,
-    /// Hash of the family half, which all refresh tokens of the session share.
+    /// Kind of the session.
+    pub kind: NewSessionKind,
+    /// Hash of the family half, which all refresh tokens of the session share. Of a page session: hash of its token.
     pub family: TokenHash,
-    /// Hash of the first refresh token.
+    /// Hash of the first refresh token. Of a page session: hash of its token.
     pub refresh: TokenHash,
-    /// Time at which the session is opened: `auth_time` of its access tokens.
+    /// Time at which the session is opened.
     pub created_at: Timestamp,
+    /// Time of the sign-in: `auth_time` of access tokens. It is earlier than `created_at` if the session is opened from a
+    /// page session.
+    pub authenticated_at: Timestamp,
     /// Idle expiry: end of the session unless it is refreshed.
     pub idle_expires_at: Timestamp,
     /// Absolute expiry: end of the session even if it is refreshed.
@@ -186,6 +214,29 @@ pub struct NewSession {
     pub new_device: Option<NewMail>,
 }
 
+impl NewSessionKind {
+    /// Session of an app that signed the user in itself.
+    pub const APP: Self = Self::App { opened_from: None };
+
+    /// Returns the kind alone.
+    #[must_use]
+    pub const fn word(&self) -> SessionKind {
+        match self {
+            Self::App { .. } => SessionKind::App,
+            Self::Pages(_) => SessionKind::Pages,
+        }
+    }
+
+    /// Returns what a page session has beside other sessions; `None` for another kind.
+    #[must_use]
+    pub const fn pages(&self) -> Option<&NewPageSession> {
+        match self {
+            Self::App { .. } => None,
+            Self::Pages(pages) => Some(pages),
+        }
+    }
+}
+
 impl NewSession {
     /// Creates a session opened by these methods, and with their level, that expires after these durations: idle and
     /// absolute.
@@ -200,9 +251,11 @@ impl NewSession {
     ) -> Self {
         Self {
             id,
+            kind: NewSessionKind::APP,
             family,
             refresh,
             created_at,
+            authenticated_at: created_at,
             idle_expires_at: created_at.plus(idle),
             absolute_expires_at: created_at.plus(absolute),
             level: methods.level(),
@@ -227,9 +280,10 @@ impl NewSession {
             absolute_expires_at: self.absolute_expires_at,
             methods: self.methods,
             level: self.level,
-            authenticated_at: self.created_at,
+            authenticated_at: self.authenticated_at,
             client: self.client,
             name: None,
+            kind: self.kind.word(),
         }
     }
 }
@@ -243,7 +297,8 @@ pub struct Session {
     pub user_id: UserId,
     /// Time at which the session was opened.
     pub created_at: Timestamp,
-    /// Time of the last refresh; the time of opening before the first one.
+    /// Time of the last refresh; the time of opening before the first one. Of a page session: of its last use, at most
+    /// [`crate::page_session::USE_PRECISION`] too early.
     pub last_seen_at: Timestamp,
     /// Idle expiry: end of the session unless it is refreshed.
     pub idle_expires_at: Timestamp,
@@ -252,17 +307,29 @@ pub struct Session {
     /// Authentication methods of the sign-in that opened the session.
     pub methods: AuthMethods,
     /// Authentication level of the sign-in that opened the session. Reauthentication raises the level of an access
-    /// token, not of the session.
+    /// token, not of the session; that of a page session it does raise.
     pub level: Level,
-    /// Time of the sign-in that opened the session: `auth_time` of access tokens.
+    /// Time of the sign-in that opened the session: `auth_time` of access tokens. Of a page session: of the last
+    /// reauthentication, if there was one.
     pub authenticated_at: Timestamp,
-    /// Client that last refreshed the session; before the first refresh, the one that opened it.
+    /// Client that last refreshed the session; before the first refresh, the one that opened it. Of a page session: the
+    /// one that last used it.
     pub client: Client,
     /// Name that the user gave the session; `None` without one.
     pub name: Option<SessionName>,
+    /// Kind of the session.
+    pub kind: SessionKind,
 }
 
 impl Session {
+    /// Returns the name under which the session is shown to its user: the one that the user gave it, else "This site"
+    /// for a page session. `None` for an app session without a name.
+    #[must_use]
+    pub fn shown_name(&self) -> Option<&str> {
+        let own = self.name.as_ref().map(SessionName::as_str);
+        own.or((self.kind == SessionKind::Pages).then_some("This site"))
+    }
+
     /// Returns the earlier of idle and absolute expiry.
     #[must_use]
     pub fn expires_at(&self) -> Timestamp {

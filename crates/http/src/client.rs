@@ -15,7 +15,7 @@ use latchkey_domain::locale::Locale;
 
 pub(crate) use self::address::{client_address, is_trusted};
 
-use latchkey_service::sessions::SignInClient;
+use latchkey_service::sessions::{Opens, SignInClient};
 
 use crate::error::{ApiError, Result};
 use crate::query::Query;
@@ -86,7 +86,7 @@ impl ClientInfo {
     /// server), for a sign-in.
     #[must_use]
     pub fn to_sign_in(&self) -> SignInClient {
-        SignInClient { client: self.to_domain(), client_type: self.client_type }
+        SignInClient { client: self.to_domain(), opens: Opens::App(self.client_type) }
     }
 }
 

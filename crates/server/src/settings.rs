@@ -107,14 +107,14 @@ groups! {
     auth: AuthSettings,
     oauth: OAuthSettings,
     limits: LimitsConfig,
-    lifetimes: Lifetimes,
-    passkeys: PasskeySettings,
-    passwords: PasswordSettings,
-    features: FeatureSettings,
     pages: PageSettings,
     page_links: PageLinks,
     /// Theme of the pages.
     theme: PageTheme,
+    lifetimes: Lifetimes,
+    passkeys: PasskeySettings,
+    passwords: PasswordSettings,
+    features: FeatureSettings,
     admin: AdminSettings,
     log: LogSettings,
 }

@@ -60,7 +60,7 @@ impl Access {
             return Ok(());
         }
         // The token is verified as of 1970, when no token had expired yet, so only signature and claims are checked.
-        self.sessions.good_token(Some(bearer), Timestamp::default()).await.map(|_| ())
+        self.sessions.verify_credential(Some(bearer).into(), Timestamp::default()).await.map(|_| ())
     }
 
     pub(crate) fn is_anon_key(&self, bearer: &str) -> bool {
@@ -83,7 +83,7 @@ impl Access {
             return Ok(());
         }
         let now = self.kernel.now();
-        match self.sessions.good_token(Some(key), now).await {
+        match self.sessions.verify_credential(Some(key).into(), now).await {
             // A valid access token of a user gets 403. It is not a guessed admin key, so it does not count against the
             // limit.
             Ok(_) => return Err(Error::Refused(&FORBIDDEN)),

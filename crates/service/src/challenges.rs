@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use latchkey_domain::challenge::{ChallengeId, ChallengeKind};
-use latchkey_domain::client::{Client, ClientType};
+use latchkey_domain::client::Client;
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::password::Password;
 use latchkey_domain::reason::Reason;
@@ -22,7 +22,7 @@ use crate::mailbox::redirect_target::RedirectInput;
 use crate::passkeys::{Assertion, Passkeys};
 use crate::passwords::Passwords;
 use crate::refusal::{AUTH_UNAUTHORIZED, INVALID_CHALLENGE, NOTHING_TO_ASK_FOR};
-use crate::sessions::{Challenge, Entrance, Presented, Sessions, SignInClient};
+use crate::sessions::{Challenge, Credential, Entrance, PageSignedIn, Presented, Sessions, SignInClient};
 use crate::settings::EmailMethod;
 use crate::tokens::access_tokens::AccessToken;
 
@@ -50,20 +50,16 @@ pub struct Answer {
     pub password: Option<Password>,
     /// The browser's WebAuthn response; `None` unless `kind` is a passkey.
     pub assertion: Option<Assertion>,
-    /// The access token of the request. The answer to a reauthentication needs it; other answers ignore it.
-    pub bearer: Option<String>,
 }
 
 /// Outcome of a correct answer to a challenge. It depends on the purpose of the challenge.
 pub enum Answered {
     /// Sign-in: a session was opened, or a further challenge was begun.
-    Entered {
-        entrance: Entrance,
-        /// Client type of the sign-in request that began the challenge.
-        client_type: ClientType,
-    },
-    /// Reauthentication: the session continues, and gets a new access token with the time of the answer.
+    Entered(Entrance),
+    /// Reauthentication of an app session: it continues, and gets a new access token with the time of the answer.
     Reauthenticated { user: Box<User>, access: AccessToken },
+    /// Reauthentication of a page session: it continues under a new token, with the time of the answer.
+    Renewed(Box<PageSignedIn>),
     /// Password reset: a new reset token was issued.
     Reset { token: LinkToken, expires_at: Timestamp },
     /// Undo link: the change of the account was reversed.
@@ -73,9 +69,13 @@ pub enum Answered {
 impl Challenges {
     /// Begins a reauthentication of the caller's session. Its challenge replaces an earlier one of the same session. If
     /// the operator requires two-step sign-in, a session of level 1 (one factor) ends instead, as at a refresh.
-    pub async fn reauthenticate(&self, bearer: Option<&str>, from: &SignInClient) -> Result<Challenge> {
+    pub async fn reauthenticate(
+        &self,
+        credential: impl Into<Credential<'_>>,
+        from: &SignInClient,
+    ) -> Result<Challenge> {
         let now = self.kernel.now();
-        let Presented { live, .. } = self.sessions.presented(bearer, now).await?;
+        let Presented { live, .. } = self.sessions.presented(credential.into(), now).await?;
         let (id, challenge) = self.sessions.draft_challenge(from, now);
         let expires_at = challenge.expires_at;
         let begin = BeginReauthentication {

@@ -57,8 +57,8 @@ pub struct EnteredCodes {
 
 /// Outcome of entering codes if none of them was wrong.
 pub enum EmailChangeStep {
-    /// The address was changed. The session continues, with a new access token.
-    Changed { user: Box<User>, access: AccessToken },
+    /// The address was changed. The session continues; an app session gets a new access token.
+    Changed { user: Box<User>, access: Option<AccessToken> },
     /// Codes of these addresses are still missing.
     Needs(Vec<Side>),
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use aws_lc_rs::hmac;
 use latchkey_domain::challenge::{ChallengeKind, SecondFactorPolicy};
-use latchkey_domain::client::{Client, ClientType};
+use latchkey_domain::client::Client;
 use latchkey_domain::codes::{CodeMac, SixDigitCode};
 use latchkey_domain::email_change::EmailChange;
 use latchkey_domain::factors::{FactorId, Factors as OwnFactors, TotpFactor, TotpStep};
@@ -27,7 +27,7 @@ use crate::kernel::Kernel;
 use crate::passwords::Passwords;
 use crate::refusal::FEATURE_DISABLED;
 use crate::secrets::{CannotDerive, SealingKey, ServerSecret};
-use crate::sessions::{Sessions, SignedIn};
+use crate::sessions::{Opened, Sessions};
 
 mod enroller;
 mod enrolment;
@@ -94,9 +94,7 @@ pub struct BegunTotp {
 
 /// Outcome of turning two-step sign-in on: all sessions were ended, and a new one was opened for the caller.
 pub struct TwoStepOn {
-    pub entrance: Box<SignedIn>,
-    /// Client type of the request. It decides whether the refresh token travels in the cookie or in the body.
-    pub client_type: ClientType,
+    pub opened: Opened,
     pub recovery_codes: Vec<LongCode>,
 }
 

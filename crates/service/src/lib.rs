@@ -23,6 +23,7 @@
 //! | [`accounts`] | sign up |
 //! | [`profiles`], [`search`] | read, change and search profiles |
 //! | [`oauth`] | sign in through identity providers |
+//! | [`page_sessions`] | find and end sessions of the pages |
 //! | [`admin`] | users, settings, audit |
 //! | [`outbox`], [`upkeep`], [`readiness`] | deliver mails, purge, health |
 //! | [`service`] | the list of capabilities with their lifetimes and limits, configuration, start |
@@ -42,6 +43,7 @@ pub mod mailbox;
 pub mod oauth;
 pub mod outbox;
 pub mod own_data;
+pub mod page_sessions;
 pub mod passkeys;
 pub mod passwords;
 pub mod profiles;

@@ -33,6 +33,7 @@ pub mod identities;
 pub mod provider_configs;
 pub use latchkey_store::LinkedIdentity;
 
+mod page_code;
 mod sign_in;
 pub mod start;
 

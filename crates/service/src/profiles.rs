@@ -16,8 +16,8 @@ use crate::kernel::Kernel;
 use crate::refusal::{
     AUTH_UNAUTHORIZED, PRECONDITION_FAILED, PROFILE_NOT_FOUND, USER_NOT_FOUND, USERNAME_TAKEN,
 };
-use crate::sessions::Sessions;
 use crate::sessions::authenticate::NamedCaller;
+use crate::sessions::{Credential, Sessions};
 
 /// Tells what happens if a user without a profile changes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,12 +56,12 @@ impl Profiles {
         )
     }
 
-    /// Returns the profile of the user whose access token is valid and whose session is live.
-    pub async fn own(&self, bearer: Option<&str>) -> Result<Profile> {
+    /// Returns the profile of the caller.
+    pub async fn own(&self, credential: impl Into<Credential<'_>>) -> Result<Profile> {
         let now = self.kernel.now();
-        let token = self.sessions.good_token(bearer, now).await?;
-        let own = self.kernel.store.find_session_profile(token.session_id, now).await?;
-        let own = own.filter(|own| own.user_id == token.user_id).ok_or(&AUTH_UNAUTHORIZED)?;
+        let by = self.sessions.verify_credential(credential.into(), now).await?;
+        let own = self.kernel.store.find_session_profile(by.session_id, now).await?;
+        let own = own.filter(|own| own.user_id == by.user_id).ok_or(&AUTH_UNAUTHORIZED)?;
         own.profile.map(|profile| *profile).ok_or(Error::Refused(&PROFILE_NOT_FOUND))
     }
 

@@ -26,6 +26,7 @@ use crate::mailbox::Mailbox;
 use crate::oauth::OAuth;
 use crate::outbox::{MailRetries, Mailer, Outbox};
 use crate::own_data::OwnData;
+use crate::page_sessions::PageSessions;
 use crate::passkeys::{Passkeys, RelyingParty};
 use crate::passwords::hashing::HashingError;
 use crate::passwords::{HashingConfig, PasswordHasher, Passwords};
@@ -191,6 +192,8 @@ pub struct Service {
     pub email_changes: EmailChanges,
     /// Sign-in through identity providers.
     pub oauth: OAuth,
+    /// Sessions of the service's own pages.
+    pub page_sessions: PageSessions,
     pub profiles: Arc<Profiles>,
     pub search: Search,
     /// The use cases of an admin: users, settings and the audit log.
@@ -265,8 +268,7 @@ impl Service {
         let s = || sessions.clone();
         let access =
             Arc::new(Access { kernel: k(), sessions: s(), keys: config.access, limits: limits.access });
-        let mailbox = Mailbox::new(k(), s(), secret, limits.mailbox, lifetimes.mailbox)?;
-        let mailbox = Arc::new(mailbox);
+        let mailbox = Arc::new(Mailbox::new(k(), s(), secret, limits.mailbox, lifetimes.mailbox)?);
         let passwords = Arc::new(Passwords {
             kernel: k(),
             sessions: s(),
@@ -295,6 +297,7 @@ impl Service {
             email_changes: EmailChanges::new(k(), s(), mailbox.clone(), lifetimes.email_change),
             undo: UndoLinks::new(k(), s(), mailbox.clone(), challenges.clone()),
             oauth,
+            page_sessions: PageSessions { kernel: k(), sessions: s(), code_lifetime: lifetime.code },
             search: Search::new(k(), profiles.clone(), config.search_engine),
             admin: Admin {
                 kernel: k(),

@@ -14,19 +14,23 @@ use crate::shared::Shared;
 
 pub mod authenticate;
 mod completion;
+mod credential;
 mod fresh;
 mod keys;
 mod opening;
 mod own_sessions;
+mod pages;
 pub mod refresh;
 mod rotation;
 
+pub use credential::Credential;
 pub use fresh::FreshCaller;
 pub(crate) use fresh::Presented;
 use keys::SessionKeys;
-pub use opening::{Challenge, Entrance, SignInClient, SignedIn};
+pub use opening::{Challenge, Entrance, Opened, Opens, SignInClient, SignedIn};
 pub(crate) use opening::{EntryDraft, SessionDraft};
 pub use own_sessions::SignOut;
+pub use pages::{KeepSignedIn, PageSession, PageSignIn, PageSignedIn, cookie_lifetime};
 
 settings! {
     /// The rate limits of session requests.
@@ -52,6 +56,11 @@ settings! {
         /// time since sign-in (absolute).
         "auth.refresh_idle_ttl" => refresh_idle: Duration = "30d";
         "auth.refresh_absolute_ttl" => refresh_absolute: Duration = "90d";
+        /// The lifetime of a session of the pages under /auth: it ends after this time without a request (idle), and at
+        /// the latest after this time since sign-in (absolute). Without the tick at "Keep me signed in here" it ends
+        /// after 12 hours.
+        "pages.session_idle_ttl" => page_idle: Duration = "24h";
+        "pages.session_absolute_ttl" => page_absolute: Duration = "30d";
         /// The grace period, during which the refresh token that was just replaced still gives the same
         /// successor (two tabs, a lost response). Later it gives a new one if the first was never used, which
         /// invalidates the first. Once the successor was used, the replaced token is refused, and after the

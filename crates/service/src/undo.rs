@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::mailbox::Mailbox;
 use crate::refusal::{INVALID_CODE, INVALID_SECOND_FACTOR, NO_SECOND_FACTOR_LEFT};
-use crate::sessions::{Challenge, Sessions, SignInClient};
+use crate::sessions::{Challenge, Credential, Sessions, SignInClient};
 
 pub use latchkey_store::UndoLink;
 
@@ -90,8 +90,8 @@ impl UndoLinks {
         if !kinds.contains(&kind) {
             return Err(Error::Refused(&INVALID_SECOND_FACTOR));
         }
-        let answer = Answer { challenge: id, kind, code, password: None, assertion: None, bearer: None };
-        self.challenges.answer(answer, client).await?;
+        let answer = Answer { challenge: id, kind, code, password: None, assertion: None };
+        self.challenges.answer(answer, Credential::Bearer(None), from).await?;
         Ok(Undone::Done)
     }
 }

@@ -15,6 +15,7 @@ mod limits;
 mod oauth_flows;
 mod oauth_providers;
 mod outbox;
+mod page_sessions;
 mod passkeys;
 mod profiles;
 mod search_feed;

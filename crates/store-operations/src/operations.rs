@@ -19,6 +19,7 @@ pub(crate) mod guards;
 pub(crate) mod identities;
 pub(crate) mod link_identity;
 pub(crate) mod mail_links;
+pub(crate) mod open_from_page;
 pub(crate) mod prove_mailbox;
 pub(crate) mod refresh;
 pub(crate) mod register_passkey;

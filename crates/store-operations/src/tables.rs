@@ -13,6 +13,7 @@ pub(crate) mod oauth_codes;
 pub(crate) mod oauth_flows;
 pub(crate) mod oauth_providers;
 pub(crate) mod outbox;
+pub(crate) mod page_codes;
 pub(crate) mod passkeys;
 pub mod profiles;
 pub mod purges;
@@ -36,7 +37,7 @@ use purges::{PurgedRows, expired, rows};
 
 use crate::bulk::{Table, columns};
 use crate::form::Sql;
-use sessions::ends as session_ends;
+use sessions::{ends as session_ends, pages as session_pages};
 
 macro_rules! lists {
     ($($table:ident)*) => {
@@ -48,8 +49,8 @@ macro_rules! lists {
 pub fn all_statements() -> impl Iterator<Item = (&'static str, &'static str, &'static Sql)> {
     let lists = lists!(
         audit_events challenges codes email_changes identities known_clients limit_failures link_tokens oauth_codes oauth_flows
-        oauth_providers outbox passkeys profiles recovery_codes seen_devices session_ends sessions settings sign_up_attempts
-        signing_keys totp_factors undo_tokens used_ceremonies used_tokens users
+        oauth_providers outbox page_codes passkeys profiles recovery_codes seen_devices session_ends session_pages sessions
+        settings sign_up_attempts signing_keys totp_factors undo_tokens used_ceremonies used_tokens users
     );
     lists.into_iter().flat_map(|(table, all)| all.iter().map(move |&(name, sql)| (table, name, sql)))
 }
@@ -75,6 +76,7 @@ pub const TABLES: &[Table] = &[
     outbox::TABLE,
     oauth_flows::TABLE,
     oauth_codes::TABLE,
+    page_codes::TABLE,
     used_tokens::TABLE,
     used_ceremonies::TABLE,
     oauth_providers::TABLE,
@@ -108,6 +110,7 @@ pub const PURGED: &[PurgedRows] = &[
     rows("seen_devices", "user_id, device", "seen_at <= $1", "seen_at", REMEMBERED),
     expired("oauth_flows", "state_hash", FLOW_RETENTION),
     expired("oauth_codes", "code_hash", NO_LONGER),
+    expired("page_codes", "code_hash", NO_LONGER),
     expired("oauth_used_tokens", "hash", NO_LONGER),
     expired("used_ceremonies", "hash", NO_LONGER),
     rows("limit_buckets", "key", "full_at <= $1", "full_at", NO_LONGER),

@@ -71,6 +71,7 @@ macro_rules! op {
 mod email_change;
 mod email_sign_in;
 mod own_account;
+mod page_sessions;
 mod passkeys;
 mod passwords;
 mod providers;
@@ -332,6 +333,7 @@ async fn measure_all(prepared: Prepared) -> Measured {
     email_codes(&mut measured).await;
     two_step::measure(&mut measured).await;
     own_account::measure(&mut measured).await;
+    page_sessions::measure(&mut measured).await;
     passkeys::measure(&mut measured).await;
     email_change::measure(&mut measured).await;
     email_sign_in::measure(&mut measured).await;

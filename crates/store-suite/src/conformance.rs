@@ -59,6 +59,7 @@ mod oauth_races;
 mod outbox;
 mod own_events;
 mod owner_mails;
+mod page_sessions;
 mod passkey_acts;
 mod passkey_challenges;
 mod passkey_races;
@@ -556,6 +557,14 @@ table::table! { $
         only_a_live_session_of_the_account_sets_its_password,
         the_password_of_an_unverified_address_tells_nobody,
         of_concurrent_first_passwords_one_is_set,
+    }
+    page_sessions {
+        a_page_session_is_found_in_its_browser_alone,
+        a_page_session_refreshes_nothing,
+        a_use_extends_a_live_page_session_and_never_goes_back,
+        a_sign_in_ends_the_page_session_of_another_user,
+        a_sign_in_of_the_same_user_takes_over_the_app_sessions,
+        a_refused_sign_in_ends_no_page_session,
     }
     refresh {
         a_session_of_level_one_ends_at_its_refresh_where_level_two_is_required,

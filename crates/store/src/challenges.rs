@@ -4,7 +4,7 @@
 use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::challenge::{ChallengeKind, ChallengePurpose, FactorRules};
-use latchkey_domain::client::ClientType;
+use latchkey_domain::client::OpenedFor;
 use latchkey_domain::codes::CodeMac;
 use latchkey_domain::email::EmailKey;
 use latchkey_domain::factors::FactorId;
@@ -25,6 +25,7 @@ use crate::entry::{Entered, NewChallenge};
 use crate::error::StoreResult;
 use crate::limits::LimitedResult;
 use crate::outbox::NewMail;
+use crate::page_sessions::PageSessionStepUp;
 use crate::passkeys::{PasskeyRefusal, ShownPasskey, VerifiablePasskey};
 use crate::sessions::{LiveSession, SignInGuard};
 use crate::undo::UndoWrites;
@@ -52,8 +53,8 @@ pub struct FoundChallenge {
     pub user: User,
     /// Session that is reauthenticated; `None` for other purposes.
     pub session_id: Option<SessionId>,
-    /// Client type of the request that began the challenge.
-    pub client_type: ClientType,
+    /// Side that gets the session that the answer opens.
+    pub opened_for: OpenedFor,
     /// Authentication methods of the first factor; `None` for purposes other than sign-in.
     pub methods: Option<AuthMethods>,
     /// Identity provider of the first factor; `None` if that was no external identity.
@@ -167,9 +168,9 @@ pub enum Completion {
     /// A sign-in. Opens the session, and applies what [`crate::Entry`] postponed until the answer. If a further answer
     /// is needed, the second value is written as its challenge instead.
     SignIn(Box<CompletedSignIn>, Box<NewChallenge>),
-    /// Reauthentication of this session (step-up), which must be live. The store writes the audit event only; the
-    /// caller issues the token.
-    Reauthenticate(SessionId, AuditEvent),
+    /// Reauthentication of this session (step-up), which must be live. The store writes the audit event, and the step-up
+    /// of a page session; for an app session the caller issues the token.
+    Reauthenticate(SessionId, AuditEvent, Option<Box<PageSessionStepUp>>),
     /// A password reset. Writes a reset token of level 2 (a second factor was shown) for the account, and
     /// invalidates the token that began the challenge.
     Reset(NewToken),
@@ -202,7 +203,7 @@ pub struct CompletedSignIn {
 pub enum Answered {
     /// The session of the sign-in was opened, or a further challenge was written.
     Entered(Entered),
-    /// The session is reauthenticated, so a token of a higher level may be issued for it.
+    /// The session is reauthenticated, so a token of a higher level may be issued for it. Contains it as it was before.
     Reauthenticated(Box<LiveSession>),
     /// A reset token of level 2 (a second factor was shown) was written.
     Reset,

@@ -3,7 +3,7 @@
 
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::challenge::{ChallengeKind, FactorRules};
-use latchkey_domain::client::ClientType;
+use latchkey_domain::client::OpenedFor;
 use latchkey_domain::session::NewSession;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
@@ -33,8 +33,8 @@ pub struct Entry {
 pub struct NewChallenge {
     /// Hash of the challenge's id.
     pub hash: TokenHash,
-    /// Client type of the request that began the challenge.
-    pub client_type: ClientType,
+    /// Side that gets the session that the answer opens.
+    pub opened_for: OpenedFor,
     /// Expiry of the challenge.
     pub expires_at: Timestamp,
     /// Audit event of kind `SignInChallenged`, written for sign-ins only. The store fills in the user id.

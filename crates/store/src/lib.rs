@@ -23,6 +23,7 @@ pub mod migrations;
 mod oauth_flows;
 mod oauth_providers;
 mod outbox;
+mod page_sessions;
 mod passkeys;
 mod profiles;
 mod retention;
@@ -71,6 +72,9 @@ pub use oauth_flows::{
 };
 pub use oauth_providers::{FoundProvider, OAuthProviders, StoredProvider};
 pub use outbox::{ClaimedMail, Lease, ListedMail, MailFate, MailState, NewMail, Outbox, Recipient};
+pub use page_sessions::{
+    FoundPageCode, NewPageCode, OpenFromPage, OpenedFromPage, PageSessionStepUp, PageSessionUse, PageSessions,
+};
 pub use passkeys::{
     BeginPasskey, BegunPasskey, Ceremony, FoundPasskey, NewPasskey, PasskeyOwner, PasskeyRefusal,
     PasskeySignIn, Passkeys, RegisterPasskey, RegisteredPasskey, RemovePasskeyOf, ShownPasskey,
@@ -111,6 +115,7 @@ pub trait Store:
     + OAuthFlows
     + OAuthProviders
     + Outbox
+    + PageSessions
     + Passkeys
     + Profiles
     + SearchFeed

@@ -129,6 +129,8 @@ macro_rules! migrations {
                 21 "0021_change_sessions",
                 22 "0022_seen_devices",
                 23 "0023_audit_of_nobody",
+                24 "0024_page_sessions",
+                25 "0025_page_codes",
             ]
         )
     };

@@ -223,6 +223,8 @@ pub enum EndedSession {
     OfRefreshToken(PresentedRefreshToken),
     /// All sessions of the user except the given one.
     OthersOf(UserId, SessionId),
+    /// A page session of the user, and the app sessions that were opened from it.
+    WithOpenedFrom(UserId, SessionId),
 }
 
 /// A password change by the owner of the account.
@@ -236,6 +238,8 @@ pub struct ChangePassword {
     pub password: PasswordHash,
     /// Id of the session that makes the change. It is the only one that stays open.
     pub keep: SessionId,
+    /// Hash of the new token of that session, if it is a page session; `None` for an app session.
+    pub page_token: Option<TokenHash>,
     /// Limits of wrong passwords, checked again; `None` if rate limits are off. Success clears the failure
     /// counter of this account and client network.
     pub guard: Option<SignInGuard>,
@@ -256,6 +260,8 @@ pub struct SetPassword {
     pub password: PasswordHash,
     /// Id of the session that sets the password. It is the only one that stays open.
     pub keep: SessionId,
+    /// Hash of the new token of that session, if it is a page session; `None` for an app session.
+    pub page_token: Option<TokenHash>,
     /// Audit event of kind `PasswordSet`.
     pub event: AuditEvent,
     /// Mail of kind `PasswordSet` to the owner; `None` writes no mail.

@@ -63,6 +63,10 @@ fn lifetimes_that_never_come(lifetimes: &sessions::Lifetimes) -> impl Iterator<I
             lifetimes.access_token > lifetimes.refresh_absolute,
             "auth.access_token_ttl is longer than auth.refresh_absolute_ttl, at which every token ends",
         ),
+        (
+            lifetimes.page_idle > lifetimes.page_absolute,
+            "pages.session_idle_ttl is longer than pages.session_absolute_ttl, which ends every session first",
+        ),
     ];
     facts.into_iter().filter(|(is_so, _)| *is_so).map(|(_, warning)| warning)
 }

@@ -3,7 +3,7 @@
 
 use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::challenge::{ChallengeKind, ChallengePurpose};
-use latchkey_domain::client::{Client, ClientType};
+use latchkey_domain::client::Client;
 use latchkey_domain::factors::RECOVERY_CODES;
 use latchkey_domain::reason::Reason;
 use latchkey_domain::session::AuthMethod;
@@ -18,6 +18,7 @@ use super::{Answer, Answered, Challenges};
 use crate::error::{Error, Result};
 use crate::kernel::ActFact;
 use crate::refusal::{AUTH_UNAUTHORIZED, BUSY, INVALID_CHALLENGE, INVALID_SECOND_FACTOR};
+use crate::sessions::{Credential, PageSignedIn, SignInClient};
 
 /// Maximum number of attempts to verify an answer. An attempt is repeated if a concurrent answer used up a recovery
 /// code of the account. That happens at most once for each recovery code of a set, because a new set ends the
@@ -28,16 +29,24 @@ impl Challenges {
     /// Answers a challenge. A wrong answer counts as one of the attempts that the challenge permits. An answer of a
     /// kind that the challenge does not accept, or with a malformed field, is refused without being counted. Challenge,
     /// account and factors are read anew from the database.
-    pub async fn answer(&self, mut answer: Answer, client: &Client) -> Result<Answered> {
-        let now = self.kernel.now();
+    ///
+    /// The challenge of a reauthentication is answered with the credential of the session that began it. That of a sign-in
+    /// opens the kind of session that the sign-in asked for; `from` must ask for the same.
+    pub async fn answer(
+        &self,
+        mut answer: Answer,
+        credential: impl Into<Credential<'_>>,
+        from: &SignInClient,
+    ) -> Result<Answered> {
+        let (credential, client, now) = (credential.into(), &from.client, self.kernel.now());
         for _ in 0..TRIES {
             let found = *self.find(&answer.challenge, now).await?;
-            self.check_bearer(&found, answer.bearer.as_deref()).await?;
+            self.check_session(&found, credential).await?;
             check_kind(&found, answer.kind)?;
             let given = Given::parse(&mut answer)?;
             let Judged { shown, refusal, passkey } = self.judge(&found, given, client, now).await?;
             let kind = (answer.kind, passkey);
-            let (completion, pending) = self.completion(&found, kind, client, now)?;
+            let (completion, pending) = self.completion(&found, kind, (credential, from), now)?;
             let request = self.request(&answer, &found, (shown, completion), client, now)?;
             let outcome = self.kernel.store.answer_challenge(request).await?;
             let outcome =
@@ -54,7 +63,7 @@ impl Challenges {
                     return Err(refusal.unwrap_or(Error::Refused(&INVALID_SECOND_FACTOR)));
                 }
                 AnswerOutcome::Invalid => return Err(Error::Refused(&INVALID_CHALLENGE)),
-                right => return self.completed(right, pending, (kind, found.client_type), now),
+                right => return self.completed(right, pending, kind, now),
             }
         }
         Err(Error::Refused(&BUSY))
@@ -62,11 +71,11 @@ impl Challenges {
 
     /// Checks that the challenge of a reauthentication is answered in the session that began it. Other challenges need
     /// no session.
-    async fn check_bearer(&self, found: &FoundChallenge, bearer: Option<&str>) -> Result<()> {
+    async fn check_session(&self, found: &FoundChallenge, credential: Credential<'_>) -> Result<()> {
         if found.purpose != ChallengePurpose::Reauthenticate {
             return Ok(());
         }
-        let caller = self.sessions.authenticate(bearer).await?;
+        let caller = self.sessions.authenticate(credential).await?;
         if found.session_id == Some(caller.session_id) {
             Ok(())
         } else {
@@ -107,17 +116,19 @@ impl Challenges {
         &self,
         outcome: AnswerOutcome,
         pending: Pending,
-        (kind, client_type): ((ChallengeKind, Option<AuthMethod>), ClientType),
+        kind: (ChallengeKind, Option<AuthMethod>),
         now: Timestamp,
     ) -> Result<Answered> {
         Ok(match (outcome, pending) {
             (AnswerOutcome::Entered(entered), Pending::SignIn(draft)) => {
-                let entrance = self.sessions.entered(entered, *draft, now)?;
-                Answered::Entered { entrance, client_type }
+                Answered::Entered(self.sessions.entered(entered, *draft, now)?)
             }
             (AnswerOutcome::Reauthenticated(live), Pending::Nothing) => {
                 let user = Box::new(live.user.clone());
                 Answered::Reauthenticated { user, access: self.sessions.step_up(*live, kind, now)? }
+            }
+            (AnswerOutcome::Reauthenticated(live), Pending::Renewal { session, token }) => {
+                Answered::Renewed(Box::new(PageSignedIn { user: live.user, session: *session, token }))
             }
             (AnswerOutcome::Reset, Pending::Reset { token, expires_at }) => {
                 Answered::Reset { token, expires_at }

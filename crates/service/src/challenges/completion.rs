@@ -5,20 +5,22 @@ use latchkey_domain::challenge::{ChallengeKind, ChallengePurpose};
 use latchkey_domain::client::Client;
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::email::EmailKey;
-use latchkey_domain::session::AuthMethod;
+use latchkey_domain::page_session::PageToken;
+use latchkey_domain::session::{AuthMethod, Session};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::LinkToken;
-use latchkey_store::{Completion, Entry, FoundChallenge, NewToken, UndoWrites};
+use latchkey_store::{Completion, Entry, FoundChallenge, NewToken, PageSessionStepUp, UndoWrites};
 
 use super::Challenges;
 use crate::error::Result;
 use crate::refusal::INVALID_CHALLENGE;
-use crate::sessions::{EntryDraft, SignInClient};
+use crate::sessions::{Credential, EntryDraft, Sessions, SignInClient};
 use crate::settings::EmailMethod;
 
 /// Tokens that the client gets after a correct answer, in plain text. The store gets only their hashes.
 pub(super) enum Pending {
     SignIn(Box<EntryDraft>),
+    Renewal { session: Box<Session>, token: PageToken },
     Reset { token: LinkToken, expires_at: Timestamp },
     Nothing,
 }
@@ -28,14 +30,14 @@ impl Challenges {
         &self,
         found: &FoundChallenge,
         kind: (ChallengeKind, Option<AuthMethod>),
-        client: &Client,
+        (credential, from): (Credential<'_>, &SignInClient),
         now: Timestamp,
     ) -> Result<(Completion, Pending)> {
-        let email = found.user.email.key();
+        let (email, client) = (found.user.email.key(), &from.client);
         Ok(match found.purpose {
             ChallengePurpose::SignIn => {
                 let methods = found.methods.clone().ok_or(&INVALID_CHALLENGE)?;
-                let from = SignInClient { client: client.clone(), client_type: found.client_type };
+                let from = from.for_side(Some(found.opened_for)).ok_or(&INVALID_CHALLENGE)?;
                 let draft = self.sessions.draft_raised(methods, kind, &from, now)?;
                 let (provider, guard) = (found.provider.as_ref(), self.passwords.guard(email, client));
                 let Entry { session, challenge, .. } = &draft.entry;
@@ -46,7 +48,19 @@ impl Challenges {
             ChallengePurpose::Reauthenticate => {
                 let session = found.session_id.ok_or(&INVALID_CHALLENGE)?;
                 let event = self.kernel.event(AuditKind::Reauthenticated, Actor::User, Some(client), now);
-                (Completion::Reauthenticate(session, event), Pending::Nothing)
+                let Credential::Page(page) = credential else {
+                    return Ok((Completion::Reauthenticate(session, event, None), Pending::Nothing));
+                };
+                let token = PageToken::new(self.kernel.entropy.bytes());
+                let raised = Sessions::raise(page.session().clone(), kind, now);
+                let step_up = PageSessionStepUp {
+                    token: token.hash(),
+                    methods: raised.methods.clone(),
+                    level: raised.level,
+                    at: now,
+                };
+                let pending = Pending::Renewal { session: Box::new(raised), token };
+                (Completion::Reauthenticate(session, event, Some(Box::new(step_up))), pending)
             }
             ChallengePurpose::Reset => {
                 let token = LinkToken::new(self.kernel.entropy.bytes());

@@ -50,7 +50,7 @@ impl EmailChanges {
         let refusal = match confirmed {
             ConfirmedEmailChange::Changed(live) => {
                 self.kernel.mails.wake();
-                let access = self.sessions.issue_access_token(&live.user, &live.session, now)?;
+                let access = self.sessions.app_access_token(&live.user, &live.session, now)?;
                 return Ok(EmailChangeStep::Changed { user: Box::new(live.user), access });
             }
             ConfirmedEmailChange::Needs(needs) => return Ok(EmailChangeStep::Needs(needs)),

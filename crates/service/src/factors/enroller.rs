@@ -3,10 +3,10 @@
 
 use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::challenge::{ChallengeId, ChallengeKind};
-use latchkey_domain::client::{Client, ClientType};
+use latchkey_domain::client::{Client, OpenedFor};
 use latchkey_domain::identity::ProviderKey;
 use latchkey_domain::long_code::LongCode;
-use latchkey_domain::session::{AuthMethod, AuthMethods, Level};
+use latchkey_domain::session::{AuthMethod, AuthMethods, Level, SessionKind};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::LinkToken;
 use latchkey_domain::user::User;
@@ -47,15 +47,15 @@ pub(crate) struct FoundEnroller {
     /// Identity provider that authenticated the user before the challenge; `None` for a session and for a sign-in by
     /// password.
     provider: Option<ProviderKey>,
-    /// Client type of the sign-in request that began the challenge; `None` for a session.
-    client_type: Option<ClientType>,
+    /// Side that gets the session which turning two-step sign-in on opens; `None` for an app session, whose request names
+    /// the client type.
+    opened_for: Option<OpenedFor>,
 }
 
 /// Tokens and recovery codes that the caller gets when two-step sign-in is turned on, in plain text. The store gets
 /// only hashes and MACs.
 pub(crate) struct Opening {
     session: SessionDraft,
-    client_type: ClientType,
     recovery_codes: Vec<LongCode>,
 }
 
@@ -80,7 +80,7 @@ impl Factors {
             FactorEnroller::Fresh(fresh) => fresh.caller(),
             FactorEnroller::Session(caller) => caller,
             FactorEnroller::Challenge(id) => {
-                let FoundChallenge { user, methods, provider, client_type, .. } =
+                let FoundChallenge { user, methods, provider, opened_for, .. } =
                     self.enrolling_challenge(&id, now).await?;
                 return Ok(FoundEnroller {
                     enroller: self.of_challenge(&id, now),
@@ -88,7 +88,7 @@ impl Factors {
                     methods: methods.ok_or(&INVALID_CHALLENGE)?,
                     level: Level::One,
                     provider,
-                    client_type: Some(client_type),
+                    opened_for: Some(opened_for),
                 });
             }
         };
@@ -100,7 +100,7 @@ impl Factors {
             methods: session.methods,
             level: session.level,
             provider: None,
-            client_type: None,
+            opened_for: (session.kind == SessionKind::Pages).then_some(OpenedFor::Pages),
         })
     }
 
@@ -146,7 +146,8 @@ impl Factors {
     ) -> Result<(TurnedOn, Opening)> {
         let client = &from.client;
         let event = |kind| self.kernel.event(kind, Actor::User, Some(client), now);
-        let session = self.sessions.draft_session(methods, level, client, now)?;
+        let from = from.for_side(found.opened_for).ok_or(gone(&found.enroller))?;
+        let session = self.sessions.draft_session(methods, level, &from, now)?;
         let new = NewCodes::new(&self.codes_key, &*self.kernel.entropy, found.user.id);
         let guard = match found.enroller {
             Enroller::Session(..) => None,
@@ -174,15 +175,13 @@ impl Factors {
             linked_mail,
             undo,
         };
-        let client_type = found.client_type.unwrap_or(from.client_type);
-        Ok((turned_on, Opening { session, client_type, recovery_codes: new.codes }))
+        Ok((turned_on, Opening { session, recovery_codes: new.codes }))
     }
 
     /// Returns the session that was opened when two-step sign-in was turned on, and the recovery codes in plain text.
     pub(crate) fn turned_on(&self, user: User, opening: Opening, now: Timestamp) -> Result<TwoStepOn> {
-        let Opening { session, client_type, recovery_codes } = opening;
-        let entrance = Box::new(self.sessions.signed_in(user, session, now)?);
-        Ok(TwoStepOn { entrance, client_type, recovery_codes })
+        let Opening { session, recovery_codes } = opening;
+        Ok(TwoStepOn { opened: self.sessions.opened(user, session, now)?, recovery_codes })
     }
 
     /// Creates the security notification about an added factor with an undo link, and the token of the link. `None` if the

@@ -20,16 +20,16 @@ use crate::refusal::{
     Refusal, TWO_STEP_REQUIRED,
 };
 use crate::sessions::authenticate::Caller;
-use crate::sessions::{FreshCaller, SignInClient};
+use crate::sessions::{Credential, FreshCaller, SignInClient};
 
 impl Factors {
     /// Returns the caller's account, with the authentication level and the sign-in time of the presented
-    /// access token.
-    pub async fn account(&self, bearer: Option<&str>) -> Result<Account> {
+    /// credential.
+    pub async fn account(&self, credential: impl Into<Credential<'_>>) -> Result<Account> {
         let now = self.kernel.now();
-        let token = self.sessions.good_token(bearer, now).await?;
-        let found = self.kernel.store.find_own_account(token.session_id, now).await?;
-        let found = found.filter(|found| found.live.user.id == token.user_id);
+        let by = self.sessions.verify_credential(credential.into(), now).await?;
+        let found = self.kernel.store.find_own_account(by.session_id, now).await?;
+        let found = found.filter(|found| found.live.user.id == by.user_id);
         let OwnAccount { live: LiveSession { user, session }, factors, email_change, locale } =
             found.ok_or(&AUTH_UNAUTHORIZED)?;
         let rules = self.sessions.factor_rules();
@@ -44,9 +44,9 @@ impl Factors {
             level: Level::One,
         };
         Ok(Account {
-            level: token.level,
-            auth_time: token.authenticated_at(),
-            fresh_until: self.sessions.fresh_until(&token, &user),
+            level: by.level,
+            auth_time: by.authenticated_at,
+            fresh_until: self.sessions.fresh_until(&by, &user),
             reauthenticate_with: if rules.policy.permits(session.level) {
                 facts.kinds(ChallengePurpose::Reauthenticate, rules.policy)
             } else {

@@ -12,7 +12,7 @@ use super::Mailbox;
 use super::redirect_target::{Need, RedirectInput};
 use crate::error::{Error, Result};
 use crate::refusal::{AUTH_UNAUTHORIZED, INVALID_CODE};
-use crate::sessions::{Entrance, SignInClient};
+use crate::sessions::{Credential, Entrance, SignInClient};
 use crate::settings::EmailMethod;
 
 /// Proof that the user reads the mailbox: an email code or a link token.
@@ -38,18 +38,18 @@ impl Mailbox {
     }
 
     /// Verifies an address and opens a session. Verification can remove password, sessions and other data
-    /// that an attacker may have added to the unverified account. Less is removed if the bearer belongs to a
+    /// that an attacker may have added to the unverified account. Less is removed if the credential belongs to a
     /// live session of the account ([`latchkey_domain::email_verification::VerificationEffects`]). An invalid
-    /// bearer is ignored.
+    /// access token is ignored.
     pub async fn verify_email(
         &self,
         proof: VerificationProof,
-        bearer: Option<&str>,
+        credential: impl Into<Credential<'_>>,
         from: SignInClient,
     ) -> Result<Entrance> {
         let client = &from.client;
         let now = self.kernel.now();
-        let caller = match self.sessions.named_caller(bearer).await {
+        let caller = match self.sessions.named_caller(credential).await {
             Ok(caller) => Some(caller.0.session_id),
             Err(Error::Refused(&AUTH_UNAUTHORIZED)) => None,
             Err(error) => return Err(error),

@@ -1,4 +1,4 @@
-//! The exchange of the code from the callback: opens a session, or links the identity to the account of the session
+//! The exchange of the code from the callback or from the pages (`page_code`): opens a session, or links the identity to the account of the session
 //! that started the flow.
 
 use latchkey_domain::audit::AuditKind;
@@ -16,7 +16,7 @@ use crate::providers::{KnownProvider, kind_of};
 use crate::refusal::{
     AUTH_UNAUTHORIZED, IDENTITY_TAKEN, INVALID_OAUTH_CODE, PROVIDER_NOT_CONFIGURED, UNSUPPORTED_PROVIDER,
 };
-use crate::sessions::{Entrance, SignInClient};
+use crate::sessions::{Credential, Entrance, SignInClient};
 use crate::tokens::access_tokens::AccessToken;
 
 /// The outcome of exchanging the code from the callback.
@@ -26,21 +26,21 @@ pub enum Exchanged {
     Linked {
         /// The user, including the new identity.
         user: Box<User>,
-        /// A new access token of the session.
-        access: AccessToken,
+        /// A new access token of the session; `None` for a page session.
+        access: Option<AccessToken>,
     },
 }
 
 impl OAuth {
-    /// Exchanges a code. A wrong PKCE verifier invalidates the code. A code for sign-in ignores the access token. A
-    /// code for linking must come with an access token of the session that started the flow: the token of another
+    /// Exchanges a code. A wrong PKCE verifier invalidates the code. A code for sign-in ignores the credential. A
+    /// code for linking must come with a credential of the session that started the flow: the token of another
     /// session invalidates the code; with a missing or expired token the error is [`AUTH_UNAUTHORIZED`], and the code
     /// remains valid.
     pub async fn exchange(
         &self,
         code: &str,
         verifier: &str,
-        bearer: Option<&str>,
+        credential: impl Into<Credential<'_>>,
         from: &SignInClient,
     ) -> Result<Exchanged> {
         let (client, now) = (&from.client, self.kernel.now());
@@ -49,11 +49,14 @@ impl OAuth {
         let presented = PresentedCode {
             code: code.hash(),
             code_challenge: TokenHash::of(verifier.as_bytes()),
-            caller: self.caller_of(bearer, now).await?,
+            caller: self.caller_of(credential.into(), now).await?,
             now,
         };
         match self.kernel.store.take_oauth_code(presented).await? {
-            TakenCode::Unknown => Err(Error::Refused(&INVALID_OAUTH_CODE)),
+            TakenCode::Unknown => {
+                let entrance = self.exchange_page_code(&code, presented.code_challenge, from, now).await?;
+                Ok(Exchanged::Entered(entrance))
+            }
             TakenCode::NeedsSession => Err(Error::Refused(&AUTH_UNAUTHORIZED)),
             TakenCode::Burnt(identity) => self.refuse_code(&identity, "code was burnt", client, now).await,
             TakenCode::Good { identity, linker } => {
@@ -93,13 +96,16 @@ impl OAuth {
         Err(Error::Refused(&INVALID_OAUTH_CODE))
     }
 
-    /// Returns the user and session that an access token names; `None` for an invalid token, and for the
+    /// Returns the user and session that a credential names; `None` for an invalid access token, and for the
     /// anonymous key, which clients may send in place of a user's token. The database is not read, so the
     /// session may have ended.
-    async fn caller_of(&self, bearer: Option<&str>, now: Timestamp) -> Result<Option<Linker>> {
-        let bearer = bearer.filter(|bearer| !self.access.is_anon_key(bearer));
-        match self.sessions.good_token(bearer, now).await {
-            Ok(token) => Ok(Some(Linker { user_id: token.user_id, session_id: token.session_id })),
+    async fn caller_of(&self, credential: Credential<'_>, now: Timestamp) -> Result<Option<Linker>> {
+        let credential = match credential {
+            Credential::Bearer(Some(bearer)) if self.access.is_anon_key(bearer) => Credential::Bearer(None),
+            other => other,
+        };
+        match self.sessions.verify_credential(credential, now).await {
+            Ok(by) => Ok(Some(Linker { user_id: by.user_id, session_id: by.session_id })),
             Err(Error::Refused(&AUTH_UNAUTHORIZED)) => Ok(None),
             Err(error) => Err(error),
         }
@@ -125,7 +131,7 @@ impl OAuth {
                 self.kernel.mails.wake_for_notification();
                 let live = self.kernel.store.find_live_session(session_id, now).await?;
                 let live = live.ok_or(&AUTH_UNAUTHORIZED)?;
-                let access = self.sessions.issue_access_token(&live.user, &live.session, now)?;
+                let access = self.sessions.app_access_token(&live.user, &live.session, now)?;
                 Ok(Exchanged::Linked { user, access })
             }
         }

@@ -4,6 +4,7 @@ use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::client::Client;
 use latchkey_domain::email::Email;
 use latchkey_domain::ids::SessionId;
+use latchkey_domain::page_session::PageToken;
 use latchkey_domain::password::Password;
 use latchkey_domain::sign_in::{Compared, Fit};
 use latchkey_domain::time::Timestamp;
@@ -12,18 +13,20 @@ use latchkey_store::{BeginPasswordChange, ChangePassword, LiveSession, PasswordC
 use super::Passwords;
 use crate::error::{Error, Result};
 use crate::refusal::{AUTH_UNAUTHORIZED, BUSY, INVALID_CREDENTIALS};
+use crate::sessions::Credential;
 
 impl Passwords {
     /// Sets a new password and ends the user's other sessions. A wrong current password counts as a failed sign-in.
+    /// Returns the new token of the caller's page session; `None` for an app session.
     pub async fn change(
         &self,
-        bearer: Option<&str>,
+        credential: impl Into<Credential<'_>>,
         current: Password,
         new: Password,
         client: Client,
-    ) -> Result<()> {
+    ) -> Result<Option<PageToken>> {
         let now = self.kernel.now();
-        let LiveSession { session, user } = self.sessions.fresh_if_two_step(bearer).await?;
+        let LiveSession { session, user } = self.sessions.fresh_if_two_step(credential.into()).await?;
         self.check_new_password(&self.kernel.settings(), "newPassword", &new, &user.email)?;
         let (begun, guard) = self.begin_change(session.id, &user.email, &client, now).await?;
         let candidate = match begun {
@@ -40,11 +43,13 @@ impl Passwords {
             return Err(self.fail_sign_in(Some(user.id), guard, &client, refusal, now).await?);
         };
 
+        let page_token = self.sessions.new_page_token(&session);
         let change = ChangePassword {
             user_id: user.id,
             checked,
             password: self.hasher.hash_like(new, candidate.last_sign_up.as_ref()).await?,
             keep: session.id,
+            page_token: page_token.as_ref().map(PageToken::hash),
             guard,
             event: self.kernel.event(AuditKind::PasswordChanged, Actor::User, Some(&client), now),
             mail: self.kernel.notification(Some(&client), None, now)?,
@@ -54,7 +59,7 @@ impl Passwords {
         match changed.map_err(|limited| self.kernel.limited(limited, user.email.key(), &client))? {
             PasswordChange::Changed => {
                 self.kernel.mails.wake_for_notification();
-                Ok(())
+                Ok(page_token)
             }
             PasswordChange::Gone => Err(Error::Refused(&INVALID_CREDENTIALS)),
         }

@@ -1,4 +1,4 @@
-//! Authentication of requests by access tokens.
+//! Authentication of requests by access tokens and page sessions.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use latchkey_domain::time::Timestamp;
 use latchkey_store::LiveSession;
 
 use super::Sessions;
+use super::credential::{Authentication, Credential};
 use super::fresh::Presented;
 use crate::error::{Error, Result};
 use crate::refusal::AUTH_UNAUTHORIZED;
-use crate::tokens::VerifiedToken;
 use crate::tokens::signing_keys::KeySet;
 
 /// An authenticated caller. Contains only ids, so the user's row need not be read.
@@ -18,34 +18,37 @@ use crate::tokens::signing_keys::KeySet;
 pub struct Caller {
     pub user_id: UserId,
     pub session_id: SessionId,
-    /// The `exp` of the access token.
-    pub token_expires_at: Timestamp,
 }
 
 impl Caller {
-    pub(super) fn of(token: &VerifiedToken) -> Self {
-        Self { user_id: token.user_id, session_id: token.session_id, token_expires_at: token.expires_at() }
+    pub(super) const fn of(of: &Authentication) -> Self {
+        Self { user_id: of.user_id, session_id: of.session_id }
     }
 }
 
-/// User and session in a valid access token. Whether the session is live is not checked yet: the operation that uses
-/// this value checks it, or [`Sessions::confirm`].
+/// User and session in a valid credential. Whether the session is live is not checked yet: the operation that uses this
+/// value checks it, or [`Sessions::confirm`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NamedCaller(pub(crate) Caller);
 
 impl Sessions {
-    /// Authenticates a bearer: the token must be valid and its session live. The database is read each time, so that
-    /// sign-out, ban and deletion take effect at the next request.
-    pub async fn authenticate(&self, bearer: Option<&str>) -> Result<Caller> {
-        let named = self.named_caller(bearer).await?;
-        self.confirm(named).await
+    /// Authenticates a caller: the access token must be valid and its session live. The database is read each time, so
+    /// that sign-out, ban and deletion take effect at the next request. A page session was read when the request began.
+    pub async fn authenticate(&self, credential: impl Into<Credential<'_>>) -> Result<Caller> {
+        match credential.into() {
+            Credential::Page(page) => Ok(page.caller()),
+            bearer @ Credential::Bearer(_) => {
+                let named = self.named_caller(bearer).await?;
+                self.confirm(named).await
+            }
+        }
     }
 
-    /// Verifies the token alone. The caller of this function must check that the session is live, in its own store
+    /// Verifies the credential alone. The caller of this function must check that the session is live, in its own store
     /// operation or by [`Sessions::confirm`].
-    pub async fn named_caller(&self, bearer: Option<&str>) -> Result<NamedCaller> {
-        let token = self.good_token(bearer, self.kernel.now()).await?;
-        Ok(NamedCaller(Caller::of(&token)))
+    pub async fn named_caller(&self, credential: impl Into<Credential<'_>>) -> Result<NamedCaller> {
+        let named = self.verify_credential(credential.into(), self.kernel.now()).await?;
+        Ok(NamedCaller(Caller::of(&named)))
     }
 
     /// Checks that the session is live; fails with [`AUTH_UNAUTHORIZED`] otherwise.
@@ -56,13 +59,23 @@ impl Sessions {
 
     /// Authenticates a bearer like [`Self::authenticate`]; returns session and user, and the expiry of the token.
     pub async fn current_session(&self, bearer: Option<&str>) -> Result<(LiveSession, Timestamp)> {
-        let Presented { token, live } = self.presented(bearer, self.kernel.now()).await?;
-        Ok((live, token.expires_at()))
+        let Presented { by, live } = self.presented(bearer.into(), self.kernel.now()).await?;
+        Ok((live, by.expires_at))
     }
 
-    /// Verifies an access token, using the cache of verified tokens. Does not check that the session is live.
-    pub(crate) async fn good_token(&self, bearer: Option<&str>, now: Timestamp) -> Result<VerifiedToken> {
-        self.verified(bearer, |bearer, keys| self.shared.tokens.names.verify_once(bearer, keys, now)).await
+    /// Verifies a credential: an access token by the cache of verified tokens. Does not check that the session is live.
+    pub(crate) async fn verify_credential(
+        &self,
+        credential: Credential<'_>,
+        now: Timestamp,
+    ) -> Result<Authentication> {
+        match credential {
+            Credential::Page(page) => Ok(page.into()),
+            Credential::Bearer(bearer) => {
+                let names = &self.shared.tokens.names;
+                Ok(self.verified(bearer, |bearer, keys| names.verify_once(bearer, keys, now)).await?.into())
+            }
+        }
     }
 
     async fn verified<T>(

@@ -114,12 +114,20 @@ impl Sessions {
     pub(crate) fn step_up(
         &self,
         live: LiveSession,
-        (kind, passkey): (ChallengeKind, Option<AuthMethod>),
+        kind: (ChallengeKind, Option<AuthMethod>),
         now: Timestamp,
     ) -> Result<AccessToken> {
         let LiveSession { session, user } = live;
+        self.issue_access_token(&user, &Self::raise(session, kind, now), now)
+    }
+
+    /// Returns a session with the methods, level and time of sign-in that it has after a step-up.
+    pub(crate) fn raise(
+        session: Session,
+        (kind, passkey): (ChallengeKind, Option<AuthMethod>),
+        now: Timestamp,
+    ) -> Session {
         let (methods, level) = kind.raise(passkey, session.methods, session.level);
-        let raised = Session { methods, level, authenticated_at: now, ..session };
-        self.issue_access_token(&user, &raised, now)
+        Session { methods, level, authenticated_at: now, ..session }
     }
 }

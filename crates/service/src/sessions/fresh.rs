@@ -1,6 +1,6 @@
-//! Access tokens that permit sensitive changes, called fresh. A token is fresh if its sign-in or reauthentication
-//! (step-up) is recent; if the account has two-step sign-in on, a second factor must have been shown for it. Changes of
-//! second factors and of ways to sign in require a fresh token.
+//! Credentials that permit sensitive changes, called fresh. An access token or page session is fresh if its sign-in or
+//! reauthentication (step-up) is recent; if the account has two-step sign-in on, a second factor must have been shown for
+//! it. Changes of second factors and of ways to sign in require a fresh one.
 
 use std::time::Duration;
 
@@ -11,11 +11,11 @@ use latchkey_store::LiveSession;
 
 use super::Sessions;
 use super::authenticate::Caller;
+use super::credential::{Authentication, Credential};
 use crate::error::{Error, Result};
 use crate::refusal::{AUTH_UNAUTHORIZED, REAUTHENTICATION_REQUIRED};
-use crate::tokens::VerifiedToken;
 
-/// A caller with a fresh access token. Only [`Sessions::fresh`] makes one.
+/// A caller with a fresh credential. Only [`Sessions::fresh`] makes one.
 pub struct FreshCaller {
     caller: Caller,
     user: Box<User>,
@@ -34,72 +34,75 @@ impl FreshCaller {
     }
 }
 
-/// A verified access token and its live session.
+/// A verified credential and its live session.
 pub(crate) struct Presented {
-    pub(crate) token: VerifiedToken,
+    pub(crate) by: Authentication,
     pub(crate) live: LiveSession,
 }
 
 impl Sessions {
-    /// Authenticates a bearer like [`Self::authenticate`], and checks that the token is fresh; fails with
-    /// [`REAUTHENTICATION_REQUIRED`] otherwise. Freshness is a property of the token, not of the session: a
-    /// reauthentication makes no other token of the session fresh.
-    pub async fn fresh(&self, bearer: Option<&str>) -> Result<FreshCaller> {
+    /// Authenticates a caller like [`Self::authenticate`], and checks that the credential is fresh; fails with
+    /// [`REAUTHENTICATION_REQUIRED`] otherwise. For apps freshness is a property of the access token, not of the session:
+    /// a reauthentication makes no other token of the session fresh. A page session is fresh as a whole.
+    pub async fn fresh(&self, credential: impl Into<Credential<'_>>) -> Result<FreshCaller> {
         let now = self.kernel.now();
-        let Presented { token, live } = self.presented(bearer, now).await?;
-        if !is_fresh(&token, &live.user, self.lifetimes.reauthentication, now) {
+        let Presented { by, live } = self.presented(credential.into(), now).await?;
+        if !is_fresh(&by, &live.user, self.lifetimes.reauthentication, now) {
             return Err(Error::Refused(&REAUTHENTICATION_REQUIRED));
         }
-        Ok(FreshCaller { caller: Caller::of(&token), user: Box::new(live.user) })
+        Ok(FreshCaller { caller: Caller::of(&by), user: Box::new(live.user) })
     }
 
-    /// Authenticates a bearer like [`Self::authenticate`]. If the account has two-step sign-in on, the token must be
+    /// Authenticates a caller like [`Self::authenticate`]. If the account has two-step sign-in on, the credential must be
     /// fresh too; fails with [`REAUTHENTICATION_REQUIRED`] otherwise.
-    pub async fn fresh_if_two_step(&self, bearer: Option<&str>) -> Result<LiveSession> {
-        self.fresh_if(bearer, User::has_two_step).await
+    pub async fn fresh_if_two_step(&self, credential: Credential<'_>) -> Result<LiveSession> {
+        self.fresh_if(credential, User::has_two_step).await
     }
 
-    /// Authenticates a bearer like [`Self::fresh_if_two_step`]. If the account has no password, the token must be fresh
-    /// in any case: there is no current password that the caller would have to enter.
-    pub async fn fresh_to_set_password(&self, bearer: Option<&str>) -> Result<LiveSession> {
-        self.fresh_if(bearer, |user| user.has_two_step() || !user.has_password).await
+    /// Authenticates a caller like [`Self::fresh_if_two_step`]. If the account has no password, the credential must be
+    /// fresh in any case: there is no current password that the caller would have to enter.
+    pub async fn fresh_to_set_password(&self, credential: Credential<'_>) -> Result<LiveSession> {
+        self.fresh_if(credential, |user| user.has_two_step() || !user.has_password).await
     }
 
     async fn fresh_if(
         &self,
-        bearer: Option<&str>,
+        credential: Credential<'_>,
         must_be_fresh: impl Fn(&User) -> bool,
     ) -> Result<LiveSession> {
         let now = self.kernel.now();
-        let Presented { token, live } = self.presented(bearer, now).await?;
-        if must_be_fresh(&live.user) && !is_fresh(&token, &live.user, self.lifetimes.reauthentication, now) {
+        let Presented { by, live } = self.presented(credential, now).await?;
+        if must_be_fresh(&live.user) && !is_fresh(&by, &live.user, self.lifetimes.reauthentication, now) {
             return Err(Error::Refused(&REAUTHENTICATION_REQUIRED));
         }
         Ok(live)
     }
 
-    /// Returns the time until which a token is fresh; `None` if the account has two-step sign-in on and the token lacks
-    /// the second factor.
-    pub(crate) fn fresh_until(&self, token: &VerifiedToken, user: &User) -> Option<Timestamp> {
-        suffices(token, user).then(|| token.authenticated_at().plus(self.lifetimes.reauthentication))
+    /// Returns the time until which a credential is fresh; `None` if the account has two-step sign-in on and the
+    /// credential lacks the second factor.
+    pub(crate) fn fresh_until(&self, by: &Authentication, user: &User) -> Option<Timestamp> {
+        suffices(by, user).then(|| by.authenticated_at.plus(self.lifetimes.reauthentication))
     }
 
-    /// Authenticates a bearer; returns its token and its live session.
-    pub(crate) async fn presented(&self, bearer: Option<&str>, now: Timestamp) -> Result<Presented> {
-        let token = self.good_token(bearer, now).await?;
-        let live = self.kernel.store.find_live_session(token.session_id, now).await?;
-        let live = live.filter(|live| live.user.id == token.user_id);
-        Ok(Presented { token, live: live.ok_or(&AUTH_UNAUTHORIZED)? })
+    /// Authenticates a caller; returns the credential and its live session.
+    pub(crate) async fn presented(&self, credential: Credential<'_>, now: Timestamp) -> Result<Presented> {
+        let by = self.verify_credential(credential, now).await?;
+        if let Credential::Page(page) = credential {
+            return Ok(Presented { by, live: page.live.clone() });
+        }
+        let live = self.kernel.store.find_live_session(by.session_id, now).await?;
+        let live = live.filter(|live| live.user.id == by.user_id);
+        Ok(Presented { by, live: live.ok_or(&AUTH_UNAUTHORIZED)? })
     }
 }
 
-/// True if the token has level 2 (two factors), or the account has two-step sign-in off.
-fn suffices(token: &VerifiedToken, user: &User) -> bool {
-    token.level == Level::Two || !user.has_two_step()
+/// True if the credential has level 2 (two factors), or the account has two-step sign-in off.
+fn suffices(by: &Authentication, user: &User) -> bool {
+    by.level == Level::Two || !user.has_two_step()
 }
 
-fn is_fresh(token: &VerifiedToken, user: &User, window: Duration, now: Timestamp) -> bool {
-    suffices(token, user) && now.since(token.authenticated_at()) <= window
+fn is_fresh(by: &Authentication, user: &User, window: Duration, now: Timestamp) -> bool {
+    suffices(by, user) && now.since(by.authenticated_at) <= window
 }
 
 #[cfg(test)]
@@ -108,17 +111,18 @@ mod tests {
     use latchkey_domain::session::{AuthMethod, AuthMethods, Session};
 
     use super::*;
+    use crate::tokens::VerifiedToken;
     use crate::tokens::access_tokens::TokenNames;
     use crate::tokens::fixtures::{NOW, user_and_session};
 
     const WINDOW: Duration = Duration::from_mins(10);
 
-    fn token(level: Level) -> VerifiedToken {
+    fn token(level: Level) -> Authentication {
         let (user, session) = user_and_session();
         let names = TokenNames { issuer: "https://id.example".to_owned(), audience: "apps".to_owned() };
         let methods = AuthMethods::of(AuthMethod::Password);
         let session = Session { level, methods, ..session };
-        VerifiedToken::of(&names.claims(&user, &session, NOW, NOW.plus(WINDOW), [0; 16]), None)
+        VerifiedToken::of(&names.claims(&user, &session, NOW, NOW.plus(WINDOW), [0; 16]), None).into()
     }
 
     fn user(two_step_at: Option<Timestamp>) -> User {

@@ -4,22 +4,28 @@ use std::time::Duration;
 
 use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::challenge::{ChallengeId, ChallengeKind};
-use latchkey_domain::client::{Client, ClientType};
+use latchkey_domain::client::{Client, ClientType, OpenedFor};
 use latchkey_domain::ids::SessionId;
-use latchkey_domain::session::{AuthMethod, AuthMethods, Level, NewSession, Session};
+use latchkey_domain::page_session::PageToken;
+use latchkey_domain::session::{
+    AuthMethod, AuthMethods, Level, NewSession, NewSessionKind, Session, SessionKind,
+};
 use latchkey_domain::time::Timestamp;
-use latchkey_domain::tokens::RefreshToken;
+use latchkey_domain::tokens::{RefreshToken, TokenHash};
 use latchkey_domain::user::User;
 
 use latchkey_store::{Entered, Entry, NewChallenge};
 
 use super::Sessions;
-use crate::error::Result;
+use super::pages::{PageSignIn, PageSignedIn};
+use crate::error::{Error, Result};
 use crate::tokens::access_tokens::AccessToken;
 
-/// A session that was just opened or refreshed, with its tokens.
+/// An app session that was just opened or refreshed, with its tokens.
 pub struct SignedIn {
     pub user: User,
+    /// Decides whether the refresh token travels in the cookie or in the body.
+    pub client_type: ClientType,
     pub access: AccessToken,
     pub refresh: RefreshToken,
     pub csrf_token: String,
@@ -27,19 +33,56 @@ pub struct SignedIn {
     pub session_expires_at: Timestamp,
 }
 
-/// The client of a sign-in, with its client type.
+/// The client of a sign-in, and the session that it asks for.
 #[derive(Debug, Clone)]
 pub struct SignInClient {
     pub client: Client,
-    /// Client type of the request. It decides whether the refresh token travels in the cookie or in the body. A
-    /// challenge stores it for the answer.
-    pub client_type: ClientType,
+    pub opens: Opens,
+}
+
+/// The session that a sign-in asks for. Its challenge stores which of the two, so that the answer opens no other.
+#[derive(Debug, Clone)]
+pub enum Opens {
+    /// An app session.
+    App(ClientType),
+    /// A page session.
+    Pages(PageSignIn),
+}
+
+impl SignInClient {
+    /// Returns the client for a session of the side that a challenge or session names. `None` if the client asks for the
+    /// other kind of session. Without a side an app session is meant, with the client type of the request.
+    pub(crate) fn for_side(&self, side: Option<OpenedFor>) -> Option<Self> {
+        let opens = match (side, &self.opens) {
+            (Some(OpenedFor::App(client_type)), Opens::App(_)) => Opens::App(client_type),
+            (None, Opens::App(client_type)) => Opens::App(*client_type),
+            (Some(OpenedFor::Pages), Opens::Pages(sign_in)) => Opens::Pages(sign_in.clone()),
+            _ => return None,
+        };
+        Some(Self { client: self.client.clone(), opens })
+    }
+}
+
+/// A session that was just opened, with its tokens.
+pub enum Opened {
+    App(Box<SignedIn>),
+    Pages(Box<PageSignedIn>),
+}
+
+impl Opened {
+    /// Returns the app session; fails for a page session, which a sign-in of an app cannot open.
+    pub fn into_app(self) -> Result<SignedIn> {
+        match self {
+            Self::App(signed_in) => Ok(*signed_in),
+            Self::Pages(_) => Err(Error::internal("a sign-in of an app opened a page session")),
+        }
+    }
 }
 
 /// The outcome of a sign-in with a correct first factor.
 pub enum Entrance {
     /// A session was opened.
-    SignedIn(Box<SignedIn>),
+    SignedIn(Opened),
     /// No session was opened yet. The challenge asks for a second factor first.
     Challenged(Challenge),
 }
@@ -52,17 +95,33 @@ pub struct Challenge {
     pub expires_at: Timestamp,
 }
 
-/// A session to be stored, with its refresh token in plain text.
-pub(crate) struct SessionDraft {
-    pub(crate) session: NewSession,
-    pub(crate) refresh: RefreshToken,
+/// The token of a session to be stored, in plain text.
+pub(crate) enum DraftToken {
+    App(RefreshToken, ClientType),
+    Pages(PageToken),
 }
 
-/// A session or challenge to be stored, with the refresh token and the challenge's id in plain text.
+/// A session to be stored, with its token in plain text.
+pub(crate) struct SessionDraft {
+    pub(crate) session: NewSession,
+    pub(crate) token: DraftToken,
+}
+
+/// A session or challenge to be stored, with the session's token and the challenge's id in plain text.
 pub(crate) struct EntryDraft {
     pub(crate) entry: Entry,
-    pub(crate) refresh: RefreshToken,
+    pub(crate) token: DraftToken,
     pub(crate) challenge: ChallengeId,
+}
+
+impl DraftToken {
+    /// Returns the hashes by which the session is stored: of the family half and of the whole token.
+    fn hashes(&self) -> (TokenHash, TokenHash) {
+        match self {
+            Self::App(token, _) => (token.family_hash(), token.hash()),
+            Self::Pages(token) => (token.hash(), token.hash()),
+        }
+    }
 }
 
 impl Sessions {
@@ -71,20 +130,31 @@ impl Sessions {
         &self,
         methods: AuthMethods,
         level: Level,
-        client: &Client,
+        from: &SignInClient,
         now: Timestamp,
     ) -> Result<SessionDraft> {
-        let refresh = RefreshToken::new(self.kernel.entropy.bytes(), self.kernel.entropy.bytes());
+        let SignInClient { client, opens } = from;
+        let (kind, idle, absolute, token) = match opens {
+            Opens::App(client_type) => {
+                let (idle, absolute) = (self.lifetimes.refresh_idle, self.lifetimes.refresh_absolute);
+                let token = RefreshToken::new(self.kernel.entropy.bytes(), self.kernel.entropy.bytes());
+                (NewSessionKind::APP, idle, absolute, DraftToken::App(token, *client_type))
+            }
+            Opens::Pages(sign_in) => {
+                let (pages, idle, absolute) = self.draft_page_session(sign_in, client, now);
+                let token = PageToken::new(self.kernel.entropy.bytes());
+                (NewSessionKind::Pages(pages), idle, absolute, DraftToken::Pages(token))
+            }
+        };
         let id = SessionId::new(now, self.kernel.id_bytes(now));
-        let hashes = (refresh.family_hash(), refresh.hash());
-        let lifetimes = (self.lifetimes.refresh_idle, self.lifetimes.refresh_absolute);
         let session = NewSession {
+            kind,
             level,
             known_for: self.known_client_age(),
             new_device: self.kernel.notification(Some(client), None, now)?,
-            ..NewSession::new(id, hashes, methods, client.clone(), now, lifetimes)
+            ..NewSession::new(id, token.hashes(), methods, client.clone(), now, (idle, absolute))
         };
-        Ok(SessionDraft { session, refresh })
+        Ok(SessionDraft { session, token })
     }
 
     /// Creates a session with one factor (level 1), and the challenge that the store writes instead if a second factor
@@ -112,17 +182,17 @@ impl Sessions {
 
     /// Creates a session with these authentication methods, and the challenge that the store writes instead
     /// if a second factor is needed.
-    pub(super) fn draft_entry_of(
+    pub(crate) fn draft_entry_of(
         &self,
         methods: AuthMethods,
         level: Level,
         client: &SignInClient,
         now: Timestamp,
     ) -> Result<EntryDraft> {
-        let SessionDraft { session, refresh } = self.draft_session(methods, level, &client.client, now)?;
+        let SessionDraft { session, token } = self.draft_session(methods, level, client, now)?;
         let (id, challenge) = self.draft_challenge(client, now);
         let rules = self.factor_rules();
-        Ok(EntryDraft { entry: Entry { session, challenge, rules }, refresh, challenge: id })
+        Ok(EntryDraft { entry: Entry { session, challenge, rules }, token, challenge: id })
     }
 
     /// Creates the id of a challenge for the client, and the challenge to be stored, which contains only the
@@ -135,7 +205,7 @@ impl Sessions {
         let id = ChallengeId::new(self.kernel.entropy.bytes());
         let challenge = NewChallenge {
             hash: id.hash(),
-            client_type: client.client_type,
+            opened_for: client.opens.word(),
             expires_at: now.plus(self.lifetimes.challenge),
             event: self.kernel.event(AuditKind::SignInChallenged, Actor::User, Some(&client.client), now),
         };
@@ -145,11 +215,11 @@ impl Sessions {
     /// Converts what the store has written, a session or a challenge, into the outcome for the client. A session gets
     /// its tokens.
     pub(crate) fn entered(&self, entered: Entered, draft: EntryDraft, now: Timestamp) -> Result<Entrance> {
-        let EntryDraft { entry, refresh, challenge: id } = draft;
+        let EntryDraft { entry, token, challenge: id } = draft;
         Ok(match entered {
             Entered::Session(user) => {
-                let draft = SessionDraft { session: entry.session, refresh };
-                Entrance::SignedIn(Box::new(self.signed_in(*user, draft, now)?))
+                let draft = SessionDraft { session: entry.session, token };
+                Entrance::SignedIn(self.opened(*user, draft, now)?)
             }
             Entered::Challenge(kinds) => {
                 Entrance::Challenged(Challenge { id, kinds, expires_at: entry.challenge.expires_at })
@@ -157,10 +227,15 @@ impl Sessions {
         })
     }
 
-    /// Issues an access token for the session that the store opened from `draft`, and returns all its tokens.
-    pub(crate) fn signed_in(&self, user: User, draft: SessionDraft, now: Timestamp) -> Result<SignedIn> {
+    /// Returns the session that the store opened from `draft`, with its tokens. An app session gets an access token.
+    pub(crate) fn opened(&self, user: User, draft: SessionDraft, now: Timestamp) -> Result<Opened> {
         let session = draft.session.opened_for(user.id);
-        self.with_tokens(user, &session, draft.refresh, now)
+        Ok(match draft.token {
+            DraftToken::App(token, client_type) => {
+                Opened::App(Box::new(self.with_tokens(user, &session, (token, client_type), now)?))
+            }
+            DraftToken::Pages(token) => Opened::Pages(Box::new(PageSignedIn { user, session, token })),
+        })
     }
 
     /// Issues an access token for a live session, and returns it with the refresh token and the CSRF token.
@@ -168,21 +243,35 @@ impl Sessions {
         &self,
         user: User,
         session: &Session,
-        refresh: RefreshToken,
+        (refresh, client_type): (RefreshToken, ClientType),
         now: Timestamp,
     ) -> Result<SignedIn> {
         let access = self.issue_access_token(&user, session, now)?;
         let csrf_token = self.keys.csrf_token(&refresh.family_hash());
-        Ok(SignedIn { user, access, refresh, csrf_token, session_expires_at: session.expires_at() })
+        let session_expires_at = session.expires_at();
+        Ok(SignedIn { user, client_type, access, refresh, csrf_token, session_expires_at })
     }
 
-    /// Issues an access token for a live session.
-    pub(crate) fn issue_access_token(
+    /// Issues an access token for a live session; `None` for a page session.
+    pub(crate) fn app_access_token(
+        &self,
+        user: &User,
+        session: &Session,
+        now: Timestamp,
+    ) -> Result<Option<AccessToken>> {
+        (session.kind == SessionKind::App).then(|| self.issue_access_token(user, session, now)).transpose()
+    }
+
+    /// Issues an access token for a live session; fails for a page session, which never gets one.
+    pub(super) fn issue_access_token(
         &self,
         user: &User,
         session: &Session,
         now: Timestamp,
     ) -> Result<AccessToken> {
+        if session.kind != SessionKind::App {
+            return Err(Error::internal("an access token was asked for a page session"));
+        }
         let expires_at = now.plus(self.lifetimes.access_token).min(session.absolute_expires_at);
         let tokens = &self.shared.tokens;
         let claims = tokens.names.claims(user, session, now, expires_at, self.kernel.entropy.bytes());

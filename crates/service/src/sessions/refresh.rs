@@ -39,7 +39,7 @@ impl Sessions {
         )?;
         let accepted = self.accept(&presented, now).await?;
 
-        let token = presented.token;
+        let (token, client_type) = (presented.token, presented.client_type);
         let successor = token.successor(self.kernel.entropy.bytes());
         let sealed_successor =
             self.keys.seal_successor(&*self.kernel.entropy, &token, &successor).map_err(Error::internal)?;
@@ -55,10 +55,12 @@ impl Sessions {
             now,
         };
         match self.kernel.store.refresh_session(refresh).await? {
-            RefreshOutcome::Rotated(live) => self.with_tokens(live.user, &live.session, successor, now),
+            RefreshOutcome::Rotated(live) => {
+                self.with_tokens(live.user, &live.session, (successor, client_type), now)
+            }
             RefreshOutcome::SameSuccessor { sealed, live } => {
                 let same = self.keys.open_successor(&token, &sealed).map_err(Error::internal)?;
-                self.with_tokens(live.user, &live.session, same, now)
+                self.with_tokens(live.user, &live.session, (same, client_type), now)
             }
             RefreshOutcome::Revoked => {
                 tracing::warn!("refresh token reuse: the session was ended");

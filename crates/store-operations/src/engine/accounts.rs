@@ -172,7 +172,7 @@ pub fn seeding(account: &NewAccount, profile: Profile, session: Option<&NewSessi
     users::insert(&mut writes, account, account.email.key().as_str(), Pending::No)?;
     writes.create_profile(profile);
     if let Some(session) = session {
-        sessions::open(&mut writes, account.id, session);
+        sessions::open(&mut writes, account.id, session)?;
     }
     Ok(writes)
 }

@@ -109,6 +109,7 @@ impl<E: Executor> Sessions for Engine<E> {
         let (script, ended) = match which {
             EndedSession::Own(user_id, id) => end_own(user_id, id, event, now)?,
             EndedSession::OthersOf(user_id, kept) => end_others(user_id, kept, event, now)?,
+            EndedSession::WithOpenedFrom(user_id, page) => end_with_opened_from(user_id, page, event, now)?,
             EndedSession::OfRefreshToken(presented) => {
                 return refresh::end_by_token(&self.0, presented, event, now).await;
             }
@@ -144,5 +145,18 @@ fn end_others(
     users::lock_by_id(&mut script, user_id);
     sessions::lock_others(&mut script, user_id, kept, now);
     let ended = sessions::end_others_and_record(&mut script, user_id, kept, event, now)?;
+    Ok((script, ended))
+}
+
+fn end_with_opened_from(
+    user_id: UserId,
+    page: SessionId,
+    event: AuditEvent,
+    now: Timestamp,
+) -> StoreResult<(Script, Slot)> {
+    let mut script = Script::default();
+    users::lock_by_id(&mut script, user_id);
+    sessions::lock_with_opened_from(&mut script, user_id, page, now);
+    let ended = sessions::end_with_opened_from_and_record(&mut script, user_id, page, event, now)?;
     Ok((script, ended))
 }

@@ -196,7 +196,7 @@ impl BegunReads {
             Completion::SignIn(..) => {
                 Self::SignIn { identity_owner: challenges::find_identity_owner(script, hash) }
             }
-            Completion::Reauthenticate(session_id, _) => {
+            Completion::Reauthenticate(session_id, ..) => {
                 Self::Reauthenticate { session: sessions::find_live(script, *session_id, now) }
             }
             Completion::Reset(_) => {
@@ -292,7 +292,11 @@ fn complete(
                 Ok(Ok(Answered::Entered(opening.entered(results)?)))
             }));
         }
-        (Begun::Reauthenticate(live), Completion::Reauthenticate(session_id, event)) => {
+        (Begun::Reauthenticate(live), Completion::Reauthenticate(session_id, event, step_up)) => {
+            if let Some(step_up) = step_up {
+                let passkey = passkey.map(|(id, _)| id);
+                sessions::pages::step_up(&mut writes, user.id, *session_id, step_up, passkey);
+            }
             audit_events::record_in(&mut writes, event.clone(), user.id, *session_id)?;
             Answered::Reauthenticated(live)
         }

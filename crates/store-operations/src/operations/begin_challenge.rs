@@ -38,7 +38,7 @@ pub(crate) async fn find<E: Executor>(
             purpose: challenge.purpose,
             user: challenge.account.user,
             session_id: challenge.session_id,
-            client_type: challenge.client_type,
+            opened_for: challenge.opened_for,
             methods: challenge.methods,
             provider: challenge.identity.map(|shown| shown.identity.provider),
             kinds,

@@ -7,6 +7,7 @@ use latchkey_domain::mail_kind::MailKind;
 use latchkey_domain::password::PasswordHash;
 use latchkey_domain::sign_in::is_as_compared;
 use latchkey_domain::time::Timestamp;
+use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::User;
 use latchkey_store::{
     BeginPasswordChange, ChangePassword, LimitedResult, PasswordChange, PasswordSet, SetPassword,
@@ -80,14 +81,14 @@ pub(crate) async fn change<E: Executor>(engine: &E, change: ChangePassword) -> L
 }
 
 fn save(change: &ChangePassword, owner: &User) -> StoreResult<Decided<Result<PasswordChange, Limited>>> {
-    let ChangePassword { user_id, password, keep, guard, event, mail, now, .. } = change;
+    let ChangePassword { user_id, password, keep, page_token, guard, event, mail, now, .. } = change;
     let (user_id, now) = (*user_id, *now);
     let mut writes = Script::default();
     if let Some(guard) = guard {
         guards::forgive(&mut writes, guard);
     }
     users::change_password(&mut writes, user_id, password, now);
-    replaced(&mut writes, user_id, password, *keep, now);
+    replaced(&mut writes, user_id, password, (*keep, page_token.as_ref()), now);
     audit_events::record_in(&mut writes, event.clone(), user_id, *keep)?;
     outbox::notify(&mut writes, owner, mail.as_ref(), MailKind::PasswordChanged, now);
     Ok(Decided::done(writes, Ok(PasswordChange::Changed)))
@@ -95,7 +96,7 @@ fn save(change: &ChangePassword, owner: &User) -> StoreResult<Decided<Result<Pas
 
 /// Sets the password of an account that has none.
 pub(crate) async fn set<E: Executor>(engine: &E, set: SetPassword) -> StoreResult<PasswordSet> {
-    let SetPassword { user_id, password, keep, event, mail, now } = set;
+    let SetPassword { user_id, password, keep, page_token, event, mail, now } = set;
     let mut reads = Script::default();
     users::lock_by_id(&mut reads, user_id);
     let live = sessions::find_live(&mut reads, keep, now);
@@ -110,7 +111,7 @@ pub(crate) async fn set<E: Executor>(engine: &E, set: SetPassword) -> StoreResul
             }
             let mut writes = Script::default();
             users::save_password(&mut writes, user_id, &password, user.email_verified, now);
-            replaced(&mut writes, user_id, &password, keep, now);
+            replaced(&mut writes, user_id, &password, (keep, page_token.as_ref()), now);
             audit_events::record_in(&mut writes, event.clone(), user_id, keep)?;
             outbox::notify(&mut writes, &user, mail.as_ref(), MailKind::PasswordSet, now);
             Ok(Decided::done(writes, PasswordSet::Set))
@@ -119,10 +120,19 @@ pub(crate) async fn set<E: Executor>(engine: &E, set: SetPassword) -> StoreResul
 }
 
 /// Adds the writes that follow every change of a password in a session: outstanding codes and tokens are
-/// deleted, and the user's other sessions end.
-fn replaced(writes: &mut Script, user_id: UserId, password: &PasswordHash, keep: SessionId, now: Timestamp) {
+/// deleted, and the user's other sessions end. The session itself gets a new token, if it is a page session.
+fn replaced(
+    writes: &mut Script,
+    user_id: UserId,
+    password: &PasswordHash,
+    (keep, page_token): (SessionId, Option<&TokenHash>),
+    now: Timestamp,
+) {
     sign_up_attempts::forget_incomparable(writes, user_id, password);
     users::touch(writes, user_id, now);
     request_code::end_all_of(writes, user_id, now);
     sessions::end_others(writes, user_id, keep, now);
+    if let Some(token) = page_token {
+        sessions::pages::renew(writes, user_id, keep, token);
+    }
 }

@@ -121,7 +121,7 @@ pub(crate) fn turn_on(
         audit_events::record_in(writes, event.clone(), user.id, session.id)?;
     }
     match enrolling {
-        Enrolling::Session(_) => entry::reopen(writes, user.id, session),
+        Enrolling::Session(_) => entry::reopen(writes, user.id, session)?,
         Enrolling::Challenge(challenge) => {
             let completed = CompletedSignIn {
                 session: NewSession::clone(session),

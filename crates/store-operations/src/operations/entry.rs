@@ -56,7 +56,7 @@ pub(crate) fn open(
 ) -> StoreResult<()> {
     let Entry { session, challenge, .. } = entry;
     match way {
-        Way::Session => sessions::open(writes, user_id, session),
+        Way::Session => sessions::open(writes, user_id, session)?,
         Way::Challenge => {
             let methods = Some(&session.methods);
             let beginner = Beginner { methods, identity, passkey: session.passkey, ..Beginner::default() };
@@ -145,12 +145,12 @@ pub(crate) fn complete(
     }
     let identity = identity.map(VerifiedIdentity::id);
     let session = NewSession { identity, ..session.clone() };
-    sessions::open(writes, user.id, &session);
+    sessions::open(writes, user.id, &session)?;
     known_clients::remember(writes, user.email.key(), &session);
     audit_events::record_in(writes, event.clone(), user.id, session.id)
 }
 
 /// Opens a session in place of the caller's, which ended when two-step sign-in was turned on.
-pub(crate) fn reopen(writes: &mut Script, user_id: UserId, session: &NewSession) {
-    sessions::open(writes, user_id, &NewSession { new_device: None, ..session.clone() }); // no sign-in
+pub(crate) fn reopen(writes: &mut Script, user_id: UserId, session: &NewSession) -> StoreResult<()> {
+    sessions::open(writes, user_id, &NewSession { new_device: None, ..session.clone() }) // no sign-in
 }

@@ -72,6 +72,7 @@ pub(crate) async fn open_after_password<E: Executor>(
     if !E::HAS_ONE_WRITER
         && sign_in.rehashed.is_none()
         && sign_in.entry.rules.policy != SecondFactorPolicy::Required
+        && !replaces_page_session(&sign_in)
         && let Some(opened) = open_plainly(engine, &sign_in).await?
     {
         return Ok(Ok(opened));
@@ -97,6 +98,11 @@ pub(crate) async fn open_after_password<E: Executor>(
             }
         })
         .await
+}
+
+/// True if the sign-in ends another page session, possibly of another user.
+fn replaces_page_session(sign_in: &SignIn) -> bool {
+    sign_in.entry.session.kind.pages().is_some_and(|pages| pages.replaces.is_some())
 }
 
 fn open(sign_in: &SignIn, account: &Account) -> StoreResult<Decided<Result<SignInOutcome, Limited>>> {

@@ -2,7 +2,7 @@
 //! row is deleted when the challenge is used.
 
 use latchkey_domain::challenge::{ChallengeFacts, ChallengeKind, ChallengePurpose, FactorRules};
-use latchkey_domain::client::ClientType;
+use latchkey_domain::client::OpenedFor;
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::email::{Email, EmailKey};
 use latchkey_domain::identity::{Issuer, ProviderKey, Subject, VerifiedIdentity};
@@ -138,7 +138,7 @@ pub(crate) fn insert(
         &challenge.hash,
         user_id,
         purpose.as_str(),
-        challenge.client_type.as_str(),
+        challenge.opened_for.as_str(),
         beginner.methods.map(AuthMethods::to_stored).unwrap_or_default(),
         beginner.session_id,
         beginner.token,
@@ -187,7 +187,7 @@ fn read_facts(cells: &mut Cells<'_>, level: Level, rules: &FactorRules) -> Store
 pub(crate) struct Challenge {
     pub(crate) account: Account,
     pub(crate) purpose: ChallengePurpose,
-    pub(crate) client_type: ClientType,
+    pub(crate) opened_for: OpenedFor,
     /// Methods of the first factor; `None` for purposes other than sign-in.
     pub(crate) methods: Option<AuthMethods>,
     /// Session that is reauthenticated; `None` for other purposes.
@@ -262,7 +262,7 @@ pub(crate) fn identity_owner(results: &Results<'_>, slot: Slot) -> StoreResult<O
 fn read_challenge(cells: &mut Cells<'_>) -> StoreResult<Challenge> {
     let account = users::read_account(cells)?;
     let purpose = cells.of("challenges").parsed("purpose", ChallengePurpose::parse)?;
-    let client_type = ClientType::new(Some(cells.text("client_type")?));
+    let opened_for = cells.parsed("client_type", OpenedFor::from_stored)?;
     let methods = cells.text("methods")?;
     let methods = if methods.is_empty() {
         None
@@ -272,7 +272,7 @@ fn read_challenge(cells: &mut Cells<'_>) -> StoreResult<Challenge> {
     Ok(Challenge {
         account,
         purpose,
-        client_type,
+        opened_for,
         methods,
         session_id: cells.maybe_id("session_id")?,
         identity: read_identity(cells)?,

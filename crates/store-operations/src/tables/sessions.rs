@@ -1,13 +1,17 @@
 //! Table `sessions`: sessions and the state of their refresh tokens. Contains columns, decoding of rows, and the
-//! statements that open, read and refresh sessions. Statements that end sessions are in [`ends`].
+//! statements that open, read and refresh sessions. Statements that end sessions are in [`ends`], those of page sessions in
+//! [`pages`].
 
 pub(crate) mod ends;
+pub(crate) mod pages;
 
 use latchkey_domain::ids::{SessionId, UserId};
 use latchkey_domain::limits::LimitKey;
 use latchkey_domain::password::PasswordHash;
 use latchkey_domain::refresh::{RefreshState, ReplacedToken};
-use latchkey_domain::session::{AuthMethods, Level, NewSession, Session, SessionName};
+use latchkey_domain::session::{
+    AuthMethods, Level, NewSession, NewSessionKind, Session, SessionKind, SessionName,
+};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::User;
@@ -15,7 +19,7 @@ use latchkey_store::{LiveSession, OwnProfile, RefreshSession, SignInGuard, Store
 
 pub(crate) use ends::{
     end_all_of, end_opened_by, end_others, end_others_and_record, end_own_and_record, end_shown_passkey,
-    end_shown_passkey_besides, lock_others,
+    end_shown_passkey_besides, end_with_opened_from_and_record, lock_others, lock_with_opened_from,
 };
 
 use crate::bulk::{Table, columns};
@@ -31,9 +35,10 @@ macro_rules! session_columns {
     () => {
         "s.id, s.user_id, s.created_at, s.last_seen_at, s.idle_expires_at, s.absolute_expires_at,
         CASE WHEN s.amr = '' THEN s.method ELSE s.amr END, s.level,
-        CASE WHEN s.auth_time = 0 THEN s.created_at ELSE s.auth_time END, s.address, s.user_agent, s.name"
+        CASE WHEN s.auth_time = 0 THEN s.created_at ELSE s.auth_time END, s.address, s.user_agent, s.name, s.kind"
     };
 }
+pub(crate) use session_columns;
 /// SQL condition that the session `s` is live at the time given by a parameter, as in [`RefreshState::is_live`].
 /// Queries that authenticate a user exclude banned users as well.
 #[macro_export]
@@ -50,8 +55,9 @@ macro_rules! insert_session {
             "
         INSERT INTO sessions (id, user_id, family_hash, current_hash, retired, sealed_successor, sealed_until, method,
             address, user_agent, created_at, last_seen_at, idle_expires_at, absolute_expires_at, ended_at, amr, level,
-            auth_time, identity_provider, identity_issuer, identity_subject, passkey_id)
-        SELECT $1, $2, $3, $4, $5, NULL, NULL, $6, $7, $8, $9, $9, $10, $11, NULL, $12, $13, $9, $14, $15, $16, $17",
+            auth_time, identity_provider, identity_issuer, identity_subject, passkey_id, kind, browser_hash, opened_from)
+        SELECT $1, $2, $3, $4, $5, NULL, NULL, $6, $7, $8, $9, $9, $10, $11, NULL, $12, $13, $14, $15, $16, $17, $18,
+            $19, $20, $21",
             $condition
         )
     };
@@ -66,7 +72,8 @@ pub const TABLE: Table = Table::new(
         id id, id user_id, bytes family_hash, bytes current_hash, bytes retired, bytes sealed_successor,
         int sealed_until, text method, text address, text user_agent, int created_at, int last_seen_at,
         int idle_expires_at, int absolute_expires_at, int ended_at, text amr, int level, int auth_time,
-        text identity_provider, text identity_issuer, text identity_subject, text name, id passkey_id
+        text identity_provider, text identity_issuer, text identity_subject, text name, id passkey_id, text kind,
+        bytes browser_hash, id opened_from
     },
 );
 
@@ -77,12 +84,12 @@ statements! {
     /// limits allow it. The limits are those of [`latchkey_domain::guess_limits::limited`], except that times
     /// written by a clock that ran ahead are not detected.
     OPEN_SESSION_PLAINLY = insert_session!("
-        FROM users AS u JOIN credentials AS c ON c.user_id = u.id AND c.kind = 'password' AND c.data = $18
+        FROM users AS u JOIN credentials AS c ON c.user_id = u.id AND c.kind = 'password' AND c.data = $22
         WHERE u.id = $2 AND u.banned_at IS NULL AND u.two_step_at IS NULL AND u.deletes_at IS NULL
             AND NOT u.pending
-            AND NOT EXISTS (SELECT 1 FROM limit_failures WHERE key = $19 AND blocked_until > $9)
-            AND (NOT EXISTS (SELECT 1 FROM limit_failures WHERE key = $20 AND failures >= $21 AND since >= $22)
-                OR EXISTS (SELECT 1 FROM known_clients WHERE key = $23 AND known_until > $9))");
+            AND NOT EXISTS (SELECT 1 FROM limit_failures WHERE key = $23 AND blocked_until > $9)
+            AND (NOT EXISTS (SELECT 1 FROM limit_failures WHERE key = $24 AND failures >= $25 AND since >= $26)
+                OR EXISTS (SELECT 1 FROM known_clients WHERE key = $27 AND known_until > $9))");
     FIND_LIVE: read find_live(id: SessionId, now: Timestamp) = concat!(
         "SELECT ",
         account_columns!(),
@@ -132,7 +139,7 @@ statements! {
     /// another), but not the user's row. A concurrent ban or deletion of the user waits for this lock before
     /// it ends the session.
     LOCK_BY_FAMILY = "SELECT 1 FROM sessions WHERE family_hash = $1 FOR NO KEY UPDATE";
-    /// Reads the session of a refresh token's family, live or not, with its user.
+    /// Reads the app session of a refresh token's family, live or not, with its user.
     FIND_BY_FAMILY: read find_by_family(family: &TokenHash) = concat!(
         "SELECT ",
         account_columns!(),
@@ -140,7 +147,7 @@ statements! {
         session_columns!(),
         ", s.current_hash, s.retired, s.ended_at, s.sealed_successor FROM sessions AS s CROSS JOIN ",
         account_tables!(),
-        " WHERE s.family_hash = $1 AND u.id = s.user_id"
+        " WHERE s.family_hash = $1 AND s.kind = 'app' AND u.id = s.user_id"
     );
     ROTATE = "
         UPDATE sessions SET current_hash = $2, retired = $3, sealed_successor = $4, sealed_until = $5,
@@ -171,6 +178,7 @@ pub(crate) fn read_session(cells: &mut Cells<'_>) -> StoreResult<Session> {
         authenticated_at: cells.time("auth_time")?,
         client: cells.client()?,
         name: cells.maybe_text("name")?.map(SessionName::from_stored),
+        kind: cells.parsed("kind", SessionKind::parse)?,
     })
 }
 
@@ -208,12 +216,14 @@ pub(crate) fn owner(results: &Results<'_>, slot: Slot) -> StoreResult<Option<Use
 }
 
 /// Inserts a session, and ends the user's least recently refreshed sessions above the maximum number. Stores
-/// the session's device, and writes the mail about a new device. The transaction must hold the lock on the
-/// user's row.
-pub(crate) fn open(writes: &mut Script, user_id: UserId, session: &NewSession) {
+/// the session's device, and writes the mail about a new device. A page session replaces the one that its
+/// browser had. The transaction must hold the lock on the user's row.
+pub(crate) fn open(writes: &mut Script, user_id: UserId, session: &NewSession) -> StoreResult<()> {
+    pages::replace(writes, user_id, session)?;
     writes.change(&OPEN_SESSION, new_values(user_id, session));
     end_surplus(writes, user_id, session);
     seen_devices::meet(writes, user_id, session);
+    Ok(())
 }
 
 /// Inserts a session on the conditions of [`OPEN_SESSION_PLAINLY`], without a transaction. The number of affected rows
@@ -246,6 +256,10 @@ pub(crate) fn open_plainly(
 /// Returns the parameters of [`insert_session`].
 fn new_values(user_id: UserId, session: &NewSession) -> Vec<Value> {
     let identity = session.identity.as_ref();
+    let opened_from = match session.kind {
+        NewSessionKind::App { opened_from } => opened_from,
+        NewSessionKind::Pages(_) => None,
+    };
     values![
         session.id,
         user_id,
@@ -260,10 +274,14 @@ fn new_values(user_id: UserId, session: &NewSession) -> Vec<Value> {
         session.absolute_expires_at,
         session.methods.to_stored(),
         i64::from(session.level.as_number()),
+        session.authenticated_at,
         identity.map(|identity| identity.provider.as_str()),
         identity.map(|identity| identity.issuer.as_str()),
         identity.map(|identity| identity.subject.as_str()),
         session.passkey,
+        session.kind.word().as_str(),
+        session.kind.pages().map(|pages| &pages.browser),
+        opened_from,
     ]
 }
 

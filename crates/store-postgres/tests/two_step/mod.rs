@@ -1,7 +1,7 @@
 //! Round trips of the operations on second factors, challenges and undo links.
 
 use latchkey_domain::challenge::{ChallengeKind, FactorRules, SecondFactorPolicy};
-use latchkey_domain::client::ClientType;
+use latchkey_domain::client::{ClientType, OpenedFor};
 use latchkey_domain::codes::{CodeMac, Purpose};
 use latchkey_domain::factors::{FactorId, FactorName, TotpStep};
 use latchkey_domain::guess_limits::SecondFactorGuard;
@@ -86,8 +86,8 @@ fn change<T>(change: T, in_session: u64) -> ChangeFactors<T> {
 }
 
 fn challenge(number: u64) -> NewChallenge {
-    let (hash, client_type) = (token(number), ClientType::Web);
-    NewChallenge { hash, client_type, expires_at: at(600), event: event(next()) }
+    let (hash, opened_for) = (token(number), OpenedFor::App(ClientType::Web));
+    NewChallenge { hash, opened_for, expires_at: at(600), event: event(next()) }
 }
 
 /// Signs in by password, which writes a challenge.
@@ -190,7 +190,7 @@ async fn challenges(measured: &mut Measured) {
     };
     op!(m.begin_reauthentication(begin)).unwrap();
     let shown = Shown::RecoveryCode(codes()[0]);
-    let completes = Completion::Reauthenticate(session(471).id, event(next()));
+    let completes = Completion::Reauthenticate(session(471).id, event(next()), None);
     let step_up = answer(token(475), ChallengeKind::RecoveryCode, shown, completes);
     op!(m.answer_challenge(step_up), "reauthentication").unwrap();
 

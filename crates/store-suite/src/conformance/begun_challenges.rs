@@ -27,7 +27,7 @@ pub(super) async fn a_step_up_is_answered_with_the_second_factor(world: World) {
     assert_eq!((found.purpose, found.session_id), (ChallengePurpose::Reauthenticate, Some(session.id)));
     let event = world.event(AuditKind::Reauthenticated, at(HOUR));
     let answer = AnswerChallenge {
-        completes: Completion::Reauthenticate(session.id, event.clone()),
+        completes: Completion::Reauthenticate(session.id, event.clone(), None),
         ..world.totp_answer(challenge, factor, 200, at(HOUR))
     };
 
@@ -48,7 +48,7 @@ fn step_up_answer(
     shown: Shown,
 ) -> AnswerChallenge {
     let event = world.event(AuditKind::Reauthenticated, at(5));
-    let completes = Completion::Reauthenticate(session, event);
+    let completes = Completion::Reauthenticate(session, event, None);
     AnswerChallenge { completes, ..world.answer(challenge, kind, shown, at(5)) }
 }
 

@@ -3,7 +3,7 @@
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::challenge::{ChallengeKind, ChallengePurpose};
-use latchkey_domain::client::ClientType;
+use latchkey_domain::client::{ClientType, OpenedFor};
 use latchkey_domain::mail_kind::MailKind;
 use latchkey_domain::session::{AuthMethod, AuthMethods, Level};
 use latchkey_domain::tokens::TokenHash;
@@ -24,7 +24,7 @@ pub(super) async fn a_challenge_is_found_with_what_its_answer_is_judged_by(world
     let found = world.found(challenge, at(MINUTE)).await.unwrap();
 
     assert_eq!((found.purpose, found.user.id, found.session_id), (ChallengePurpose::SignIn, user.id, None));
-    assert_eq!(found.client_type, ClientType::Mobile);
+    assert_eq!(found.opened_for, OpenedFor::App(ClientType::Mobile));
     assert_eq!(found.methods, Some(AuthMethods::of(AuthMethod::Password)));
     assert_eq!(found.kinds, [ChallengeKind::Totp, ChallengeKind::RecoveryCode]);
     assert_eq!(found.totp.iter().map(|totp| totp.id).collect::<Vec<_>>(), [factor]);
@@ -135,7 +135,7 @@ pub(super) async fn an_answer_that_does_not_belong_to_the_challenge_changes_noth
         AnswerChallenge { kind: ChallengeKind::Password, shown: password_shown(), ..good.clone() };
     let not_answered = AnswerChallenge { kind: ChallengeKind::Enroll, ..good.clone() };
     let other_purpose =
-        AnswerChallenge { completes: Completion::Reauthenticate(session.id, event), ..good.clone() };
+        AnswerChallenge { completes: Completion::Reauthenticate(session.id, event, None), ..good.clone() };
     let reset = Completion::Reset(world.new_token(at(1), std::time::Duration::from_mins(15)));
     let other_token = AnswerChallenge { completes: reset, ..good.clone() };
     for answer in [unknown, expired, not_offered, not_answered, other_purpose, other_token] {
@@ -188,6 +188,7 @@ pub(super) async fn what_revokes_codes_ends_challenges(world: World) {
         checked: password("secret"),
         password: password("secret"),
         keep: session.id,
+        page_token: None,
         guard: None,
         event: world.event(AuditKind::PasswordChanged, at(2)),
         mail: None,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::challenge::{ChallengeKind, SecondFactorPolicy};
-use latchkey_domain::client::ClientType;
+use latchkey_domain::client::{ClientType, OpenedFor};
 use latchkey_domain::codes::{CodeMac, Purpose};
 use latchkey_domain::factors::{FactorId, FactorName, Factors, TotpStep};
 use latchkey_domain::guess_limits::SecondFactorGuard;
@@ -191,7 +191,7 @@ impl World {
     pub(super) fn new_challenge(&self, now: Timestamp) -> NewChallenge {
         NewChallenge {
             hash: self.token(),
-            client_type: ClientType::Mobile,
+            opened_for: OpenedFor::App(ClientType::Mobile),
             expires_at: now.plus(Duration::from_mins(10)),
             event: self.event(AuditKind::SignInChallenged, now),
         }

@@ -18,6 +18,7 @@ impl World {
             user_id,
             password: password(secret),
             keep,
+            page_token: None,
             event: self.event(AuditKind::PasswordSet, now),
             mail: Some(self.mail(now)),
             now,

@@ -188,6 +188,7 @@ impl World {
             family: self.token(),
             refresh: self.token(),
             created_at: now,
+            authenticated_at: now,
             idle_expires_at: now.plus(days(30)),
             absolute_expires_at: now.plus(days(90)),
             client: client(HOME),

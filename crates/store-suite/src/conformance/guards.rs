@@ -248,6 +248,7 @@ pub(super) async fn a_password_change_shares_the_guess_limits(world: World) {
         checked: password("secret"),
         password: password("fresh"),
         keep: session.id,
+        page_token: None,
         guard: Some(home.clone()),
         event: world.event(AuditKind::PasswordChanged, now),
         mail: None,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
 use latchkey_domain::challenge::{FactorRules, SecondFactorPolicy};
-use latchkey_domain::client::{Client, ClientAddress, ClientType};
+use latchkey_domain::client::{Client, ClientAddress, ClientType, OpenedFor};
 use latchkey_domain::codes::{CodeBudget, CodeMac};
 use latchkey_domain::email::{Email, EmailKey};
 use latchkey_domain::ids::{EventId, MailId, ProfileId, SessionId, UserId};
@@ -141,7 +141,7 @@ fn random_of(id: SessionId) -> [u8; 10] {
 pub fn entry(session: NewSession) -> Entry {
     let challenge = NewChallenge {
         hash: TokenHash::of(session.id.as_uuid().as_bytes()),
-        client_type: ClientType::Web,
+        opened_for: OpenedFor::App(ClientType::Web),
         expires_at: session.created_at.plus(Duration::from_mins(10)),
         event: AuditEvent {
             id: EventId::new(session.created_at, random_of(session.id)),

@@ -43,6 +43,7 @@ async fn change_password(world: &World, user_id: UserId, keep: &NewSession) {
         checked: password("secret"),
         password: password("new"),
         keep: keep.id,
+        page_token: None,
         guard: None,
         event: world.event(AuditKind::PasswordChanged, at(1)),
         mail: Some(world.mail(at(1))),

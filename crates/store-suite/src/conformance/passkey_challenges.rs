@@ -93,7 +93,7 @@ pub(super) async fn a_step_up_by_passkey_needs_no_two_step(world: World) {
     assert_eq!(kinds, [Passkey, Password]);
     let options = world.ask_for_passkey(challenge, at(1)).await.unwrap();
     let event = world.event(AuditKind::Reauthenticated, at(2));
-    let completes = Completion::Reauthenticate(session.id, event);
+    let completes = Completion::Reauthenticate(session.id, event, None);
     let answer = world.passkey_answer(challenge, options, (passkey.id, 6), at(2));
 
     let answered = world.judged(AnswerChallenge { completes, ..answer }).await;

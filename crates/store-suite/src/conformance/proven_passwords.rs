@@ -146,6 +146,7 @@ pub(super) async fn a_changed_or_rehashed_password_is_as_unproven_as_before(worl
         checked: password("secret again"),
         password: password("changed"),
         keep: session.id,
+        page_token: None,
         guard: None,
         event: world.event(AuditKind::PasswordChanged, at(3)),
         mail: None,

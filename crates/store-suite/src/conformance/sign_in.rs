@@ -16,6 +16,7 @@ fn change(world: &World, user_id: UserId, checked: &str, keep: SessionId) -> Cha
         checked: password(checked),
         password: password("fresh"),
         keep,
+        page_token: None,
         guard: None,
         event: world.event(AuditKind::PasswordChanged, at(5)),
         mail: None,

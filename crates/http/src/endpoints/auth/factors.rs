@@ -79,9 +79,9 @@ pub(super) fn turned_on<T: Serialize>(
     on: TwoStepOn,
     body: impl FnOnce(SessionBody, Vec<String>) -> T,
 ) -> Result<Response> {
-    let TwoStepOn { entrance, client_type, recovery_codes } = on;
+    let TwoStepOn { opened, recovery_codes } = on;
     let recovery_codes = grouped(&recovery_codes);
-    session_with(app, client_type, *entrance, Saying::Nothing, |session| body(session, recovery_codes))
+    session_with(app, opened.into_app()?, Saying::Nothing, |session| body(session, recovery_codes))
 }
 
 /// Formats recovery codes for people, as `xxxx-xxxx-xxxx-xxxx`.

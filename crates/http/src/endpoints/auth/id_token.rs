@@ -75,5 +75,5 @@ pub async fn sign_in(
     let client = client.in_locale(locale);
     let sign_in = IdTokenSignIn { provider, token, nonce, name, client: client.to_sign_in() };
     let entrance = app.service.oauth.sign_in_with_id_token(sign_in).await?;
-    entrance_answer(&app, client.client_type, entrance, Saying::Nothing)
+    entrance_answer(&app, entrance, Saying::Nothing)
 }

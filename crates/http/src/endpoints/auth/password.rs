@@ -64,14 +64,14 @@ pub async fn change(
         Err(refusal) => {
             // Without a valid session the response is 401, and with a token that is not fresh 403. Only other callers
             // get the error about the body.
-            app.service.sessions.fresh_to_set_password(bearer).await?;
+            app.service.sessions.fresh_to_set_password(bearer.into()).await?;
             return Err(refusal);
         }
     };
     let (passwords, client) = (&app.service.passwords, client.to_domain());
     let ChangePasswordRequest { current_password, new_password } = body;
     let Some(new_password) = new_password else {
-        app.service.sessions.fresh_to_set_password(bearer).await?;
+        app.service.sessions.fresh_to_set_password(bearer.into()).await?;
         // If both fields are missing, the message names the first one, as for every other body.
         let field = if current_password.is_none() { "currentPassword" } else { "newPassword" };
         return Err(ApiError::validation(field, "is required").reason(Reason::Required));

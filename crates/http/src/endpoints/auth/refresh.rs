@@ -94,5 +94,5 @@ pub async fn refresh(
 ) -> Result<Response> {
     let presented = presented_token(&app, client.client_type, &headers, &body)?.ok_or(&AUTH_UNAUTHORIZED)?;
     let signed_in = app.service.sessions.refresh(presented, client.to_domain()).await?;
-    session_answer(&app, client.client_type, signed_in, Saying::Expiry)
+    session_answer(&app, signed_in, Saying::Expiry)
 }

@@ -7,7 +7,6 @@ use std::time::Duration;
 use axum::response::{IntoResponse, Response};
 use http::header::SET_COOKIE;
 use latchkey_domain::challenge::ChallengeId;
-use latchkey_domain::client::ClientType;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::RefreshToken;
 use latchkey_domain::user::User;
@@ -75,6 +74,11 @@ impl SessionBody {
     }
 }
 
+/// Returns the access token after an act of an app. Only a page session gets none, and no endpoint accepts its token.
+pub(super) fn of_app(access: Option<AccessToken>) -> Result<AccessToken> {
+    access.ok_or_else(|| ApiError::internal("an act of an app gave no access token"))
+}
+
 /// Builds the response after an identity was linked: a new access token for the same session. The session's refresh
 /// token and CSRF token stay valid.
 pub(super) fn linked_answer(app: &App, user: &User, access: AccessToken) -> Json<SessionBody> {
@@ -137,38 +141,27 @@ impl From<Challenge> for ChallengeBody {
 
 /// Builds the response to a sign-in: the new session, or the challenge for a second factor. A response with a
 /// challenge sets no cookie, so the browser keeps its present refresh cookie.
-pub(super) fn entrance_answer(
-    app: &App,
-    client_type: ClientType,
-    entrance: Entrance,
-    saying: Saying,
-) -> Result<Response> {
+pub(super) fn entrance_answer(app: &App, entrance: Entrance, saying: Saying) -> Result<Response> {
     match entrance {
-        Entrance::SignedIn(signed_in) => session_answer(app, client_type, *signed_in, saying),
+        Entrance::SignedIn(opened) => session_answer(app, opened.into_app()?, saying),
         Entrance::Challenged(challenge) => Ok(Json(ChallengedBody::from(challenge)).into_response()),
     }
 }
 
 /// Builds the response after a session was opened or refreshed.
-pub(super) fn session_answer(
-    app: &App,
-    client_type: ClientType,
-    signed_in: SignedIn,
-    saying: Saying,
-) -> Result<Response> {
-    session_with(app, client_type, signed_in, saying, |session| session)
+pub(super) fn session_answer(app: &App, signed_in: SignedIn, saying: Saying) -> Result<Response> {
+    session_with(app, signed_in, saying, |session| session)
 }
 
 /// Builds a response like [`session_answer`] with further fields in its body: `body_with` converts the session's body
 /// into that of the response, for example by adding recovery codes.
 pub(super) fn session_with<T: Serialize>(
     app: &App,
-    client_type: ClientType,
     signed_in: SignedIn,
     saying: Saying,
     body_with: impl FnOnce(SessionBody) -> T,
 ) -> Result<Response> {
-    let is_web = client_type.is_web();
+    let is_web = signed_in.client_type.is_web();
     let refresh_token = signed_in.refresh.expose();
     let cookie = is_web.then(|| {
         // `Max-Age` has whole seconds: the remaining lifetime is rounded up.

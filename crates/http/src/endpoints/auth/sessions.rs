@@ -242,7 +242,7 @@ impl OwnSessionBody {
     pub(super) fn detailed(session: Session, current: SessionId) -> Self {
         Self {
             device: Some(session.client.device().to_string()),
-            name: Some(session.name.as_ref().map(|name| name.as_str().to_owned())),
+            name: Some(session.shown_name().map(str::to_owned)),
             amr: Some(session.methods.to_claim()),
             level: Some(session.level.as_number()),
             auth_time: Some(session.authenticated_at),

@@ -90,6 +90,8 @@ fn numbers_of_the_policy_are_the_defaults() {
     assert_eq!(lifetimes.sessions.refresh_idle, minutes(30 * 24 * 60));
     assert_eq!(lifetimes.sessions.refresh_absolute, minutes(90 * 24 * 60));
     assert_eq!(lifetimes.sessions.refresh_grace, Duration::from_secs(30));
+    assert_eq!(lifetimes.sessions.page_idle, minutes(24 * 60));
+    assert_eq!(lifetimes.sessions.page_absolute, minutes(30 * 24 * 60));
     assert_eq!(auth.jwt_algorithm, SigningAlgorithm::Es256);
     assert_eq!(auth.jwt_audience, None);
     assert_eq!((lifetimes.mailbox.code, codes.code_attempts), (minutes(10), 5));

@@ -74,6 +74,16 @@ statements! {
         kept: SessionId,
         now: Timestamp
     ) [user_id, now, passkey, kept] = end_where!("s.passkey_id = $3 AND s.id <> $4 AND ");
+    /// Locks a live page session of a user, and the live app sessions that were opened from it. The user must be locked.
+    LOCK_WITH_OPENED_FROM: read lock_with_opened_from(user_id: UserId, page: SessionId, now: Timestamp)
+        [user_id, now, page] = concat!(
+        "SELECT 1 FROM sessions AS s WHERE s.user_id = $1 AND (s.id = $3 OR s.opened_from = $3) AND ",
+        is_live!("$2"),
+        " FOR NO KEY UPDATE"
+    );
+    END_WITH_OPENED_FROM = end_where!("(s.id = $3 OR s.opened_from = $3) AND ");
+    /// Writes the audit event of ended sessions, if the page session `$12` or an app session that was opened from it is live.
+    RECORD_END_OF_OPENED_FROM = record_end_where!("(s.id = $12 OR s.opened_from = $12) AND ");
     /// Writes the audit event of an ended session, if the session `$12` is live.
     RECORD_END_OF_OWN = record_end_where!("s.id = $12 AND ");
     /// Writes the audit event of ended sessions, if sessions other than `$12` are live.
@@ -109,6 +119,19 @@ pub(crate) fn end_others_and_record(
 ) -> StoreResult<Slot> {
     writes.change(&RECORD_END_OF_OTHERS, end_values(user_id, kept, event, now)?);
     Ok(end_others(writes, user_id, kept, now))
+}
+
+/// Ends a page session of a user and the app sessions that were opened from it, and writes the event if one of them was
+/// live. The sessions must be locked.
+pub(crate) fn end_with_opened_from_and_record(
+    writes: &mut Script,
+    user_id: UserId,
+    page: SessionId,
+    event: AuditEvent,
+    now: Timestamp,
+) -> StoreResult<Slot> {
+    writes.change(&RECORD_END_OF_OPENED_FROM, end_values(user_id, page, event, now)?);
+    Ok(writes.change(&END_WITH_OPENED_FROM, values![user_id, now, page]))
 }
 
 fn end_values(user_id: UserId, id: SessionId, event: AuditEvent, now: Timestamp) -> StoreResult<Vec<Value>> {

@@ -101,12 +101,11 @@ pub async fn answer(
             Some(credential) if kind == ChallengeKind::Passkey => Some(credential::assertion(credential)?),
             _ => None,
         },
-        bearer: bearer.as_ref().map(|bearer| BearerToken::expose(bearer).to_owned()),
     };
-    match app.service.challenges.answer(answer, &client.to_domain()).await? {
-        Answered::Entered { entrance, client_type } => {
-            entrance_answer(&app, client_type, entrance, Saying::Nothing)
-        }
+    let bearer = bearer.as_ref().map(BearerToken::expose);
+    match app.service.challenges.answer(answer, bearer, &client.to_sign_in()).await? {
+        Answered::Entered(entrance) => entrance_answer(&app, entrance, Saying::Nothing),
+        Answered::Renewed(_) => Err(ApiError::internal("a bearer renewed a page session")),
         Answered::Reauthenticated { user, access } => {
             Ok(Json(SessionBody::stepped_up(&app, &user, access)).into_response())
         }

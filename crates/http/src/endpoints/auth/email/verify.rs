@@ -66,5 +66,5 @@ pub async fn verify(
     };
     let bearer = credentials.bearer.as_ref().map(BearerToken::expose);
     let entrance = app.service.mailbox.verify_email(proof, bearer, client.to_sign_in()).await?;
-    entrance_answer(&app, client.client_type, entrance, Saying::Nothing)
+    entrance_answer(&app, entrance, Saying::Nothing)
 }

@@ -18,7 +18,7 @@ use crate::body::JsonBody;
 use crate::client::ClientInfo;
 use crate::endpoint::{Access, Endpoint};
 use crate::endpoints::auth::SignInBody;
-use crate::endpoints::auth::session::{Saying, entrance_answer, linked_answer};
+use crate::endpoints::auth::session::{Saying, entrance_answer, linked_answer, of_app};
 use crate::error::Result;
 use crate::error::codes;
 use crate::openapi::fields;
@@ -76,7 +76,7 @@ pub async fn exchange(
     let client = client.in_locale(body.locale);
     let (code, verifier) = (body.code.as_str(), body.code_verifier.as_str());
     match app.service.oauth.exchange(code, verifier, bearer, &client.to_sign_in()).await? {
-        Exchanged::Entered(entrance) => entrance_answer(&app, client.client_type, entrance, Saying::Nothing),
-        Exchanged::Linked { user, access } => Ok(linked_answer(&app, &user, access).into_response()),
+        Exchanged::Entered(entrance) => entrance_answer(&app, entrance, Saying::Nothing),
+        Exchanged::Linked { user, access } => Ok(linked_answer(&app, &user, of_app(access)?).into_response()),
     }
 }

@@ -54,7 +54,7 @@ pub async fn sign_in(
 ) -> Result<Response> {
     let assertion = credential::assertion(body.credential)?;
     let entrance = app.service.passkeys.sign_in(&body.ceremony_id, assertion, &client.to_sign_in()).await?;
-    entrance_answer(&app, client.client_type, entrance, Saying::Nothing)
+    entrance_answer(&app, entrance, Saying::Nothing)
 }
 
 fn example() -> Value {

@@ -153,7 +153,7 @@ pub async fn sign_in(
             app.service.mailbox.sign_in_by_link(token, &verifier, name, &from).await?
         }
     };
-    entrance_answer(&app, client.client_type, entrance, Saying::Nothing)
+    entrance_answer(&app, entrance, Saying::Nothing)
 }
 
 fn examples() -> Vec<(&'static str, Example)> {

@@ -88,9 +88,7 @@ pub(super) async fn sign_up(app: &App, request: Request) -> Result<Response> {
         client: client.to_sign_in(),
     };
     match app.service.accounts.sign_up(sign_up).await? {
-        SignedUp::Entered(entrance) => {
-            entrance_answer(app, client.client_type, entrance, Saying::NoVerification)
-        }
+        SignedUp::Entered(entrance) => entrance_answer(app, entrance, Saying::NoVerification),
         SignedUp::VerificationRequired => verification_required(app, browser.as_ref()),
     }
 }

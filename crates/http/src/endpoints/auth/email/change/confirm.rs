@@ -20,6 +20,7 @@ use crate::caller::SignedInUser;
 use crate::client::ClientInfo;
 use crate::endpoint::{Access, Endpoint};
 use crate::endpoints::auth::UserBody;
+use crate::endpoints::auth::session::of_app;
 use crate::error::{Result, codes};
 use crate::json::Json;
 use crate::openapi::fields;
@@ -90,7 +91,8 @@ pub async fn confirm(
     let codes = EnteredCodes { new: body.new_code, current: body.current_code };
     Ok(match app.service.email_changes.confirm(caller, id, codes, &client.to_domain()).await? {
         EmailChangeStep::Changed { user, access } => {
-            Json(ChangedBody { user: UserBody::new(&app, &user), access_token: access.token }).into_response()
+            let access_token = of_app(access)?.token;
+            Json(ChangedBody { user: UserBody::new(&app, &user), access_token }).into_response()
         }
         EmailChangeStep::Needs(sides) => Json(NeedsBody { needs: words(&sides) }).into_response(),
     })

@@ -1,0 +1,123 @@
+//! Page sessions: sessions of the service's own pages. Their token is an opaque cookie, bound to the browser in which
+//! the user signed in. No access token is issued for them.
+
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+use crate::audit::AuditEvent;
+use crate::session::{Session, SessionId};
+use crate::time::Timestamp;
+use crate::tokens::TokenHash;
+use crate::user::UserId;
+
+/// Lifetime of a page session whose user did not ask to stay signed in.
+pub const SHORT_LIFETIME: Duration = Duration::from_hours(12);
+
+/// Maximum time between a request of a page session and the stored time of its last use.
+pub const USE_PRECISION: Duration = Duration::from_mins(5);
+
+/// Declares a secret of 256 random bits, written as 43 characters of base64url without padding.
+macro_rules! secret_of_256_bits {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Zeroize, ZeroizeOnDrop)]
+        pub struct $name([u8; 32]);
+
+        impl $name {
+            /// Creates the secret from injected randomness.
+            #[must_use]
+            pub const fn new(random: [u8; 32]) -> Self {
+                Self(random)
+            }
+
+            /// Parses 43 characters of base64url.
+            #[must_use]
+            pub fn parse(text: &str) -> Option<Self> {
+                let mut bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
+                let secret = <[u8; 32]>::try_from(bytes.as_slice()).ok().map(Self);
+                bytes.zeroize();
+                secret
+            }
+
+            /// Returns the secret as base64url, for its cookie.
+            #[must_use]
+            pub fn expose(&self) -> String {
+                URL_SAFE_NO_PAD.encode(self.0)
+            }
+
+            /// Returns the SHA-256 of the secret, which is stored.
+            #[must_use]
+            pub fn hash(&self) -> TokenHash {
+                TokenHash::of(&self.0)
+            }
+        }
+    };
+}
+
+secret_of_256_bits!(
+    /// Token of a page session. It is replaced at every sign-in and step-up and at a change of the password.
+    PageToken
+);
+
+secret_of_256_bits!(
+    /// Secret of a browser, in a cookie of its own. A page session works only in the browser that it was opened in.
+    BrowserSecret
+);
+
+/// A page session to be opened: what it has beside other sessions.
+#[derive(Debug, Clone)]
+pub struct NewPageSession {
+    /// Hash of the secret of the browser in which the user signs in.
+    pub browser: TokenHash,
+    /// Page session that the browser had before. It ends when this one is opened.
+    pub replaces: Option<Box<ReplacedPageSession>>,
+}
+
+/// A page session that ends because a user signs in again in its browser.
+#[derive(Debug, Clone)]
+pub struct ReplacedPageSession {
+    /// Id of the session.
+    pub id: SessionId,
+    /// Id of the session's user. If the same user signs in, the new session takes over the app sessions that were opened
+    /// from the replaced one.
+    pub user_id: UserId,
+    /// Audit event of the end of the session, recorded if another user signs in. The store fills in user id and session
+    /// id.
+    pub event: AuditEvent,
+}
+
+/// True if a request of the page session at `now` must be stored as its last use. Requests shortly after each other are
+/// not, because every store is a write.
+#[must_use]
+pub fn is_use_stored(session: &Session, idle: Duration, now: Timestamp) -> bool {
+    now.since(session.last_seen_at) >= USE_PRECISION.min(idle / 4)
+}
+
+/// True if the user of the page session asked to stay signed in.
+#[must_use]
+pub fn is_lasting(session: &Session) -> bool {
+    session.absolute_expires_at.since(session.created_at) > SHORT_LIFETIME
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn a_secret_reads_back() {
+        let token = PageToken::new([7; 32]);
+        assert_eq!(token.expose().len(), 43);
+        assert_eq!(PageToken::parse(&token.expose()).unwrap().hash(), token.hash());
+    }
+
+    #[test]
+    fn foreign_text_is_no_secret() {
+        for text in ["", "a", &"A".repeat(42), &"A".repeat(44), &"=".repeat(43), "ä"] {
+            assert!(BrowserSecret::parse(text).is_none(), "{text:?}");
+        }
+    }
+}
