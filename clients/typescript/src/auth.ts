@@ -9,6 +9,7 @@ import { failure, LatchkeyError, type Result, success, unexpected } from "./erro
 import { late } from "./late.js";
 import type { LateSignIns } from "./late-sign-ins.js";
 import type { OAuth } from "./oauth.js";
+import type { Flow } from "./oauth-flow.js";
 import type { Settings } from "./options.js";
 import type { PasskeyCalls, PasskeyOperations, PasskeyParts } from "./passkeys.js";
 import { type HeldSession, hold } from "./session-store.js";
@@ -47,12 +48,15 @@ export const createAuth = (parts: Parts): Auth => ({
 });
 
 function signingIn({
+  settings,
   sessions,
   oauth,
 }: Parts): Operations<
   | "signUp"
   | "signInWithPassword"
   | "signInWithOAuth"
+  | "signInWithPages"
+  | "accountUrl"
   | "exchangeOAuthCode"
   | "linkIdentity"
   | "getRedirectResult"
@@ -63,16 +67,21 @@ function signingIn({
     if (!result.error) oauth.forgetResult();
     return result;
   };
+  /** Operation of the OAuth flow. */
+  const flow =
+    <Name extends keyof Flow>(name: Name) =>
+    (...input: Parameters<Flow[Name]>): ReturnType<Flow[Name]> =>
+      oauth.use((made) => (made[name] as (...given: unknown[]) => Promise<Result<never>>)(...input)) as ReturnType<Flow[Name]>;
   // Keys are listed, so that extra properties of the input are not sent.
   return {
     signUp: ({ email, password, name, redirectTo, options }) =>
       open("users", { email, password, name, redirectTo, options }),
     signInWithPassword: ({ email, password }) => open("sessions", { email, password }),
-    signInWithOAuth: (input, more?: object) =>
-      oauth.use((flow) => flow.begin(typeof input === "string" ? { ...more, provider: input } : input)),
-    exchangeOAuthCode: (code, codeVerifier) =>
-      oauth.use((flow, verifier) => flow.exchange(code, codeVerifier ?? verifier)),
-    linkIdentity: (input) => oauth.use((flow) => flow.beginLink(input)),
+    signInWithOAuth: flow("begin"),
+    signInWithPages: flow("beginPages"),
+    accountUrl: () => `${settings.baseUrl}/auth/account`,
+    exchangeOAuthCode: flow("exchange"),
+    linkIdentity: flow("beginLink"),
     getRedirectResult: oauth.takeResult,
   };
 }

@@ -2,7 +2,7 @@
 // profiles.ts.
 import type { VerifiedToken, VerifyOptions } from "./access-token.js";
 import type { LatchkeyError, Result } from "./errors.js";
-import type { OAuthInput, OAuthStart } from "./oauth.js";
+import type { OAuthInput, OAuthStart, PagesInput } from "./oauth.js";
 import type { RedirectResult } from "./redirect.js";
 import type { AuthEvent } from "./session-store.js";
 import type { SignOutInput } from "./sessions.js";
@@ -202,7 +202,14 @@ export interface Auth<M = Metadata> {
   signInWithOAuth(input: OAuthInput): Promise<Result<OAuthStart>>;
   /** The same with the provider as the first argument. */
   signInWithOAuth(provider: string, input?: Omit<OAuthInput, "provider">): Promise<Result<OAuthStart>>;
-  /** Opens a session with the code of a provider sign-in. Pages do this automatically. */
+  /**
+   * Redirects to the sign-in page of the service, which returns like a provider; with `skipBrowserRedirect` it only returns the
+   * URL. The service must show its pages (`pages.enabled`).
+   */
+  signInWithPages(input?: PagesInput): Promise<Result<OAuthStart>>;
+  /** Address of the page on which users manage their account at the service. */
+  accountUrl(): string;
+  /** Opens a session with the code of a sign-in at a provider or at the pages. Pages of the app do this automatically. */
   exchangeOAuthCode(code: string, codeVerifier?: string): Promise<Result<Entrance<M>>>;
   /** Opens a session with the `id_token` that a provider issued to a native app. */
   signInWithIdToken(input: IdTokenInput): Promise<Result<Entrance<M>>>;

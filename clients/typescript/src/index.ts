@@ -30,7 +30,7 @@ export {
   type Result,
   type ServerErrorCode,
 } from "./errors.js";
-export type { OAuthInput, OAuthStart } from "./oauth.js";
+export type { OAuthInput, OAuthStart, PagesInput } from "./oauth.js";
 export type { ClientOptions, ClientType } from "./options.js";
 export { readRedirectResult, type RedirectResult, withoutRedirectParameters } from "./redirect.js";
 export type { AuthEvent } from "./session-store.js";

@@ -3,7 +3,8 @@
 // the core are passed in, not imported: bundlers would put shared modules into a third file.
 import type { base64url } from "./claims.js";
 import type { LatchkeyError, Result, unexpected } from "./errors.js";
-import type { OAuthInput, OAuthStart } from "./oauth.js";
+import type { OAuthInput, OAuthStart, PagesInput } from "./oauth.js";
+import type { Settings } from "./options.js";
 import type { Sessions } from "./sessions.js";
 import type { Storage } from "./storage.js";
 import type { Transport } from "./transport.js";
@@ -19,6 +20,9 @@ interface AuthUrl {
 
 /** Parts of a client used by the flow. */
 export interface FlowParts {
+  settings: Pick<Settings, "baseUrl">;
+  /** Stored verifier and its creation time. */
+  kept(): string[];
   transport: Transport;
   sessions: Sessions;
   /** Storage of the verifier, and its key there. */
@@ -32,12 +36,14 @@ export interface FlowParts {
 
 /** OAuth flow of one client. */
 export interface Flow {
-  /** Requests the provider's URL, and redirects to it unless `skipBrowserRedirect` is set. */
-  begin(input: OAuthInput): Promise<Result<OAuthStart>>;
+  /** Requests the provider's URL, and redirects to it unless `skipBrowserRedirect` is set. `more` follows a provider alone. */
+  begin(input: OAuthInput | string, more?: object): Promise<Result<OAuthStart>>;
+  /** Like `begin`, at the pages of the service instead of a provider. */
+  beginPages(input?: PagesInput): Promise<Result<OAuthStart>>;
   /** Like `begin`, to link the identity to the signed-in user. */
   beginLink(input: OAuthInput): Promise<Result<OAuthStart>>;
-  /** Exchanges a code for a session. */
-  exchange(code: string, codeVerifier: string | undefined): Promise<Result<Entrance>>;
+  /** Exchanges a code for a session, with the stored verifier unless one is given. */
+  exchange(code: string, codeVerifier?: string): Promise<Result<Entrance>>;
 }
 
 /** Milliseconds before an exchange without a response is retried. */
@@ -45,15 +51,19 @@ const PAUSE = 1_000;
 
 /** Creates the flow of one client. */
 export const createFlow = (parts: FlowParts): Flow => ({
-  begin: (input) => leave(parts, input, (challenge) => askForSignIn(parts, input, challenge)),
+  begin(given, more) {
+    const input = typeof given === "string" ? { ...more, provider: given } : given;
+    return leave(parts, input, (challenge) => askForSignIn(parts, input, challenge));
+  },
+  beginPages: (input = {}) => leave(parts, input, async (challenge) => success({ authUrl: pageOf(parts, input, challenge) })),
   beginLink: (input) => leave(parts, input, (challenge) => askForLink(parts, input, challenge)),
-  exchange: (code, codeVerifier) => exchange(parts, code, codeVerifier),
+  exchange: (code, codeVerifier) => exchange(parts, code, codeVerifier ?? parts.kept()[0]),
 });
 
 /** Creates the verifier, requests the URL, and redirects to it. */
 async function leave(
   { storage, key, isWebPage, base64url, LatchkeyError, unexpected }: FlowParts,
-  { provider, skipBrowserRedirect, window: popup }: OAuthInput,
+  { provider, skipBrowserRedirect, window: popup }: Partial<OAuthInput>,
   ask: (challenge: string) => Promise<Result<AuthUrl>>,
 ): Promise<Result<OAuthStart>> {
   const leaves = isWebPage && !skipBrowserRedirect;
@@ -74,7 +84,7 @@ async function leave(
     if (popup) keepIn(popup, key, note);
     (popup ?? globalThis).location.assign(data.authUrl);
   }
-  return { data: { url: data.authUrl, provider, codeVerifier }, error: null };
+  return success({ url: data.authUrl, ...(provider && { provider }), codeVerifier });
 }
 
 /** Stores the verifier in a popup that is still empty, and so of this origin. */
@@ -85,6 +95,15 @@ function keepIn(popup: Window, key: string, note: string): void {
     // A popup of another origin: the app exchanges the code itself.
   }
 }
+
+/** Address of a page of the service, with the parameters of the app. */
+function pageOf({ settings: { baseUrl } }: FlowParts, { intent = "sign-in", redirectTo, loginHint, locale }: PagesInput, challenge: string): string {
+  const given = { redirect_uri: redirectTo, code_challenge: challenge, login_hint: loginHint, locale };
+  const query = new URLSearchParams(Object.entries(given).filter((pair): pair is [string, string] => !!pair[1]));
+  return `${baseUrl}/auth/${intent}?${query}`;
+}
+
+const success = <T>(data: T): Result<T> => ({ data, error: null });
 
 async function askForSignIn(
   { transport, isWebPage }: FlowParts,

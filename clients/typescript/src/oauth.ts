@@ -27,7 +27,17 @@ export interface OAuthInput {
   window?: Window | null;
 }
 
-/** Output of `signInWithOAuth`. */
+/** Input of `signInWithPages`. */
+export interface PagesInput extends Pick<OAuthInput, "redirectTo" | "skipBrowserRedirect" | "window"> {
+  /** The page to begin at. Default: `sign-in`. */
+  intent?: "sign-in" | "sign-up";
+  /** Email address to fill in. */
+  loginHint?: string;
+  /** Language of the pages, for example `de`. Default: that of the account or the browser. */
+  locale?: string;
+}
+
+/** Output of `signInWithOAuth`; `signInWithPages` has no `provider`. */
 export interface OAuthStart {
   url?: string;
   provider?: string;
@@ -41,7 +51,7 @@ const VISIT = 600_000;
 /** OAuth of one client. */
 export interface OAuth {
   /** Loads the flow on first use and runs the work. */
-  use<T>(work: (flow: Flow, verifier: string | undefined) => Promise<Result<T>>): Promise<Result<T>>;
+  use<T>(work: (flow: Flow) => Promise<Result<T>>): Promise<Result<T>>;
   /** Reads the page URL at the start, removes the service's parameters, and exchanges a code or the token of a sign-in link. */
   readAddress(enter: Auth["verifyOtp"]): Promise<void>;
   /** Redirect result from the URL, at the start or now. */
@@ -56,13 +66,12 @@ export function createOAuth(settings: Settings, transport: Transport, sessions: 
   const storage = given ?? (isWebPage ? siteStorage("sessionStorage") : memoryStorage());
   const key = `${settings.scope}:verifier`;
   const { prefix } = settings;
-  const parts = { transport, sessions, storage, key, isWebPage, base64url, LatchkeyError, unexpected };
+  /** Stored verifier and its creation time. */
+  const kept = (): string[] => storage.get(key)?.split(" ") ?? [];
+  const parts = { kept, settings, transport, sessions, storage, key, isWebPage, base64url, LatchkeyError, unexpected };
   let result: RedirectResult | null = null;
   /** Token of the sign-in link with which the page opened, if it did. */
   let token = "";
-
-  /** Stored verifier and its creation time. */
-  const kept = (): string[] => storage.get(key)?.split(" ") ?? [];
 
   const use: OAuth["use"] = async (work) => {
     let flow: Flow;
@@ -71,7 +80,7 @@ export function createOAuth(settings: Settings, transport: Transport, sessions: 
     } catch (cause) {
       return failure(unreachable(cause));
     }
-    const done = await work(flow, kept()[0]);
+    const done = await work(flow);
     if (!done.error) result = null;
     return done;
   };
@@ -82,7 +91,7 @@ export function createOAuth(settings: Settings, transport: Transport, sessions: 
     const told = readRedirectResult(url, prefix);
     // An `error` without the prefix is the app's own, unless the user was just at a provider.
     const error = parameterOf(url, "error");
-    const isBack = !told && error && Date.now() - Number(kept()[1] ?? 0) < VISIT;
+    const isBack = !told && error && Date.now() - Number(kept()[1]) < VISIT;
     if (told) cleanAddress(prefix);
     if (!isBack) return told;
     storage.remove(key);
@@ -101,7 +110,7 @@ export function createOAuth(settings: Settings, transport: Transport, sessions: 
       if (!code && !token) return;
       if (token) result = null;
       else cleanAddress(prefix);
-      const { error } = await (token ? enter({ token }) : use((flow, verifier) => flow.exchange(code as string, verifier)));
+      const { error } = await (token ? enter({ token }) : use((flow) => flow.exchange(code as string)));
       if (!error) return;
       const type = token ? "sign_in" : "oauth";
       result = error.error === "INVALID_CODE" ? { status: "ready", type, needsCode: true } : { status: "error", type, error: error.message };

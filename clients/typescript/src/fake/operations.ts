@@ -66,6 +66,7 @@ export function fakeAuth(state: FakeState): Auth {
     },
     resendVerificationEmail: state.sendMail,
     signInWithOAuth: start,
+    signInWithPages: ({ intent = "sign-in" } = {}) => ({ url: `https://service.example/auth/${intent}` }),
     linkIdentity: start,
     exchangeOAuthCode: byAddress,
     signInWithIdToken: ({ token }) => byAddress(token),
@@ -145,6 +146,7 @@ export function fakeAuth(state: FakeState): Auth {
       return isHere && error?.statusCode === 0 ? { error, pending: true } : { error };
     },
     getRedirectResult: () => state.outcome,
+    accountUrl: () => "https://service.example/auth/account",
     onAuthStateChange(callback) {
       let isWanted = true;
       queueMicrotask(() => {
