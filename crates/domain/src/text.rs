@@ -63,7 +63,9 @@ pub enum InvalidText {
 }
 
 impl InvalidText {
-    pub(crate) const fn reason(self) -> Reason {
+    /// Returns the reason code of the error.
+    #[must_use]
+    pub const fn reason(self) -> Reason {
         match self {
             Self::Empty => Reason::TooShort,
             Self::Long(_) => Reason::TooLong,

@@ -1,4 +1,10 @@
 //! Pages below `/auth`.
 
+pub(crate) mod continuing;
 pub(crate) mod forgot;
 pub(crate) mod reset;
+pub(crate) mod sign_in;
+pub(crate) mod sign_out;
+pub(crate) mod sign_up;
+pub(crate) mod verified;
+pub(crate) mod verify;

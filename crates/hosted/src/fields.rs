@@ -3,6 +3,7 @@
 use latchkey_domain::codes::EnteredCode;
 use latchkey_domain::email::Email;
 use latchkey_domain::password::Password;
+use latchkey_domain::profile::Name;
 use latchkey_http::query::Query;
 use latchkey_pages::{Fault, Problem};
 
@@ -25,6 +26,16 @@ impl Fields {
         Ok(self.form.optional(name)?.unwrap_or_default())
     }
 
+    /// True if a box is ticked.
+    pub(crate) fn is_ticked(&self, name: &str) -> Result<bool, PageError> {
+        Ok(self.form.optional(name)?.is_some())
+    }
+
+    /// True if a field was refused.
+    pub(crate) fn has_problems(&self) -> bool {
+        !self.problems.is_empty()
+    }
+
     /// Reads an email address; spaces around it are dropped.
     pub(crate) fn email(&mut self, name: &'static str) -> Result<Option<Email>, PageError> {
         self.parse(name, |text| Email::parse(text.trim()).map_err(|error| fault_of(name, error.reason())))
@@ -41,6 +52,14 @@ impl Fields {
             let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
             EnteredCode::parse(&text).map_err(|_| Fault::InvalidCode)
         })
+    }
+
+    /// Reads a name, which may be left empty.
+    pub(crate) fn name(&mut self, name: &'static str) -> Result<Option<Name>, PageError> {
+        if self.text(name)?.trim().is_empty() {
+            return Ok(None);
+        }
+        self.parse(name, |text| Name::parse(text).map_err(|error| fault_of(name, error.reason())))
     }
 
     /// Returns the rejection of a form in which a field was refused. Call it after all fields are read.

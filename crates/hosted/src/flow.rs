@@ -4,7 +4,10 @@
 use std::time::Duration;
 
 use latchkey_http::query::Query;
+use latchkey_pages::views::App;
+use latchkey_service::page_sessions::TargetApp;
 use serde::{Deserialize, Serialize};
+use url::Url;
 
 use crate::errors::PageError;
 use crate::hosted::Hosted;
@@ -32,6 +35,8 @@ pub(crate) struct Flow {
     pub(crate) mailed_at: Option<i64>,
     /// Id of the challenge that is to be answered.
     pub(crate) challenge: Option<String>,
+    /// Where the person can go after a sign-out.
+    pub(crate) leaves_to: Option<String>,
     /// True if the app wants the person to sign in again, even with a page session.
     pub(crate) asks_again: bool,
     /// Longest time since the last sign-in that the app accepts, in seconds.
@@ -41,8 +46,8 @@ pub(crate) struct Flow {
 /// What an app asked for.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct AppRequest {
-    redirect_uri: String,
-    pub(crate) code_challenge: String,
+    pub(crate) redirect_uri: String,
+    code_challenge: String,
     state: Option<String>,
 }
 
@@ -93,4 +98,22 @@ impl AppRequest {
             _ => Err(PageError::bad_target()),
         }
     }
+
+    /// Returns the app for use cases, which check it again: an admin may have changed the list.
+    pub(crate) fn target(&self) -> TargetApp<'_> {
+        let (redirect_uri, code_challenge) = (self.redirect_uri.as_str(), self.code_challenge.as_str());
+        TargetApp { redirect_uri, code_challenge, state: self.state.as_deref() }
+    }
+
+    /// Returns the app as pages show it, with the way back that gives the sign-in up.
+    pub(crate) fn shown(&self, hosted: &Hosted) -> Result<App, PageError> {
+        let leave = hosted.service.page_sessions.give_up(&self.target())?;
+        Ok(App { host: host_of(&self.redirect_uri), leave: Some(leave) })
+    }
+}
+
+/// Returns the host of a redirect target, or its scheme if it has no host.
+pub(crate) fn host_of(target: &str) -> String {
+    let Ok(url) = Url::parse(target) else { return String::new() };
+    url.host_str().filter(|host| !host.is_empty()).unwrap_or(url.scheme()).to_owned()
 }

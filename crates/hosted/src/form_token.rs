@@ -23,5 +23,5 @@ pub(crate) fn is_right(hosted: &Hosted, browser: &Browser, path: &str, scope: &s
 
 /// Joins the parts: the secret has a fixed length, and neither path nor scope has a line feed.
 fn message(browser: &Browser, path: &str, scope: &str) -> Vec<u8> {
-    [browser.secret().as_slice(), path.as_bytes(), b"\n", scope.as_bytes()].concat()
+    [browser.secret.expose().as_bytes(), path.as_bytes(), b"\n", scope.as_bytes()].concat()
 }

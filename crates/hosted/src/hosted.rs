@@ -26,8 +26,14 @@ pub struct Hosted {
 pub(crate) struct Cookies {
     /// The browser secret.
     pub(crate) browser: Cookie,
+    /// The token of the page session.
+    pub(crate) pages: Cookie,
+    /// Digests of the tickets that led back to an app already.
+    pub(crate) shown: Cookie,
     /// The token of a password reset, sealed.
     pub(crate) reset: Cookie,
+    /// The cookie of a sign-up, as in the API.
+    pub(crate) sign_up: Cookie,
 }
 
 impl Hosted {
@@ -40,7 +46,13 @@ impl Hosted {
         keys: Arc<PageKeys>,
     ) -> Self {
         let cookie = |name| Cookie::of_pages(&settings, name);
-        let cookies = Cookies { browser: cookie("latchkey_browser"), reset: cookie("latchkey_reset") };
+        let cookies = Cookies {
+            browser: cookie("latchkey_browser"),
+            pages: cookie("latchkey_pages"),
+            shown: cookie("latchkey_shown"),
+            reset: cookie("latchkey_reset"),
+            sign_up: Cookie::sign_up(&settings),
+        };
         Self { service, settings, pages, entropy, keys, cookies: Arc::new(cookies) }
     }
 }

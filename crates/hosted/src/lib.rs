@@ -6,7 +6,7 @@
 //! | Module | Contents |
 //! |---|---|
 //! | `list`, `page` | the list of all pages; the type of a page |
-//! | `auth` | the pages below `/auth` |
+//! | `auth`, `entrance` | the pages below `/auth`; the end of every way in |
 //! | [`router`], [`hosted`], [`keys`] | the router, derived from the list; the state that all pages share; their keys |
 //! | `visit`, `submission`, `fields`, `problem` | a request for a page; a form with its checks; its fields; its refusal |
 //! | `flow`, `browser`, `sealed`, `form_token` | what a browser carries from page to page, and what binds it to that browser |
@@ -16,6 +16,7 @@
 mod assets;
 mod auth;
 mod browser;
+mod entrance;
 mod errors;
 mod fields;
 mod flow;

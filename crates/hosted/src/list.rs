@@ -1,7 +1,16 @@
 //! The list of all pages. The router is derived from it.
 
-use crate::auth::{forgot, reset};
+use crate::auth::{continuing, forgot, reset, sign_in, sign_out, sign_up, verified, verify};
 use crate::page::Page;
 
 /// All pages except the start page and the files.
-pub(crate) const PAGES: &[&Page] = &[&forgot::PAGE, &reset::PAGE];
+pub(crate) const PAGES: &[&Page] = &[
+    &sign_in::PAGE,
+    &continuing::PAGE,
+    &sign_out::PAGE,
+    &sign_up::PAGE,
+    &verify::PAGE,
+    &verified::PAGE,
+    &forgot::PAGE,
+    &reset::PAGE,
+];

@@ -51,6 +51,11 @@ impl From<Error> for Rejection {
 }
 
 impl Rejection {
+    /// True if the address of the account has to be verified first.
+    pub(crate) fn is_unverified(&self) -> bool {
+        matches!(self, Self::Form(refused) if refused.error.code == codes::EMAIL_NOT_VERIFIED.name)
+    }
+
     /// Names the minimum length of a new password, which a refusal does not know.
     #[must_use]
     pub(crate) fn with_least(mut self, least: usize) -> Self {

@@ -25,7 +25,7 @@ async fn show(State(hosted): State<Hosted>, query: Query, headers: HeaderMap) ->
 }
 
 fn view(hosted: &Hosted) -> Start {
-    let links = [("inbox", "/dev/mail"), ("api", "/openapi.json")];
+    let links = [("pages", "/auth/sign-in"), ("inbox", "/dev/mail"), ("api", "/openapi.json")];
     Start {
         links: links.map(|(name, path)| (name, path.to_owned())).to_vec(),
         command: format!(

@@ -10,11 +10,15 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use latchkey_domain::client::Client;
 use latchkey_domain::locale::Locale;
+use latchkey_domain::page_session::PageToken;
 use latchkey_domain::time::Timestamp;
 use latchkey_http::client::ClientInfo;
+use latchkey_http::error::ApiError;
 use latchkey_http::query::Query;
+use latchkey_pages::views::App;
 use latchkey_pages::{Ending, Form, Frame, Notice, Problem, View, Wait, When};
 use latchkey_service::Service;
+use latchkey_service::sessions::{KeepSignedIn, Opens, PageSession, PageSignIn, SignInClient};
 
 use crate::browser::Browser;
 use crate::errors::PageError;
@@ -42,6 +46,8 @@ pub(crate) struct Visit {
     path: String,
     headers: HeaderMap,
     pub(crate) browser: Browser,
+    /// The live page session of this browser.
+    pub(crate) session: Option<PageSession>,
     flow: Option<SealedFlow>,
     /// The language of `?locale=`.
     locale: Option<String>,
@@ -67,6 +73,7 @@ impl FromRequestParts<Hosted> for Visit {
             path: parts.uri.path().to_owned(),
             headers: parts.headers.clone(),
             locale: query.optional("locale")?,
+            session: None,
             flow: None,
             cookies: Vec::new(),
             hosted: hosted.clone(),
@@ -74,8 +81,10 @@ impl FromRequestParts<Hosted> for Visit {
             query,
         };
         if visit.browser.is_new {
-            let cookie = visit.hosted.cookies.browser.set_until_closed(&visit.browser.cookie());
-            visit.cookies.push(cookie.map_err(PageError::internal)?);
+            let cookie = visit.hosted.cookies.browser.set_until_closed(&visit.browser.secret.expose());
+            visit.set_cookie(cookie)?;
+        } else {
+            visit.session = visit.find_session().await?;
         }
         if let Some(text) = visit.query.optional(flow::PARAMETER)? {
             visit.resume(text)?;
@@ -87,6 +96,27 @@ impl FromRequestParts<Hosted> for Visit {
 impl Visit {
     pub(crate) fn service(&self) -> &Service {
         &self.hosted.service
+    }
+
+    /// Finds the page session of the cookie, if it is live and of this browser.
+    async fn find_session(&self) -> Result<Option<PageSession>, PageError> {
+        let cookie = self.hosted.cookies.pages.read(&self.headers);
+        let Some(token) = cookie.and_then(|cookie| PageToken::parse(cookie.expose())) else {
+            return Ok(None);
+        };
+        let client = self.client.to_domain();
+        Ok(self.service().page_sessions.find(&token, &self.browser.secret, &client).await?)
+    }
+
+    /// Returns the client of a sign-in, which opens a page session in this browser.
+    pub(crate) fn sign_in_client(&self, keep: KeepSignedIn) -> SignInClient {
+        let sign_in = PageSignIn::new(&self.browser.secret, keep, self.session.as_ref());
+        SignInClient { client: self.to_client(), opens: Opens::Pages(sign_in) }
+    }
+
+    /// Returns the app of the flow, as pages show it.
+    pub(crate) fn app(&self) -> Result<Option<App>, PageError> {
+        self.flow().app.as_ref().map(|app| app.shown(&self.hosted)).transpose()
     }
 
     /// Takes the flow of the query. A language that was just chosen is stored in it, and `?stay=1` extends it.
@@ -154,19 +184,20 @@ impl Visit {
     }
 
     pub(crate) fn form_with(&self, path: &str, parameters: &[(&str, &str)]) -> Form {
-        let token = form_token::token(&self.hosted, &self.browser, path, self.scope());
+        let token = form_token::token(&self.hosted, &self.browser, path, &self.scope());
         Form { action: self.href_with(path, parameters), token }
     }
 
     /// True if the token of a form of this page is right.
     pub(crate) fn owns(&self, token: &str) -> bool {
         !self.browser.is_new
-            && form_token::is_right(&self.hosted, &self.browser, &self.path, self.scope(), token)
+            && form_token::is_right(&self.hosted, &self.browser, &self.path, &self.scope(), token)
     }
 
-    /// Returns what form tokens are bound to beside browser and path.
-    fn scope(&self) -> &str {
-        self.flow.as_ref().map_or("", |flow| &flow.text)
+    /// Returns what form tokens are bound to beside browser and path: the flow, else the page session.
+    fn scope(&self) -> String {
+        let session = || self.session.as_ref().map(|session| session.session().id.to_string());
+        self.flow.as_ref().map(|flow| flow.text.clone()).or_else(session).unwrap_or_default()
     }
 
     /// Seals a value for this browser.
@@ -207,7 +238,13 @@ impl Visit {
 
     /// Shows a page.
     pub(crate) fn page(&self, view: &dyn View) -> Outcome {
-        self.render(StatusCode::OK, Vec::new(), view)
+        self.page_as(StatusCode::OK, view)
+    }
+
+    /// Shows a page with another status.
+    pub(crate) fn page_as(&self, status: StatusCode, view: &dyn View) -> Outcome {
+        let page = self.render(status, Vec::new(), view)?;
+        Ok(if status.is_client_error() { ApiError::of_status(status).into_page(page) } else { page })
     }
 
     /// Shows the form again with the reason for which it was refused. A refusal that is not about the form is an error

@@ -10,6 +10,7 @@ use latchkey_domain::email::Email;
 use latchkey_domain::tokens::LinkToken;
 use latchkey_pages::views::{CodeForm, PasswordRules, Reset, ResetStep, SendAgain};
 use latchkey_service::passwords::reset::ResetOutcome;
+use latchkey_service::sessions::KeepSignedIn;
 use latchkey_service::settings::EmailMethod;
 use serde::{Deserialize, Serialize};
 
@@ -118,7 +119,7 @@ async fn set_password(visit: &mut Visit, fields: &mut Fields) -> Result<String, 
     let token = LinkToken::parse(&ticket.token).ok_or_else(PageError::bad_flow)?;
     let Some(password) = fields.password("password")? else { return Err(fields.rejection()) };
     let least = visit.service().settings().values.password_min_length;
-    let from = visit.client.to_sign_in();
+    let from = visit.sign_in_client(KeepSignedIn::No);
     let reset = visit.service().passwords.reset_password(token, password, &from).await;
     match reset.map_err(|error| Rejection::from(error).with_least(least))? {
         ResetOutcome::Reset => {

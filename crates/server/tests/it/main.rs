@@ -93,6 +93,7 @@ mod page_step_up;
 mod pages_forms;
 mod pages_reset;
 mod pages_shell;
+mod pages_sign_in;
 mod passkey_admin;
 mod passkey_calls;
 mod passkey_ceremonies;

@@ -1,0 +1,48 @@
+//! `/auth/continue`: the way back to the app, after a form that finished a flow. Browsers apply `form-action` to redirects
+//! after a form, so a page is in between. It leads on once: shown again, it has a link without a code.
+
+use axum::routing::get;
+use http::Method;
+use latchkey_domain::tokens::TokenHash;
+use latchkey_pages::Address;
+use latchkey_pages::views::{Continue, ContinueStep};
+
+use crate::entrance::Ticket;
+use crate::errors::PageError;
+use crate::page::Page;
+use crate::visit::{Outcome, Visit};
+
+/// Most tickets that the cookie remembers.
+const MOST_SHOWN: usize = 8;
+
+pub(crate) const PAGE: Page = Page::new("/auth/continue", || get(show));
+
+async fn show(method: Method, mut visit: Visit) -> Outcome {
+    let text = visit.query.optional("ticket")?.unwrap_or_default();
+    let Some(opened) = visit.open::<Ticket>(&text) else {
+        return visit.page_as(http::StatusCode::BAD_REQUEST, &Continue { step: ContinueStep::Foreign });
+    };
+    let ticket = opened.value;
+    let digest = hex::encode(&TokenHash::of(text.as_bytes()).as_bytes()[..8]);
+    let mut shown = shown_before(&visit);
+    let is_first = opened.ends > visit.now && !shown.contains(&digest);
+    if is_first && method != Method::HEAD {
+        shown.insert(0, digest);
+        shown.truncate(MOST_SHOWN);
+        let cookie = visit.hosted.cookies.shown.set_until_closed(&shown.join("."));
+        visit.set_cookie(cookie)?;
+    }
+    let target = if is_first { ticket.address } else { ticket.app };
+    let target = Address::parse(&target).ok_or_else(PageError::bad_target)?;
+    let step = if is_first {
+        ContinueStep::Go { target, host: ticket.host }
+    } else {
+        ContinueStep::Shown { target, host: ticket.host }
+    };
+    visit.page(&Continue { step })
+}
+
+fn shown_before(visit: &Visit) -> Vec<String> {
+    let cookie = visit.hosted.cookies.shown.read(visit.headers());
+    cookie.map(|cookie| cookie.expose().split('.').map(str::to_owned).collect()).unwrap_or_default()
+}

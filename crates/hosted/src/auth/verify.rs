@@ -1,0 +1,82 @@
+//! `/auth/verify`: the mailed code that verifies the address of a sign-up; or the hint to open the mailed link.
+
+use axum::routing::get;
+use latchkey_domain::email::Email;
+use latchkey_pages::views::{CodeForm, SendAgain, Verify, VerifyBy};
+use latchkey_service::accounts::sign_up::RedirectInput;
+use latchkey_service::mailbox::verify_email::VerificationProof;
+use latchkey_service::sessions::{Credential, KeepSignedIn};
+use latchkey_service::settings::EmailMethod;
+
+use crate::entrance;
+use crate::errors::PageError;
+use crate::fields::Fields;
+use crate::page::Page;
+use crate::problem::Rejection;
+use crate::submission::Submission;
+use crate::visit::{Outcome, Visit};
+
+const PATH: &str = "/auth/verify";
+/// Query parameter that says what a form does.
+const ACT: &str = "act";
+
+pub(crate) const PAGE: Page = Page::new(PATH, || get(show).post(act));
+
+async fn show(visit: Visit) -> Outcome {
+    match view(&visit) {
+        Some(view) => visit.page(&view),
+        None => visit.go_to(&visit.href("/auth/sign-in")),
+    }
+}
+
+async fn act(Submission { mut visit, mut fields }: Submission) -> Outcome {
+    let done = match visit.query.optional(ACT)?.as_deref() {
+        Some("send") => send_again(&mut visit).await,
+        _ => verify(&mut visit, &mut fields).await,
+    };
+    match done {
+        Ok(address) => visit.go_to(&address),
+        Err(rejection) => match view(&visit) {
+            Some(view) => visit.refuse(rejection, &view),
+            None => Err(PageError::bad_flow()),
+        },
+    }
+}
+
+async fn verify(visit: &mut Visit, fields: &mut Fields) -> Result<String, Rejection> {
+    let email = typed_address(visit)?;
+    let Some(code) = fields.code("code")? else { return Err(fields.rejection()) };
+    let from = visit.sign_in_client(KeepSignedIn::No);
+    let credential = visit.session.as_ref().map_or(Credential::Bearer(None), Credential::from);
+    let proof = VerificationProof::Code(email, code);
+    let entrance = visit.service().mailbox.verify_email(proof, credential, from).await?;
+    entrance::enter(visit, entrance).await
+}
+
+async fn send_again(visit: &mut Visit) -> Result<String, Rejection> {
+    let email = typed_address(visit)?;
+    let redirect_to = format!("{}/auth/verified", visit.service().site().origin());
+    let redirect = RedirectInput { redirect_to: Some(redirect_to), email_redirect_to: None };
+    visit.service().mailbox.resend_verification(email, redirect, visit.to_client()).await?;
+    let now = visit.now.as_millis();
+    visit.change_flow(|flow| flow.mailed_at = Some(now))?;
+    Ok(visit.href_with(PATH, &[("notice", "code_sent")]))
+}
+
+/// Returns the address that was typed before; without one the page cannot be used.
+fn typed_address(visit: &Visit) -> Result<Email, PageError> {
+    let email = visit.flow().email.as_deref().and_then(|text| Email::parse(text).ok());
+    email.ok_or_else(PageError::bad_flow)
+}
+
+fn view(visit: &Visit) -> Option<Verify> {
+    let email = visit.flow().email.clone()?;
+    let send = SendAgain { form: visit.form_with(PATH, &[(ACT, "send")]), wait: visit.wait_for_mail() };
+    let by = match visit.service().settings().values.verify_email_method {
+        EmailMethod::Code => {
+            VerifyBy::Code { code: CodeForm { form: visit.form(PATH), email, has_letters: false, send } }
+        }
+        EmailMethod::Link => VerifyBy::Link { email, send },
+    };
+    Some(Verify { by, change: visit.href("/auth/sign-up") })
+}

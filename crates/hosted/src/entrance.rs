@@ -1,0 +1,70 @@
+//! The end of every way in: the cookie of the page session, then the second factor, the app, or the own account.
+
+use std::time::Duration;
+
+use latchkey_service::sessions::{Entrance, Opened, PageSession, PageSignedIn};
+use serde::{Deserialize, Serialize};
+
+use crate::errors::PageError;
+use crate::flow::host_of;
+use crate::problem::Rejection;
+use crate::sealed::Carried;
+use crate::visit::Visit;
+
+/// Time in which the browser goes on to the app: that of the code in the address.
+const TICKET_LIFETIME: Duration = Duration::from_mins(1);
+
+/// The way back to an app, for the page `/auth/continue`.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Ticket {
+    /// Address with the code.
+    pub(crate) address: String,
+    /// Address of the app without a code, for a page that is shown again.
+    pub(crate) app: String,
+    pub(crate) host: String,
+}
+
+impl Carried for Ticket {
+    const KIND: &'static str = "ticket";
+}
+
+/// Takes what a sign-in opened; returns the address of the next page.
+pub(crate) async fn enter(visit: &mut Visit, entrance: Entrance) -> Result<String, Rejection> {
+    match entrance {
+        Entrance::SignedIn(Opened::Pages(signed_in)) => {
+            let session = take_session(visit, &signed_in).await?;
+            finish(visit, &session).await
+        }
+        Entrance::SignedIn(Opened::App(_)) => {
+            Err(PageError::internal("a sign-in on the pages opened an app session").into())
+        }
+        Entrance::Challenged(challenge) => {
+            visit.change_flow(|flow| flow.challenge = Some(challenge.id.expose()))?;
+            Ok(visit.href("/auth/challenge"))
+        }
+    }
+}
+
+/// Sets the cookie of a page session that was just opened or renewed.
+async fn take_session(visit: &mut Visit, signed_in: &PageSignedIn) -> Result<PageSession, Rejection> {
+    let token = signed_in.token.expose();
+    let cookie = &visit.hosted.cookies.pages;
+    let cookie = match signed_in.cookie_lifetime(visit.now) {
+        Some(lifetime) => cookie.set(&token, lifetime),
+        None => cookie.set_until_closed(&token),
+    };
+    visit.set_cookie(cookie)?;
+    let client = visit.to_client();
+    let found = visit.service().page_sessions.find(&signed_in.token, &visit.browser.secret, &client).await?;
+    Ok(found.ok_or_else(PageError::stale_form)?)
+}
+
+/// Ends a flow with a page session; returns the address of the next page.
+pub(crate) async fn finish(visit: &Visit, session: &PageSession) -> Result<String, Rejection> {
+    let Some(app) = &visit.flow().app else { return Ok("/auth/account".to_owned()) };
+    let address = visit.service().page_sessions.hand_over(session, &app.target()).await?;
+    let ticket = Ticket { address, app: app.redirect_uri.clone(), host: host_of(&app.redirect_uri) };
+    let text = visit.seal(visit.now.plus(TICKET_LIFETIME), ticket)?;
+    let locale = visit.flow().locale.as_deref().map(|locale| format!("&locale={locale}")).unwrap_or_default();
+    Ok(format!("/auth/continue?ticket={text}{locale}"))
+}
