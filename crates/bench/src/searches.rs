@@ -37,7 +37,8 @@ pub(crate) fn common_words() -> Get {
     Get::paths(paths(&common, 0).into_iter(), Pick::InTurn)
 }
 
-/// Request scripts of all classes of words, with the names of the classes.
+/// For each class of search words (by their frequency in profiles and their length): its name, and the requests that
+/// the benchmark sends for it.
 pub(crate) fn scripts(people: u64) -> impl Iterator<Item = (&'static str, Get)> {
     classes(people).into_iter().map(|(name, paths)| (name, Get::paths(paths.into_iter(), Pick::InTurn)))
 }

@@ -1,6 +1,6 @@
 //! A mail to be written to the outbox. Its kinds are in [`crate::mail_kind`].
 
-use crate::ids::MailId;
+use crate::mail_schedule::MailId;
 
 /// A mail to be written to the outbox. The store operation that writes it determines kind and recipient.
 #[derive(Debug, Clone)]

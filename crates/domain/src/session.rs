@@ -209,8 +209,8 @@ pub struct NewSession {
     pub client: Client,
     /// Time for which the client network is stored as known to the account; `None` if it is not stored.
     pub known_for: Option<Duration>,
-    /// Mail of kind `NewDevice`, written if the session opens on a device or in a network that the account was not used
-    /// from lately ([`crate::seen_device`]); `None` if security notifications are off.
+    /// Mail of kind `NewDevice`, written if the session opens on a device or in a network from which the account was not
+    /// used within 90 days (module `seen_device`); `None` if security notifications are off.
     pub new_device: Option<NewMail>,
 }
 

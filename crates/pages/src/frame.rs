@@ -31,7 +31,7 @@ pub struct Frame {
     /// Email address of the signed-in user, shown at the top of the account's pages.
     pub account: Option<String>,
     pub notice: Option<Notice>,
-    /// Refusals of the last request, in the order of the fields.
+    /// Errors for which the submitted form was refused, in the order of the form's fields.
     pub problems: Vec<Problem>,
     /// The end of the session or of the running sign-in, if the page must announce it. The announcement appears a
     /// minute before.

@@ -86,7 +86,8 @@ pub struct ConfirmEmailChange {
     pub new: Option<ShownCode>,
     /// Code entered for the current address, if any. Ignored if that address is proven already, or needs no proof.
     pub current: Option<ShownCode>,
-    /// Client that entered the codes, with its limits of wrong attempts.
+    /// Whether the client that entered the codes is known to the account, and the limits of wrong attempts that apply
+    /// to such clients.
     pub lane: CodeLane,
     /// Duration for which a client stays known to the account after a sign-in; `None` if rate limits are off. The known
     /// clients of the old address become known clients of the new one.

@@ -1,5 +1,5 @@
 //! Page sessions: what a sign-in on the service's own pages asks for and gets. The use cases of page sessions are in
-//! [`crate::page_sessions`].
+//! the module `page_sessions`.
 
 use std::time::Duration;
 

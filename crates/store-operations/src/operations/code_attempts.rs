@@ -47,9 +47,9 @@ impl CodeReads {
         }
     }
 
-    /// Checks an entered code, and returns whether it is right. A right code is deleted, together with the code that
-    /// was mailed to the other group of clients (known or other). A wrong code of six digits is counted. Without an
-    /// owner every code is wrong.
+    /// Checks an entered code, and returns whether it is right. Clients from which the user signed in before and all
+    /// other clients have codes of their own; a right code deletes both. A wrong code counts as an attempt if it has six
+    /// digits; a long one does not. If `owner` is `None`, no account belongs to the code, and every code is wrong.
     pub(crate) fn redeem(
         self,
         results: &Results<'_>,

@@ -45,7 +45,8 @@ impl Squatter {
         assert_eq!((owner.id, owner.providers()), (self.user.id, vec!["google"]));
     }
 
-    /// Asserts that the stranger's session, password and identity are unchanged.
+    /// Asserts that session, password and identity of the person who signed up with somebody else's address are still
+    /// there.
     async fn assert_there(&self, world: &World, now: Timestamp) {
         let user = world.user(self.user.id).await;
         assert_eq!(user.providers(), ["email", "github"]);

@@ -1,5 +1,6 @@
-//! Cases of the password hash of the last sign-up for an address. It is stored beside the account's own hash, and
-//! deleted when it is no longer needed.
+//! Cases of repeated sign-up for an address. The password hash of the last sign-up is stored beside the account's own
+//! hash. It is deleted when a pending account is verified or gets a session, when the address or the hash parameters
+//! change, and by upkeep when it is old.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::codes::Purpose;
