@@ -12,6 +12,7 @@ use crate::binary::{Binary, Running, eventually};
 const CALLERS: usize = 12;
 /// Accounts of each caller.
 const EACH: usize = 8;
+pub(crate) const ACCOUNTS: usize = CALLERS * EACH;
 /// Number of acknowledged requests before the kill.
 const ENOUGH: usize = 30;
 
@@ -50,7 +51,7 @@ impl Account {
     }
 }
 
-fn admin(binary: &Binary, running: &Running) -> Client {
+pub(crate) fn admin(binary: &Binary, running: &Running) -> Client {
     running.anon().with_bearer(&binary.read("latchkey-data/admin-key"))
 }
 
@@ -74,7 +75,7 @@ fn token_in(mail: &str) -> Option<String> {
 async fn prepared(binary: &Binary, running: &Running) -> Vec<Account> {
     let admin = admin(binary, running);
     let mut accounts = Vec::new();
-    for number in 0..CALLERS * EACH {
+    for number in 0..ACCOUNTS {
         let (old, new) = (format!("old-{number}@example.org"), format!("new-{number}@example.org"));
         let body = json!({"email": old, "password": PASSWORD, "autoConfirm": true});
         admin.post("/api/auth/users", body).send().await.expect(200);
@@ -97,12 +98,23 @@ async fn prepared(binary: &Binary, running: &Running) -> Vec<Account> {
     accounts
 }
 
+/// An account whose request may be acknowledged before the kill.
+pub(crate) trait Acknowledged: Send + 'static {
+    fn acknowledge(&mut self);
+}
+
+impl Acknowledged for Account {
+    fn acknowledge(&mut self) {
+        self.is_acknowledged = true;
+    }
+}
+
 /// Sends the request of each account, and kills the service meanwhile.
-async fn kill_amid(
+pub(crate) async fn kill_amid<A: Acknowledged>(
     running: Running,
-    mut accounts: Vec<Account>,
-    request: fn(&Account, &Client) -> Request,
-) -> Vec<Account> {
+    mut accounts: Vec<A>,
+    request: impl Fn(&A, &Client) -> Request + Copy + Send + 'static,
+) -> Vec<A> {
     let acknowledged = Arc::new(AtomicUsize::new(0));
     let mut callers = JoinSet::new();
     while !accounts.is_empty() {
@@ -112,7 +124,7 @@ async fn kill_amid(
             for account in &mut own {
                 let Ok(answer) = request(account, &anon).try_send().await else { break };
                 answer.expect(200);
-                account.is_acknowledged = true;
+                account.acknowledge();
                 acknowledged.fetch_add(1, Ordering::Relaxed);
             }
             own

@@ -10,6 +10,7 @@ mod binary;
 mod commands;
 mod copy;
 mod crash;
+mod crash_deletion;
 mod crash_email;
 mod crowd;
 mod dev_mail;
