@@ -78,7 +78,7 @@ both_stores! {
         assert!(browser.page().await.is_none());
 
         browser.sign_in(&ada).await;
-        ada.delete("/api/auth/sessions").send().await.expect(200);
+        ada.delete("/api/auth/sessions?others=true").send().await.expect(200);
         assert!(browser.page().await.is_none());
 
         browser.sign_in(&ada).await;
@@ -93,7 +93,7 @@ both_stores! {
         assert!(browser.page().await.is_none());
 
         browser.sign_in(&ada).await;
-        app.admin().delete(&format!("/api/auth/users/{}", ada.id)).send().await.expect(200);
+        app.admin().delete("/api/auth/users").json(&json!({"userIds": [ada.id]})).send().await.expect(200);
         assert!(browser.page().await.is_none());
     }
 
