@@ -1,5 +1,6 @@
 //! Pages below `/auth`.
 
+pub(crate) mod account;
 pub(crate) mod continuing;
 pub(crate) mod forgot;
 pub(crate) mod reset;

@@ -1,6 +1,6 @@
 //! The list of all pages. The router is derived from it.
 
-use crate::auth::{continuing, forgot, reset, sign_in, sign_out, sign_up, verified, verify};
+use crate::auth::{account, continuing, forgot, reset, sign_in, sign_out, sign_up, verified, verify};
 use crate::page::Page;
 
 /// All pages except the start page and the files.
@@ -13,4 +13,5 @@ pub(crate) const PAGES: &[&Page] = &[
     &verified::PAGE,
     &forgot::PAGE,
     &reset::PAGE,
+    &account::PAGE,
 ];

@@ -271,6 +271,7 @@ impl Visit {
         let wanted: Vec<_> = self.locale.iter().chain(&self.flow().locale).map(String::as_str).collect();
         let language = language::choose(&self.hosted, &wanted, &self.headers);
         let frame = Frame {
+            account: self.account(),
             problems,
             notice: self.notice(),
             ending: self.ending(),
@@ -278,6 +279,12 @@ impl Visit {
         };
         let text = self.hosted.pages.render(language, &frame, view).map_err(PageError::internal)?;
         Ok(self.with_cookies(html(status, text)))
+    }
+
+    /// Returns the address of the signed-in user, which the pages of the account show.
+    fn account(&self) -> Option<String> {
+        let session = self.session.as_ref().filter(|_| self.path.starts_with("/auth/account"))?;
+        Some(session.user().email.as_typed().to_owned())
     }
 
     /// Returns the address of this page without `locale`.

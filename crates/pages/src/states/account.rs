@@ -19,6 +19,19 @@ const NOT_SHOWN: [AuditKind; 5] = [
     AuditKind::RequestLimited,
 ];
 
+/// The pages that the overview leads to.
+const PAGES: [&str; 9] = [
+    "/auth/account/profile",
+    "/auth/account/email",
+    "/auth/account/password",
+    "/auth/account/passkeys",
+    "/auth/account/two-step",
+    "/auth/account/providers",
+    "/auth/account/sessions",
+    "/auth/account/activity",
+    "/auth/account/data",
+];
+
 pub(super) fn states(person: &Person) -> Vec<State> {
     let mut states = overview(person);
     states.extend(profile(person));
@@ -29,6 +42,7 @@ pub(super) fn states(person: &Person) -> Vec<State> {
 
 fn overview(person: &Person) -> Vec<State> {
     let plain = || Account {
+        pages: PAGES.to_vec(),
         email: person.email.clone(),
         is_verified: true,
         verify: None,

@@ -11,6 +11,8 @@ use crate::view::views;
 /// Overview of the account.
 #[derive(Debug, Clone, Serialize)]
 pub struct Account {
+    /// Paths of the pages that exist. A row has a link if its page is one of them.
+    pub pages: Vec<&'static str>,
     pub email: String,
     pub is_verified: bool,
     /// URL at which the address can be verified; `None` if it is verified.

@@ -90,6 +90,7 @@ mod page_hand_over;
 mod page_session_calls;
 mod page_sessions;
 mod page_step_up;
+mod pages_account;
 mod pages_forms;
 mod pages_reset;
 mod pages_shell;

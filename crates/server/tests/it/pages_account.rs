@@ -1,0 +1,72 @@
+//! `/auth/account`: the overview of the own account, and the end of one of its sessions.
+
+use latchkey_testkit::{Browser, PASSWORD, TestApp, both_stores};
+
+const ADA: &str = "ada@example.org";
+const PATH: &str = "/auth/account";
+
+/// Returns a browser that is signed in as Ada.
+async fn signed_in(app: &TestApp) -> Browser {
+    let browser = app.browser();
+    let page = browser.get("/auth/sign-in").await;
+    let done = browser.submit(&page, "/auth/sign-in", &[("email", ADA), ("password", PASSWORD)]).await;
+    assert_eq!(done.header("location"), Some(PATH), "{done:?}");
+    browser
+}
+
+both_stores! {
+    with(|b| b.pages())
+    async fn overview_needs_a_sign_in(app) {
+        let answer = app.browser().get(PATH).await;
+
+        assert_eq!(answer.status, 303, "{answer:?}");
+        assert_eq!(answer.header("location"), Some("/auth/sign-in"), "{answer:?}");
+    }
+
+    with(|b| b.pages())
+    async fn overview_shows_the_account_and_leads_to_existing_pages_alone(app) {
+        let _ada = app.user("ada").await;
+        let browser = signed_in(&app).await;
+
+        let page = browser.get(PATH).await;
+
+        let text = page.hosted(200);
+        assert!(text.contains(ADA) && text.contains("/auth/sign-out"), "{text}");
+        for link in text.split("href=\"/auth/").skip(1) {
+            let path = format!("/auth/{}", link.split(['"', '?']).next().unwrap());
+            assert_ne!(browser.get(&path).await.status, 404, "{path}");
+        }
+    }
+
+    with(|b| b.pages())
+    async fn form_ends_one_session(app) {
+        let _ada = app.user("ada").await;
+        let (browser, other) = (signed_in(&app).await, signed_in(&app).await);
+        let page = browser.get(PATH).await;
+        let (_, rest) = page.hosted(200).split_once("id=\"e-").unwrap();
+        let before = page.text().matches("id=\"e-").count();
+        let id = rest.split('"').next().unwrap();
+
+        let done = browser.submit(&page, PATH, &[("id", id)]).await;
+
+        assert_eq!(browser.follow(&done).await.hosted(200).matches("id=\"e-").count(), before - 1);
+        let again = browser.submit(&page, PATH, &[("id", id)]).await;
+        assert_eq!(again.status, 303, "{again:?}");
+        browser.submit(&page, PATH, &[("id", "nonsense")]).await.hosted(404);
+        let _ = other.get(PATH).await;
+        browser.get(PATH).await.hosted(200);
+    }
+
+    with(|b| b.pages())
+    async fn form_without_its_token_ends_nothing(app) {
+        let _ada = app.user("ada").await;
+        let (browser, other) = (signed_in(&app).await, signed_in(&app).await);
+        let page = browser.get(PATH).await;
+        let (_, rest) = page.hosted(200).split_once("id=\"e-").unwrap();
+        let id = rest.split('"').next().unwrap();
+
+        browser.submit(&page, PATH, &[("id", id), ("form_token", "nonsense")]).await.hosted(403);
+
+        other.get(PATH).await.hosted(200);
+    }
+}
