@@ -26,6 +26,7 @@ pub mod long_code;
 pub mod mail_kind;
 pub mod mail_schedule;
 pub mod new_mail;
+pub mod operator;
 pub mod page;
 pub mod page_session;
 pub mod passkey;

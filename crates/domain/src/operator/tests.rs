@@ -1,0 +1,135 @@
+#![allow(clippy::unwrap_used)]
+use super::*;
+
+const ROLES: &[Role] = Role::ALL;
+
+fn id(number: u8) -> UserId {
+    UserId::new(Timestamp::from_millis(0), [number; 10])
+}
+
+fn standing(number: u8, role: Role, can_enter: bool) -> Standing {
+    Standing { user_id: id(number), role, can_enter }
+}
+
+/// The table of acts, row by row: an act of each row, and who may do it, from viewer to owner.
+#[test]
+fn every_role_may_do_its_row_of_the_table_and_the_rows_above() {
+    let rows = [
+        (
+            [Act::ReadNumbers, Act::ReadUsers, Act::ReadSessions, Act::ReadAudit, Act::ReadDeliveries]
+                .as_slice(),
+            [true; 4],
+        ),
+        (
+            &[
+                Act::EndSessions,
+                Act::ResendMails,
+                Act::SendReset,
+                Act::LiftLimits,
+                Act::Ban,
+                Act::RemoveProfileText,
+            ],
+            [false, true, true, true],
+        ),
+        (
+            &[
+                Act::CreateUsers,
+                Act::ChangeUsers,
+                Act::DeleteUsers,
+                Act::ChangeAddresses,
+                Act::ChangeMetadata,
+                Act::RemoveFactors,
+                Act::ManageInvitations,
+                Act::ManageWebhooks,
+                Act::Import,
+                Act::ExportLists,
+                Act::EndSessionsOfOperators,
+            ],
+            [false, false, true, true],
+        ),
+        (
+            &[
+                Act::ManageOperators,
+                Act::ChangeOperatorAccounts,
+                Act::ManageApiKeys,
+                Act::ManageProviders,
+                Act::ManageHooks,
+                Act::ChangeSettings,
+                Act::RotateKeys,
+                Act::ExportAll,
+                Act::RevealSecrets,
+            ],
+            [false, false, false, true],
+        ),
+    ];
+
+    for (acts, expected) in rows {
+        for act in acts {
+            assert_eq!(ROLES.iter().map(|role| role.may(*act)).collect::<Vec<_>>(), expected, "{act:?}");
+        }
+    }
+    assert_eq!(rows.iter().map(|(acts, _)| acts.len()).sum::<usize>(), Act::ALL.len());
+}
+
+#[test]
+fn a_later_role_may_do_all_that_an_earlier_one_may() {
+    for (lower, higher) in ROLES.iter().zip(&ROLES[1..]) {
+        assert!(Act::ALL.iter().all(|act| !lower.may(*act) || higher.may(*act)));
+        assert!(Act::ALL.iter().any(|act| !lower.may(*act) && higher.may(*act)));
+    }
+}
+
+#[test]
+fn owners_alone_give_roles() {
+    for (role, target) in ROLES.iter().flat_map(|role| ROLES.iter().map(move |target| (*role, *target))) {
+        assert_eq!(role.may_grant(target), role == Role::Owner, "{role} to {target}");
+    }
+}
+
+#[test]
+fn acts_that_open_other_accounts_need_a_recent_factor() {
+    let recent: Vec<_> = Act::ALL.iter().filter(|act| act.needs_recent_factor()).collect();
+    let of_admins = [Act::DeleteUsers, Act::ChangeAddresses, Act::RemoveFactors, Act::Import];
+    assert!(
+        recent.iter().all(|act| act.least_role() == Role::Owner || of_admins.contains(act)),
+        "{recent:?}"
+    );
+    assert_eq!(recent.len(), 9 + of_admins.len());
+}
+
+#[test]
+fn protection_covers_every_account_with_a_grant() {
+    for role in ROLES {
+        let operators = [standing(1, *role, false), standing(2, Role::Owner, true)];
+        for effect in [Effect::Change, Effect::Loss] {
+            let judge = |accounts: &[UserId]| Protection::Operators.judge(effect, accounts, &operators);
+            assert_eq!(judge(&[id(3), id(1)]), Err(OperatorRefusal::Protected));
+            assert_eq!(judge(&[id(3)]), Ok(()));
+        }
+        assert_eq!(Protection::LastOwner.judge(Effect::Change, &[id(1), id(2)], &operators), Ok(()));
+    }
+}
+
+#[test]
+fn the_last_owner_stays() {
+    let loses = |accounts: &[u8], operators: &[Standing]| {
+        let accounts: Vec<_> = accounts.iter().copied().map(id).collect();
+        Protection::LastOwner.judge(Effect::Loss, &accounts, operators)
+    };
+    let (active, asleep) = (|n| standing(n, Role::Owner, true), |n| standing(n, Role::Owner, false));
+
+    assert_eq!(loses(&[1], &[active(1), standing(2, Role::Admin, true)]), Err(OperatorRefusal::LastOwner));
+    assert_eq!(loses(&[2], &[active(1), standing(2, Role::Admin, true)]), Ok(()));
+    assert_eq!(loses(&[1], &[active(1), active(2)]), Ok(()));
+    assert_eq!(loses(&[1, 2], &[active(1), active(2)]), Err(OperatorRefusal::LastOwner), "both at once");
+    assert_eq!(loses(&[1, 2], &[active(1), active(2), active(3)]), Ok(()));
+    assert_eq!(
+        loses(&[1], &[active(1), asleep(2)]),
+        Err(OperatorRefusal::LastOwner),
+        "the other cannot enter"
+    );
+    assert_eq!(loses(&[2], &[active(1), asleep(2)]), Ok(()));
+    assert_eq!(loses(&[1], &[asleep(1), asleep(2)]), Ok(()), "nobody could enter before");
+    assert_eq!(loses(&[1], &[asleep(1)]), Err(OperatorRefusal::LastOwner));
+    assert_eq!(loses(&[3], &[active(1)]), Ok(()));
+}
