@@ -14,4 +14,5 @@ pub(crate) const PAGES: &[&Page] = &[
     &forgot::PAGE,
     &reset::PAGE,
     &account::PAGE,
+    &account::sessions::PAGE,
 ];

@@ -299,6 +299,8 @@ impl Visit {
     fn notice(&self) -> Option<Notice> {
         match self.query.optional("notice").ok()??.as_str() {
             "code_sent" => Some(Notice::CodeSent),
+            "session_ended" => Some(Notice::SessionEnded),
+            "sessions_ended" => Some(Notice::SessionsEnded),
             _ => None,
         }
     }

@@ -91,6 +91,7 @@ mod page_session_calls;
 mod page_sessions;
 mod page_step_up;
 mod pages_account;
+mod pages_account_sessions;
 mod pages_forms;
 mod pages_reset;
 mod pages_shell;

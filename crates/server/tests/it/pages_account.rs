@@ -6,7 +6,7 @@ const ADA: &str = "ada@example.org";
 const PATH: &str = "/auth/account";
 
 /// Returns a browser that is signed in as Ada.
-async fn signed_in(app: &TestApp) -> Browser {
+pub(crate) async fn signed_in(app: &TestApp) -> Browser {
     let browser = app.browser();
     let page = browser.get("/auth/sign-in").await;
     let done = browser.submit(&page, "/auth/sign-in", &[("email", ADA), ("password", PASSWORD)]).await;
