@@ -67,26 +67,26 @@ fn cases() -> [(&'static str, MailContext); 3] {
         expires_in_minutes: 1440,
         entered: true,
         takes_over: true,
-        event: usual.event.clone().map(|event| SecurityEvent {
+        event: SecurityEvent {
             device: Some(Device { browser: Some("Samsung Internet"), system: Some("Android") }),
             address: Some("2001:db8:85a3:8d3:1319:8a2e:370:7348".to_owned()),
             codes_left: Some(0),
-            ..event
-        }),
+            ..usual.event.clone()
+        },
         ..usual.clone()
     };
     let bare = MailContext {
         recipient_name: None,
         contested: true,
         link: usual.link.clone(),
-        event: usual.event.clone().map(|event| SecurityEvent {
+        event: SecurityEvent {
             device: None,
             address: None,
             provider: None,
             undo: None,
             codes_left: Some(1),
-            ..event
-        }),
+            ..usual.event.clone()
+        },
         ..usual.clone()
     };
     [("usual", usual), ("long", long), ("bare", bare)]
@@ -105,13 +105,13 @@ fn usual() -> MailContext {
         contested: false,
         entered: false,
         takes_over: false,
-        event: Some(SecurityEvent {
+        event: SecurityEvent {
             at: Timestamp::from_millis(1_772_445_840_000),
             device: Some(Device { browser: Some("Firefox"), system: Some("Linux") }),
             address: Some("203.0.113.7".to_owned()),
             provider: Some("Google".to_owned()),
             undo: Some(UndoLink { link: link("undo"), until: Timestamp::from_millis(1_772_705_040_000) }),
             codes_left: Some(9),
-        }),
+        },
     }
 }

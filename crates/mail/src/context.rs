@@ -20,8 +20,8 @@ pub struct MailContext {
     pub recipient_name: Option<String>,
     /// Code to print: six digits, or sixteen characters in groups. Required by `*_code` mails, unused by others.
     pub code: Option<String>,
-    /// URL to print, absolute, http or https. Required by `*_link` mails; in the mail `sign_up_attempt` an optional
-    /// link to the app's sign-in page; optional in the mail `sign_in_code`.
+    /// URL to print, absolute, http or https. Required by `*_link` mails, optional in the mail `sign_in_code`, unused
+    /// by others.
     pub link: Option<String>,
     /// Validity of the code or link, in minutes.
     pub expires_in_minutes: u32,
@@ -33,12 +33,11 @@ pub struct MailContext {
     /// True if sign-in by this mail removes the account's password, identities, sessions and public text, because they
     /// may come from someone other than the mailbox's owner.
     pub takes_over: bool,
-    /// The action that the mail reports. Security notifications and the mails of a change of address require it; other
-    /// mails ignore it.
-    pub event: Option<SecurityEvent>,
+    /// The action that the mail reports, or the request for its code or link.
+    pub event: SecurityEvent,
 }
 
-/// A security-relevant action on an account. It has no `Debug`, because it may hold a valid link.
+/// A security-relevant action on an account, or a request for a code or link. It has no `Debug`, because it may hold a valid link.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SecurityEvent {
     /// Time of the action.
@@ -97,7 +96,7 @@ pub(crate) struct TemplateData {
     /// The number that the phrases `minutes` and `hours` print.
     n: u32,
     contested: bool,
-    time: Option<String>,
+    time: String,
     browser: Option<&'static str>,
     system: Option<&'static str>,
     device: Option<String>,
@@ -123,20 +122,14 @@ impl TemplateData {
         let code =
             context.code.as_deref().map(single_line).filter(|code| need.has_code() && !code.is_empty());
         let link = context.link.clone().filter(|link| need.may_have_link() && is_web_link(link));
-        let event = context.event.as_ref().filter(|_| need.has_event());
-        let undo = event.and_then(|event| event.undo.as_ref()).filter(|undo| is_web_link(&undo.link));
+        let event = &context.event;
+        let undo = event.undo.as_ref().filter(|undo| is_web_link(&undo.link));
         if need.has_code() && code.is_none() {
             return Err(MissingField("code"));
         }
         if need == Need::Link && link.is_none() {
             return Err(MissingField("link"));
         }
-        if need.has_event() && event.is_none() {
-            return Err(MissingField("event"));
-        }
-
-        let device = event.and_then(|event| event.device);
-
         Ok(Self {
             locale: locale.to_owned(),
             service_name: single_line(&context.service_name),
@@ -148,15 +141,15 @@ impl TemplateData {
             expires_in: String::new(),
             n: context.expires_in_minutes,
             contested: context.contested,
-            time: event.map(|event| event.at.to_minute_text()),
-            browser: device.and_then(|device| device.browser),
-            system: device.and_then(|device| device.system),
-            device: device.map(|_| String::new()),
-            address: event.and_then(|event| event.address.as_deref()).map(single_line),
-            provider: event.and_then(|event| event.provider.as_deref()).map(single_line),
+            time: event.at.to_minute_text(),
+            browser: event.device.and_then(|device| device.browser),
+            system: event.device.and_then(|device| device.system),
+            device: event.device.map(|_| String::new()),
+            address: event.address.as_deref().map(single_line),
+            provider: event.provider.as_deref().map(single_line),
             undo_link: undo.map(|undo| undo.link.clone()),
             undo_until: undo.map(|undo| undo.until.to_minute_text()),
-            codes_left: event.and_then(|event| event.codes_left),
+            codes_left: event.codes_left,
             entered: context.entered,
             takes_over: context.takes_over,
             greeting: String::new(),
@@ -204,7 +197,7 @@ pub(crate) fn sample(full: bool) -> MailContext {
         ),
         expires_in_minutes: 10,
         contested: full,
-        event: Some(SecurityEvent {
+        event: SecurityEvent {
             at: Timestamp::from_millis(1_772_445_840_000),
             device: full.then_some(Device { browser: Some("Firefox"), system: Some("Linux") }),
             address: full.then(|| "192.0.2.7".to_owned()),
@@ -214,7 +207,7 @@ pub(crate) fn sample(full: bool) -> MailContext {
                 until: Timestamp::from_millis(1_772_705_040_000),
             }),
             codes_left: full.then_some(9),
-        }),
+        },
         entered: full,
         takes_over: full,
     }
@@ -243,16 +236,6 @@ mod tests {
     }
 
     #[test]
-    fn a_mail_about_an_act_without_one_is_refused() {
-        let context = MailContext { event: None, ..sample(true) };
-        assert_eq!(
-            new(Template::of(MailKind::PasswordChanged, false), &context).err(),
-            Some(MissingField("event"))
-        );
-        assert!(new(VERIFY_CODE, &sample(true)).unwrap().time.is_none());
-    }
-
-    #[test]
     fn only_web_addresses_are_links() {
         assert!(is_web_link("https://a.example/api?token=00&x=1"));
         assert!(is_web_link("http://localhost:8700/x"));
@@ -278,7 +261,6 @@ mod tests {
     fn a_link_mail_without_a_link_is_refused() {
         let context = MailContext { link: Some("javascript:alert(1)".to_owned()), ..sample(true) };
         assert_eq!(new(RESET_LINK, &context).err(), Some(MissingField("link")));
-        assert!(new(Template::of(MailKind::SignUpAttempt, false), &context).unwrap().link.is_none());
     }
 
     #[test]

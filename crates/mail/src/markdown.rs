@@ -31,6 +31,9 @@ enum Line<'a> {
     Paragraph(&'a str),
 }
 
+/// Line above the signature of a plain text (RFC 3676, 4.3). The space belongs to it.
+pub(crate) const SIGNATURE: &str = "-- ";
+
 const BUTTON_END: &str = "]({{ link }})";
 
 impl<'a> Line<'a> {
@@ -95,7 +98,7 @@ pub(crate) fn text(source: &str) -> String {
         }
     }
     if !subject(source).is_empty() {
-        text += "--\n{% filter wrap %}{{ sent_by }}{% endfilter %}\n";
+        text.extend([SIGNATURE, "\n{% filter wrap %}{{ sent_by }}{% endfilter %}\n"]);
     }
     text
 }
@@ -112,7 +115,7 @@ pub(crate) fn html(source: &str) -> String {
         for (index, line) in chunk.lines().map(Line::read).enumerate() {
             match line {
                 Line::Subject(_) => head += "{% extends \"layout.html\" %}\n",
-                Line::Heading(words) => head += &block("heading", words),
+                Line::Heading(words) => head += &block("heading", &marked_up(words)),
                 Line::Preview(words) => head += &block("preheader", words),
                 Line::Button(label) => {
                     head += &block("button", label);
@@ -122,11 +125,11 @@ pub(crate) fn html(source: &str) -> String {
                 Line::Tag(tag) => push(&mut blocks, &[tag, "\n"]),
                 Line::Include(name) => push(&mut blocks, &["{% include \"", name, ".html\" %}\n"]),
                 Line::Item(words) => {
-                    push(&mut blocks, &[if index == 0 { "" } else { "<br>" }, &with_bold(words), "\n"]);
+                    push(&mut blocks, &[if index == 0 { "" } else { "<br>" }, &marked_up(words), "\n"]);
                 }
-                Line::Warning(words) => push(&mut blocks, &[WARNING, &with_bold(words), "</p>\n"]),
-                Line::Link(link) => push(&mut blocks, &[QUIET, link, LINK, link, "</a></p>\n"]),
-                Line::Paragraph(words) => push(&mut blocks, &[PARAGRAPH, &with_bold(words), "</p>\n"]),
+                Line::Warning(words) => push(&mut blocks, &[WARNING, &marked_up(words), "</p>\n"]),
+                Line::Link(link) => push(&mut blocks, &[LINK, link, LINK_STYLE, link, "</a></p>\n"]),
+                Line::Paragraph(words) => push(&mut blocks, &[PARAGRAPH, &marked_up(words), "</p>\n"]),
             }
         }
         if is_list(chunk) {
@@ -140,11 +143,13 @@ pub(crate) fn html(source: &str) -> String {
     head + &named.map(|(name, content)| block(name, content)).collect::<String>()
 }
 
+/// Words with a hyphen at which no line ends.
+const UNBROKEN: [&str; 5] = ["{{ time }}", "{{ undo_until }}", "e-mail", "E-mail", "E-Mail"];
 const PARAGRAPH: &str = r#"<p style="margin:0 0 16px;">"#;
 const WARNING: &str =
     r#"<p class="warning" style="margin:0 0 16px;padding:4px 0 4px 14px;border-left:4px solid #b7791f;">"#;
-const QUIET: &str = r#"<p class="quiet" style="margin:0 0 16px;color:#525c69;font-size:14px;"><a href=""#;
-const LINK: &str = r#"" style="color:inherit;font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,'Liberation Mono',monospace;font-size:13px;word-break:break-all;">"#;
+const LINK: &str = r#"<p style="margin:0 0 16px;"><a class="link" href=""#;
+const LINK_STYLE: &str = r#"" style="color:#1d4ed8;word-break:break-all;">"#;
 const BOX: &str = r#"<p class="box" style="margin:24px 0;padding:14px 16px;background:#f2f4f7;border:1px solid #c4cbd4;border-radius:6px;color:#101828;font-size:15px;line-height:1.6;text-align:left;">"#;
 
 /// Iterates over the parts of a source between blank lines.
@@ -177,11 +182,31 @@ fn without_bold(words: &str) -> String {
     words.replace("**", "")
 }
 
-fn with_bold(words: &str) -> String {
+/// Converts bold words, and keeps those of [`UNBROKEN`] on one line.
+fn marked_up(words: &str) -> String {
+    let mut words = words.to_owned();
+    for whole in UNBROKEN {
+        words = words.replace(whole, &format!("<span style=\"white-space:nowrap;\">{whole}</span>"));
+    }
     let parts = words.split("**").enumerate();
     parts
         .map(
             |(index, part)| if index % 2 == 0 { part.to_owned() } else { format!("<strong>{part}</strong>") },
         )
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_word_email_and_dates_stay_on_one_line_of_the_html() {
+        let source = "# Hej\n## E-Mail\n### x\n\nEn **e-mail** till {{ time }}.\n";
+        let whole = |words| format!("<span style=\"white-space:nowrap;\">{words}</span>");
+        for part in ["E-Mail", "e-mail", "{{ time }}"] {
+            assert!(html(source).contains(&whole(part)), "{part}");
+        }
+        assert!(text(source).contains("En e-mail till {{ time }}."));
+    }
 }

@@ -14,6 +14,7 @@ use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, ErrorKind, Output, State, UndefinedBehavior};
 
 use crate::context::{MailContext, PHRASES, TemplateData, sample};
+use crate::markdown::SIGNATURE;
 use crate::sanitize::single_line;
 use crate::sources::{Sources, template_name};
 use crate::template::{LANGUAGES, Template, WORDS};
@@ -228,11 +229,13 @@ fn syntax() -> Result<SyntaxConfig, minijinja::Error> {
     SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()
 }
 
-/// Removes control characters and trailing white space, and ends the text with one line break.
+/// Removes control characters and trailing white space, except that of the line above the signature, and ends the text
+/// with one line break.
 fn trim_lines(text: &str) -> String {
     let mut trimmed = String::with_capacity(text.len());
     for line in text.trim().lines() {
-        trimmed.extend(line.trim_end().chars().filter(|character| !character.is_control()));
+        let line = if line == SIGNATURE { line } else { line.trim_end() };
+        trimmed.extend(line.chars().filter(|character| !character.is_control()));
         trimmed.push('\n');
     }
     trimmed

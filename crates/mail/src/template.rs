@@ -3,29 +3,24 @@
 
 use latchkey_domain::mail_kind::MailKind;
 
-/// Data that a mail needs to be rendered.
+/// Data that a mail needs to be rendered, besides the action that it reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Need {
     Code,
     /// A code. A link is optional.
     CodeWithLink,
-    CodeWithEvent,
     Link,
-    Event,
+    /// Neither code nor link.
     Nothing,
 }
 
 impl Need {
     pub(crate) const fn has_code(self) -> bool {
-        matches!(self, Self::Code | Self::CodeWithLink | Self::CodeWithEvent)
+        matches!(self, Self::Code | Self::CodeWithLink)
     }
 
     pub(crate) const fn may_have_link(self) -> bool {
-        matches!(self, Self::CodeWithLink | Self::Link | Self::Nothing)
-    }
-
-    pub(crate) const fn has_event(self) -> bool {
-        matches!(self, Self::Event | Self::CodeWithEvent)
+        matches!(self, Self::CodeWithLink | Self::Link)
     }
 }
 
@@ -93,7 +88,8 @@ latchkey_domain::mail_kinds!(templates);
 /// Name, without ending, of the file that holds the phrases (short texts that mails share), one per line.
 pub(crate) const WORDS: &str = "words";
 /// Texts that are not mails of their own: the phrases, and passages that several mails include.
-const SHARED: &[Text] = &[text!("words"), text!("act"), text!("verify_notes"), text!("reset_notes")];
+const SHARED: &[Text] =
+    &[text!("words"), text!("act"), text!("asked"), text!("verify_notes"), text!("reset_notes")];
 /// The HTML page around the content of a mail, the same for all languages.
 pub(crate) const LAYOUT: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/texts/layout.html"));
 

@@ -30,14 +30,14 @@ fn context() -> MailContext {
         contested: true,
         entered: false,
         takes_over: true,
-        event: Some(SecurityEvent {
+        event: SecurityEvent {
             at: SENT,
             device: Some(Device { browser: Some("Firefox"), system: Some("Linux") }),
             address: Some("2001:db8:85a3:8d3:1319:8a2e:370:7348".to_owned()),
             provider: Some("Google".to_owned()),
             undo: Some(UndoLink { link: link.to_owned(), until: SENT }),
             codes_left: Some(9),
-        }),
+        },
     }
 }
 

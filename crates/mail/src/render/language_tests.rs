@@ -88,7 +88,7 @@ fn every_mail_is_whole_in_every_language() {
         assert!(mail.html.contains(&format!("<html lang=\"{language}\">")), "{place}");
         assert!(mail.subject.contains("Latchkey") && mail.text.contains("Latchkey"), "{place}");
         assert!(mail.subject.width() <= COLUMNS, "{place}: {}", mail.subject);
-        assert!(mail.text.contains("\n\n--\n") && !mail.text.contains("\n\n\n"), "{place}: {}", mail.text);
+        assert!(mail.text.contains("\n\n-- \n") && !mail.text.contains("\n\n\n"), "{place}: {}", mail.text);
     });
 }
 
@@ -129,7 +129,7 @@ fn a_mail_has_its_own_code_and_link_alone() {
 
     each(|template, language, context, mail| {
         let html = mail.html.replace("&#x2f;", "/");
-        let undo = context.event.as_ref().and_then(|event| event.undo.as_ref()).map(|undo| undo.link.clone());
+        let undo = context.event.undo.as_ref().map(|undo| undo.link.clone());
         let is_undoable =
             ["two_step_on", "passkey_added", "email_changed", "deletion_scheduled"].contains(&template.name);
         for body in [&mail.text, &html] {
@@ -146,7 +146,7 @@ fn a_mail_has_its_own_code_and_link_alone() {
                 undo.is_some() && is_undoable,
                 "{place}"
             );
-            assert_eq!(body.contains("2026-03-02 10:04 UTC"), template.need.has_event(), "{place}");
+            assert!(body.contains("2026-03-02 10:04 UTC"), "{place}");
         }
     });
 }

@@ -145,7 +145,7 @@ both_stores! {
 
             for body in [&mail.text, &mail.html] {
                 let words = body.split_whitespace().collect::<Vec<_>>().join(" ");
-                assert!(words.contains("was in use before its address was confirmed"), "{words}");
+                assert!(words.contains("was in use before its address was verified"), "{words}");
                 assert!(words.contains("set a password of your own"), "{words}");
             }
         }

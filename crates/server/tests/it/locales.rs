@@ -8,7 +8,7 @@ use crate::oauth_calls::{VERIFIER, acme, code};
 use crate::two_step_calls::account;
 
 const ADA: &str = "ada@example.org";
-const ENGLISH: &str = "Your confirmation code for Latchkey";
+const ENGLISH: &str = "Your verification code for Latchkey";
 const GERMAN: &str = "Ihr Bestätigungscode für Latchkey";
 const FRENCH: &str = "Votre code de confirmation pour Latchkey";
 

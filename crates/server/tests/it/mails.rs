@@ -1,13 +1,15 @@
 //! Tests of the content and the recipients of mails. Delivery and retries are in `outbox`, a real mail server in
 //! `smtp`.
 
-use latchkey_testkit::{Mail, PASSWORD, TestApp, both_stores, json};
+use latchkey_testkit::{Client, Mail, PASSWORD, Session, TestApp, both_stores, challenge_id, json};
 
 use crate::email_calls::{
-    TARGET, resend, reset_code, reset_link, send_reset, sign_up_to, signed_up_code, signed_up_link,
+    TARGET, resend, reset_code, reset_link, send_otp, send_reset, send_reset_to, sign_in_by_code, sign_up_to,
+    signed_up_code, signed_up_link,
 };
 
 const ADA: &str = "ada@example.org";
+const FIREFOX: &str = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
 
 /// Signs up a user with this name, and returns the mail.
 async fn mail_to_name(app: &TestApp, number: usize, name: &str) -> Mail {
@@ -73,7 +75,7 @@ both_stores! {
 
         let subjects: Vec<String> = app.mail().all(ADA).into_iter().map(|mail| mail.subject).collect();
 
-        assert_eq!(subjects, ["Confirm your email address for Latchkey", "Set a new password for Latchkey"]);
+        assert_eq!(subjects, ["Verify your email address for Latchkey", "Set a new password for Latchkey"]);
     }
 
     with(|b| b.mode_production().verification_by_link().link_reset().redirects(&["https://app.example/**"]))
@@ -84,7 +86,7 @@ both_stores! {
             evil.with_header("forwarded", "host=evil.example").with_header("origin", "https://evil.example");
 
         sign_up_to(&evil, ADA, TARGET).send().await.expect(200);
-        crate::email_calls::send_reset_to(&evil, ADA, TARGET).send().await.expect(202);
+        send_reset_to(&evil, ADA, TARGET).send().await.expect(202);
 
         app.run_jobs().await;
         let mails = app.mail().all(ADA);
@@ -244,6 +246,41 @@ both_stores! {
         for mail in mails {
             assert!(mail.text.contains("Did you not ask for this?"), "{}", mail.text);
             assert!(mail.html.contains("Did you not ask for this?"), "{}", mail.html);
+        }
+    }
+
+    with(|b| b.verification_by_link().link_reset().redirects(&["https://app.example/**"]))
+    async fn every_mail_that_was_asked_for_tells_time_device_and_address(app) {
+        let from_desk = |client: Client| client.at("203.0.113.7").with_header("user-agent", FIREFOX);
+        let desk = from_desk(app.anon());
+        sign_up_to(&desk, ADA, TARGET).send().await.expect(200);
+        send_reset_to(&desk, ADA, TARGET).send().await.expect(202);
+        let codes = json!({"resetPasswordMethod": "code", "verifyEmailMethod": "code"});
+        app.admin().put("/api/auth/config", codes).send().await.expect(200);
+        for request in [resend(&desk, ADA), send_reset(&desk, ADA), send_otp(&desk, ADA)] {
+            request.send().await.expect(202);
+        }
+        let code = app.mail_to(ADA).await.code();
+        let signed_in = sign_in_by_code(&desk, ADA, &code).send().await;
+        let session = from_desk(app.with_session(&Session::of(&signed_in)));
+        let challenge = challenge_id(&session.reauthenticate().send().await);
+        let send_code = json!({"challengeId": challenge});
+        session.post("/api/auth/challenges/send-code", send_code).send().await.expect(202);
+        sign_up_to(&desk, ADA, TARGET).send().await.expect(200);
+
+        app.run_jobs().await;
+
+        let mails = app.mail().all(ADA);
+        let last = mails.last().unwrap();
+        assert_eq!(last.subject, "Someone tried to sign up for Latchkey with your address");
+        assert!(mails.len() >= 7);
+        for mail in mails {
+            for body in [mail.text, mail.html] {
+                for part in ["2026-03-02 10:00 UTC", "Firefox on Linux", "203.0.113.7"] {
+                    assert!(body.contains(part), "{part}: {body}");
+                }
+                assert!(!body.contains("Mozilla"), "{body}");
+            }
         }
     }
 

@@ -11,7 +11,7 @@ use tokio::process::{Child, ChildStdout, Command};
 
 /// Subject of the mail with a verification code, in every language.
 const SUBJECTS: [(&str, &str); 8] = [
-    ("en", "Your confirmation code for Latchkey"),
+    ("en", "Your verification code for Latchkey"),
     ("de", "Ihr Bestätigungscode für Latchkey"),
     ("fr", "Votre code de confirmation pour Latchkey"),
     ("es", "Tu código de confirmación para Latchkey"),
@@ -115,7 +115,7 @@ both_stores! {
             (Some("Schlüsseldienst"), Some("no-reply@example.org"))
         );
         assert_eq!(mail.to().unwrap().first().unwrap().address(), Some("Ada@example.org"));
-        assert_eq!(mail.subject(), Some("Your confirmation code for Latchkey"));
+        assert_eq!(mail.subject(), Some("Your verification code for Latchkey"));
         assert_eq!(mail.date().unwrap().to_rfc3339(), "2026-03-02T10:00:00Z");
         assert!(mail.message_id().unwrap().ends_with("@example.org"));
         assert_eq!(mail.header_raw("Auto-Submitted").map(str::trim), Some("auto-generated"));

@@ -137,7 +137,6 @@ impl Outbox {
         let own = mail.recipient.locale.as_ref().or(asked.as_ref());
         let wanted: Vec<&Locale> = own.into_iter().chain([&settings.default_locale]).collect();
         let template = Template::of(mail.kind, payload.code.is_some());
-        let is_owner_mail = matches!(mail.kind, MailKind::SignUpAttempt | MailKind::EmailChangeAttempt);
         // Mails of a change of address may go to a mailbox that no one has proven to be the account's, so they do not
         // name the user.
         let name = mail.recipient.name.as_ref().filter(|_| mail.kind != MailKind::EmailChange);
@@ -146,11 +145,11 @@ impl Outbox {
             service_name: self.kernel.site.service_name.clone(),
             public_url: self.kernel.site.origin().to_owned(),
             recipient_name: name.map(|name| name.as_str().to_owned()),
-            code: payload.code.filter(|_| !is_owner_mail),
-            link: payload.link.filter(|_| !is_owner_mail),
+            code: payload.code,
+            link: payload.link,
             expires_in_minutes: payload.minutes,
             contested: mail.recipient.is_contested,
-            event: Some(SecurityEvent {
+            event: SecurityEvent {
                 at: mail.created_at,
                 device: act
                     .device
@@ -159,7 +158,7 @@ impl Outbox {
                 provider: act.provider,
                 undo: act.undo.map(|(link, until)| UndoLink { link, until: Timestamp::from_millis(until) }),
                 codes_left: act.codes_left,
-            }),
+            },
             entered: mail.recipient.is_entered,
             takes_over: mail.recipient.may_be_hijacked,
         };
