@@ -1971,6 +1971,138 @@ export type components = {
             /** @description A sentence for people. */
             message: string;
         };
+        /** @description Statistics of the whole service. */
+        Stats: {
+            /**
+             * Format: date-time
+             * @description When everything was counted, in UTC.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            asOf: string;
+            users: components["schemas"]["StatsUsers"];
+            active: components["schemas"]["StatsActive"];
+            sessions: components["schemas"]["StatsSessions"];
+            passwords: components["schemas"]["StatsPasswords"];
+            factors: components["schemas"]["StatsFactors"];
+            /** @description Number of linked identities by the key of their provider. */
+            providers: {
+                [key: string]: number;
+            };
+            /** @description One entry for each day in UTC, oldest first, up to today. */
+            series: components["schemas"]["StatsDay"][];
+            mails: components["schemas"]["StatsMails"];
+            database: components["schemas"]["StatsDatabase"];
+        };
+        /** @description Numbers of accounts in use within the last 24 hours, 7 days and 30 days. */
+        StatsActive: {
+            /** Format: int64 */
+            day: number;
+            /** Format: int64 */
+            week: number;
+            /** Format: int64 */
+            month: number;
+        };
+        /** @description The database. */
+        StatsDatabase: {
+            /**
+             * @description `sqlite` or `postgresql`.
+             * @example sqlite
+             */
+            engine: string;
+            /**
+             * Format: int64
+             * @description Its size.
+             */
+            bytes: number;
+            /**
+             * Format: int64
+             * @description Number of its newest migration.
+             */
+            migration: number;
+        };
+        /** @description Numbers of events of one day. */
+        StatsDay: {
+            /**
+             * @description The day, in UTC.
+             * @example 2026-03-02
+             */
+            day: string;
+            /** Format: int64 */
+            signUps: number;
+            /** Format: int64 */
+            signIns: number;
+            /**
+             * Format: int64
+             * @description Refused sign-ins.
+             */
+            failures: number;
+            /**
+             * Format: int64
+             * @description Passwords set by a reset.
+             */
+            resets: number;
+        };
+        /** @description Numbers of accounts with further factors. */
+        StatsFactors: {
+            /**
+             * Format: int64
+             * @description Accounts with two-step sign-in.
+             */
+            twoStep: number;
+            /**
+             * Format: int64
+             * @description Accounts with a passkey.
+             */
+            passkeys: number;
+        };
+        /** @description Numbers of mails. */
+        StatsMails: {
+            /**
+             * Format: int64
+             * @description Mails that wait for delivery.
+             */
+            queued: number;
+            /**
+             * Format: int64
+             * @description Mails that failed for good.
+             */
+            dead: number;
+            /**
+             * Format: int64
+             * @description Age of the oldest mail that waits for delivery, at the time `asOf`; 0 if none waits.
+             */
+            oldestSeconds: number;
+        };
+        /** @description Numbers of passwords by the kind of their hash. */
+        StatsPasswords: {
+            /** Format: int64 */
+            argon2id: number;
+        };
+        /** @description Numbers of sessions. */
+        StatsSessions: {
+            /**
+             * Format: int64
+             * @description Sessions that have neither ended nor expired.
+             */
+            live: number;
+        };
+        /** @description Numbers of accounts. */
+        StatsUsers: {
+            /** Format: int64 */
+            total: number;
+            /**
+             * Format: int64
+             * @description Accounts whose address is verified.
+             */
+            verified: number;
+            /**
+             * Format: int64
+             * @description Accounts whose sign-up waits for its verification.
+             */
+            pending: number;
+            /** Format: int64 */
+            banned: number;
+        };
         /** @description An authenticator app of the account. */
         TotpFactor: {
             /**

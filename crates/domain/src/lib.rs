@@ -41,6 +41,7 @@ pub mod session;
 pub mod shape;
 pub mod sign_in;
 pub mod sign_in_offer;
+pub mod statistics;
 pub mod stored_time;
 pub mod text;
 pub mod time;

@@ -67,6 +67,13 @@ impl Timestamp {
         }
     }
 
+    /// Formats the day in UTC: `2026-03-01`.
+    #[must_use]
+    pub fn to_date_text(self) -> String {
+        let text = self.to_rfc3339();
+        text.get(..10).unwrap_or(&text).to_owned()
+    }
+
     /// Formats without the general formatter, which takes many times as long. Most responses contain two timestamps.
     fn formatted(self) -> [u8; 24] {
         let shown = Self(self.0.clamp(FIRST_WRITTEN, LAST_WRITTEN));

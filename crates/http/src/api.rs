@@ -3,7 +3,8 @@
 use crate::endpoint::Endpoint;
 use crate::endpoints::auth::{
     account, audit, challenges, config, csrf, email, events, factors, id_token, identities, logout, oauth,
-    passkeys, password, profiles as flat, public_config, reauthenticate, refresh, sessions, undo, users,
+    passkeys, password, profiles as flat, public_config, reauthenticate, refresh, sessions, stats, undo,
+    users,
 };
 use crate::endpoints::profiles::{me, search, user};
 use crate::endpoints::{dev::mail, health, jwks, openapi, webauthn};
@@ -130,6 +131,7 @@ pub static GROUPS: [Group; 8] = [
             config::GET,
             config::PUT,
             audit::LIST,
+            stats::GET,
             oauth::configs::LIST_BUILT_IN,
             oauth::configs::CREATE_BUILT_IN,
             oauth::configs::GET_BUILT_IN,

@@ -174,6 +174,7 @@ async fn keep_up(service: Arc<Service>, mut stop: watch::Receiver<bool>) {
 
 async fn keep_up_once(service: &Service) -> latchkey_service::Result<()> {
     service.upkeep.record_refusals().await?;
+    service.upkeep.count_statistics_if_due().await?;
     if service.upkeep.rotate_signing_key_if_due().await? {
         tracing::info!("the signing key was rotated");
     }

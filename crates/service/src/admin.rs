@@ -9,10 +9,12 @@ use crate::shared::Shared;
 
 mod audit;
 mod settings;
+mod statistics;
 mod users;
 
 pub use latchkey_store::{EventPage, UserPage, UserPosition};
 pub use settings::PublicSettings;
+pub use statistics::Statistics;
 pub use users::{NewUser, UserChange, UserQuery};
 
 pub struct Admin {

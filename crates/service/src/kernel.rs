@@ -22,6 +22,7 @@ mod id_order;
 mod limit_audit;
 mod mail_writer;
 mod pkce;
+mod statistics;
 
 pub(crate) use client_limits::ClientLimits;
 pub(crate) use id_order::IdOrder;

@@ -51,6 +51,11 @@ impl Upkeep {
         self.kernel.record_refusals().await
     }
 
+    /// Renews the statistics if they are about a minute old.
+    pub async fn count_statistics_if_due(&self) -> Result<()> {
+        self.kernel.count_statistics_if_due().await
+    }
+
     /// Rotates the signing key if it is older than the rotation interval, unless the clock jumped recently. Returns
     /// `true` if this call replaced the key.
     pub async fn rotate_signing_key_if_due(&self) -> Result<bool> {

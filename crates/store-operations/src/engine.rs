@@ -22,6 +22,7 @@ mod search_feed;
 mod sessions;
 mod settings;
 mod signing_keys;
+mod statistics;
 mod undo;
 
 use std::ops::Deref;

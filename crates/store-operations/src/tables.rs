@@ -23,6 +23,7 @@ pub mod sessions;
 pub mod settings;
 pub(crate) mod sign_up_attempts;
 pub mod signing_keys;
+pub(crate) mod statistics;
 pub(crate) mod totp_factors;
 pub(crate) mod undo_tokens;
 pub(crate) mod used_ceremonies;
@@ -32,7 +33,7 @@ pub(crate) mod users;
 use std::time::Duration;
 
 use latchkey_domain::seen_device::REMEMBERED;
-use latchkey_store::{DECOY_RETENTION, FLOW_RETENTION, RETENTION_AFTER_END};
+use latchkey_store::{DECOY_RETENTION, FLOW_RETENTION, RETENTION_AFTER_END, STATISTICS_RETENTION};
 use purges::{PurgedRows, expired, rows};
 
 use crate::bulk::{Table, columns};
@@ -50,7 +51,7 @@ pub fn all_statements() -> impl Iterator<Item = (&'static str, &'static str, &'s
     let lists = lists!(
         audit_events challenges codes email_changes identities known_clients limit_failures link_tokens oauth_codes oauth_flows
         oauth_providers outbox page_codes passkeys profiles recovery_codes seen_devices session_ends session_pages sessions
-        settings sign_up_attempts signing_keys totp_factors undo_tokens used_ceremonies used_tokens users
+        settings sign_up_attempts signing_keys statistics totp_factors undo_tokens used_ceremonies used_tokens users
     );
     lists.into_iter().flat_map(|(table, all)| all.iter().map(move |&(name, sql)| (table, name, sql)))
 }
@@ -88,6 +89,8 @@ pub const TABLES: &[Table] = &[
     settings::SHARED_VERSION,
     signing_keys::TABLE,
     audit_events::TABLE,
+    statistics::TABLE,
+    statistics::DAYS,
     HEALTH,
 ];
 
@@ -113,6 +116,7 @@ pub const PURGED: &[PurgedRows] = &[
     expired("page_codes", "code_hash", NO_LONGER),
     expired("oauth_used_tokens", "hash", NO_LONGER),
     expired("used_ceremonies", "hash", NO_LONGER),
+    rows("statistics_days", "starts_at", "starts_at <= $1", "starts_at", STATISTICS_RETENTION),
     rows("limit_buckets", "key", "full_at <= $1", "full_at", NO_LONGER),
     rows("limit_failures", "key", "remembered_until < $1", "remembered_until", NO_LONGER),
     rows("known_clients", "key", "known_until <= $1", "known_until", NO_LONGER),

@@ -31,6 +31,7 @@ mod search_feed;
 mod sessions;
 mod settings;
 mod signing_keys;
+mod statistics;
 mod undo;
 
 pub use accounts::{Accounts, BeginSignUp, CreateOutcome, NewAccount, PendingSignUp, SignUpOutcome};
@@ -83,7 +84,7 @@ pub use passkeys::{
 pub use profiles::{ProfileHits, Profiles, UpdateProfile, UpdateProfileOutcome};
 pub use retention::{
     ACCOUNT_PURGE_BATCH, ANONYMOUS_FAILURE_RETENTION, DECOY_RETENTION, FEED_LIMIT, FEED_PURGE_BATCHES,
-    FEED_RETENTION, FLOW_RETENTION, PURGE_BATCH, RETENTION_AFTER_END,
+    FEED_RETENTION, FLOW_RETENTION, PURGE_BATCH, RETENTION_AFTER_END, STATISTICS_RETENTION,
 };
 pub use search_feed::{FeedPosition, FeedRead, SearchChange, SearchEntry, SearchFeed};
 pub use sessions::{
@@ -93,6 +94,7 @@ pub use sessions::{
 };
 pub use settings::{SettingChange, Settings, StoredSettings};
 pub use signing_keys::{NewSigningKey, SigningKeys, StoredSigningKey};
+pub use statistics::{StatisticsStore, StoredStatistics};
 pub use undo::{UndoLink, UndoLinks, UndoOutcome, UndoWrites, UseUndoLink};
 
 use async_trait::async_trait;
@@ -122,6 +124,7 @@ pub trait Store:
     + Sessions
     + Settings
     + SigningKeys
+    + StatisticsStore
     + UndoLinks
     + Send
     + Sync

@@ -131,6 +131,7 @@ macro_rules! migrations {
                 23 "0023_audit_of_nobody",
                 24 "0024_page_sessions",
                 25 "0025_page_codes",
+                26 "0026_statistics",
             ]
         )
     };

@@ -9,6 +9,9 @@ pub const RETENTION_AFTER_END: Duration = Duration::from_hours(7 * 24);
 /// Retention of OAuth states after expiry. A browser that returns late is still redirected to its app.
 pub const FLOW_RETENTION: Duration = Duration::from_hours(24);
 
+/// Retention of the numbers of events of a day after its start.
+pub const STATISTICS_RETENTION: Duration = Duration::from_hours(91 * 24);
+
 /// Time for which a mail that was written for constant cost and is never sent (a decoy) is retained.
 pub const DECOY_RETENTION: Duration = Duration::from_hours(1);
 

@@ -105,6 +105,7 @@ impl TestApp {
         self.service().shared.sync().await.expect("shared state that can be read");
         self.service().search.follow().await.expect("changes that can be read");
         self.service().upkeep.record_refusals().await.expect("events that can be written");
+        self.service().upkeep.count_statistics_if_due().await.expect("counts that can be written");
         self.service().upkeep.purge().await.expect("rows that can be deleted");
     }
 

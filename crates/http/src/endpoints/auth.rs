@@ -20,6 +20,7 @@ pub mod reauthenticate;
 pub mod refresh;
 mod session;
 pub mod sessions;
+pub mod stats;
 pub mod undo;
 mod user;
 pub mod users;

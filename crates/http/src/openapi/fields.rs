@@ -78,6 +78,9 @@ fields! {
     moment_created: moment("When it was made, in UTC.");
     moment_updated: moment("When it last changed, in UTC.");
     moment_seen: moment("When the session was last used to refresh, in UTC.");
+    moment_counted: moment("When everything was counted, in UTC.");
+    day: text("The day, in UTC.", "2026-03-02");
+    database_engine: text("`sqlite` or `postgresql`.", "sqlite");
     moment_of_event: moment("When it happened, in UTC.");
     moment_signed_in: moment("When the user signed in, in UTC.");
     moment_linked: moment("When it was linked, in UTC.");

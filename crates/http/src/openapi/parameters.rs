@@ -47,6 +47,13 @@ pub(crate) fn admin_limit() -> Parameter {
     built(query("limit", "Most items to return, in plain digits."), schema.default(Some(json!(20))))
 }
 
+/// Describes the query parameter `days` of the statistics.
+pub(crate) fn days() -> Parameter {
+    let schema = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).maximum(Some(90));
+    let description = "Number of days whose events are counted, today included, in plain digits.";
+    built(query("days", description), schema.default(Some(json!(30))))
+}
+
 pub(crate) fn offset() -> Parameter {
     let schema = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0)).default(Some(json!(0)));
     built(query("offset", "How many items to skip, in plain digits."), schema)

@@ -146,6 +146,7 @@ mod sign_out;
 mod sign_up;
 mod sign_up_pending;
 mod smtp;
+mod stats;
 mod two_step_admin;
 mod two_step_answers;
 mod two_step_attacks;

@@ -41,6 +41,8 @@ const DEARER: &[(&str, usize)] = &[
     ("exchange of a code, link", 5),
     // Every part of the account is read by an operation of its own.
     ("/api/auth/account/export", 10),
+    // Nothing was counted yet, so the first reader counts.
+    ("/api/auth/stats", 5),
     // The session is read first, in a round trip of its own.
     ("unlink an identity", 3),
 ];

@@ -1,0 +1,211 @@
+//! Tables `statistics` and `statistics_days`: counts of the whole service at one time, and numbers of events of each
+//! day. The statements that count read other tables.
+
+use latchkey_domain::audit::AuditKind;
+use latchkey_domain::statistics::{Counts, DAY, DayCounts};
+use latchkey_domain::time::Timestamp;
+use latchkey_store::{StoreError, StoreResult};
+
+use crate::bulk::{Table, columns};
+use crate::form::{Cells, Results, Script, Slot, statements, values};
+
+pub const TABLE: Table = Table::new("statistics", 1, columns! { int id, int counted_at, text counts });
+
+pub const DAYS: Table = Table::new(
+    "statistics_days",
+    1,
+    columns! { int starts_at, int sign_ups, int sign_ins, int failures, int resets },
+);
+
+/// Query for the number of accounts in use since each of three times. `seen_devices` is written at each sign-in, and
+/// by refreshes at most once a day.
+const ACTIVE: &str = "
+    SELECT coalesce(sum(CASE WHEN seen > $1 THEN 1 ELSE 0 END), 0), coalesce(sum(CASE WHEN seen > $2 THEN 1 ELSE 0 END), 0),
+        count(*)
+    FROM (SELECT max(seen_at) AS seen FROM seen_devices WHERE seen_at > $3 GROUP BY user_id) AS seen";
+
+statements! {
+    FIND: read find() = "SELECT counted_at, counts FROM statistics WHERE id = 1";
+    LIST_DAYS: read list_days(since: Timestamp) = "
+    SELECT starts_at, sign_ups, sign_ins, failures, resets FROM statistics_days WHERE starts_at >= $1
+    ORDER BY starts_at LIMIT 100";
+    SAVE = "
+    INSERT INTO statistics (id, counted_at, counts) VALUES (1, $1, $2)
+    ON CONFLICT (id) DO UPDATE SET counted_at = excluded.counted_at, counts = excluded.counts";
+    SAVE_DAY = "
+    INSERT INTO statistics_days (starts_at, sign_ups, sign_ins, failures, resets) VALUES ($1, $2, $3, $4, $5)
+    ON CONFLICT (starts_at) DO UPDATE SET sign_ups = excluded.sign_ups, sign_ins = excluded.sign_ins,
+        failures = excluded.failures, resets = excluded.resets";
+    COUNT_USERS = "
+    SELECT count(*), coalesce(sum(CASE WHEN email_verified THEN 1 ELSE 0 END), 0),
+        coalesce(sum(CASE WHEN pending THEN 1 ELSE 0 END), 0), count(banned_at), count(two_step_at) FROM users";
+    COUNT_ACTIVE = ACTIVE;
+    COUNT_SESSIONS = "
+    SELECT count(*) FROM sessions WHERE coalesce(ended_at, least(idle_expires_at, absolute_expires_at)) > $1
+        AND ended_at IS NULL";
+    COUNT_WAYS_IN = "
+    SELECT (SELECT count(*) FROM credentials WHERE kind = 'password'), count(DISTINCT user_id) FROM passkeys";
+    COUNT_IDENTITIES = "SELECT provider, count(*) FROM identities GROUP BY provider ORDER BY provider LIMIT 1000";
+    COUNT_MAILS = "
+    SELECT (SELECT count(*) FROM outbox WHERE state = 'queued'), (SELECT count(*) FROM outbox WHERE state = 'dead'),
+        (SELECT min(created_at) FROM outbox WHERE state = 'queued')";
+    MEASURE = "
+    SELECT 'postgresql', pg_database_size(current_database()), (SELECT max(version) FROM schema_migrations)", "
+    SELECT 'sqlite', page_count * page_size, (SELECT max(version) FROM schema_migrations)
+    FROM pragma_page_count() CROSS JOIN pragma_page_size()";
+    /// Counts the events of each day by kind, from the start of the last stored day on.
+    COUNT_EVENTS = "
+    SELECT happened_at / $2 AS day, kind, count(*) AS events FROM audit_events
+    WHERE happened_at >= greatest(coalesce((SELECT max(starts_at) FROM statistics_days), $1), $1)
+        AND kind IN ($3, $4, $5, $6)
+    GROUP BY 1, 2 ORDER BY 1, 2";
+}
+
+/// Kinds of events whose numbers are stored, in the order of the columns.
+const COUNTED: [AuditKind; 4] =
+    [AuditKind::SignedUp, AuditKind::SignedIn, AuditKind::SignInFailed, AuditKind::PasswordReset];
+
+/// Handles of the statements that count.
+#[derive(Clone, Copy)]
+pub(crate) struct Counting {
+    users: Slot,
+    active: Slot,
+    sessions: Slot,
+    ways_in: Slot,
+    identities: Slot,
+    mails: Slot,
+    database: Slot,
+    events: Slot,
+}
+
+impl Counting {
+    pub(crate) fn add(script: &mut Script, since: Timestamp, now: Timestamp) -> Self {
+        let [sign_ups, sign_ins, failures, resets] = COUNTED.map(AuditKind::as_str);
+        let active = values![now.minus(DAY), now.minus(DAY * 7), now.minus(DAY * 30)];
+        let events = values![since, day_millis(), sign_ups, sign_ins, failures, resets];
+        Self {
+            users: script.read(&COUNT_USERS, Vec::new()),
+            active: script.read(&COUNT_ACTIVE, active),
+            sessions: script.read(&COUNT_SESSIONS, values![now]),
+            ways_in: script.read(&COUNT_WAYS_IN, Vec::new()),
+            identities: script.read(&COUNT_IDENTITIES, Vec::new()),
+            mails: script.read(&COUNT_MAILS, Vec::new()),
+            database: script.read(&MEASURE, Vec::new()),
+            events: script.read(&COUNT_EVENTS, events),
+        }
+    }
+
+    pub(crate) fn counts(self, results: &Results<'_>) -> StoreResult<Counts> {
+        let mut counts = Counts::default();
+        results.find(self.users, |cells| {
+            cells.of("users");
+            counts.users = number(cells, "id")?;
+            counts.verified = number(cells, "email_verified")?;
+            counts.pending = number(cells, "pending")?;
+            counts.banned = number(cells, "banned_at")?;
+            counts.two_step = number(cells, "two_step_at")?;
+            Ok(())
+        })?;
+        results.find(self.active, |cells| {
+            cells.of("seen_devices");
+            counts.active_day = number(cells, "seen_at")?;
+            counts.active_week = number(cells, "seen_at")?;
+            counts.active_month = number(cells, "seen_at")?;
+            Ok(())
+        })?;
+        results.find(self.sessions, |cells| {
+            counts.live_sessions = number(cells.of("sessions"), "id")?;
+            Ok(())
+        })?;
+        results.find(self.ways_in, |cells| {
+            counts.passwords = number(cells.of("credentials"), "kind")?;
+            counts.passkeys = number(cells.of("passkeys"), "user_id")?;
+            Ok(())
+        })?;
+        let provider = |cells: &mut Cells<'_>| {
+            Ok((cells.of("identities").text("provider")?.to_owned(), number(cells, "provider")?))
+        };
+        counts.providers = results.list(self.identities, provider)?.into_iter().collect();
+        results.find(self.mails, |cells| {
+            cells.of("outbox");
+            counts.mails_queued = number(cells, "state")?;
+            counts.mails_dead = number(cells, "state")?;
+            counts.oldest_mail_at = cells.maybe_int("created_at")?;
+            Ok(())
+        })?;
+        results.find(self.database, |cells| {
+            cells.of("schema_migrations").text("version")?.clone_into(&mut counts.engine);
+            counts.database_bytes = number(cells, "version")?;
+            counts.migration = number(cells, "version")?;
+            Ok(())
+        })?;
+        Ok(counts)
+    }
+
+    /// Returns the counted days with their starts. A day without events is absent.
+    pub(crate) fn days(self, results: &Results<'_>) -> StoreResult<Vec<(Timestamp, DayCounts)>> {
+        let event = |cells: &mut Cells<'_>| {
+            let day = cells.of("audit_events").int("happened_at")?;
+            Ok((day, cells.parsed("kind", AuditKind::parse)?, number(cells, "kind")?))
+        };
+        let mut days: Vec<(Timestamp, DayCounts)> = Vec::new();
+        for (day, kind, events) in results.list(self.events, event)? {
+            let starts_at = Timestamp::from_millis(day.saturating_mul(day_millis()));
+            if days.last().is_none_or(|(last, _)| *last != starts_at) {
+                days.push((starts_at, DayCounts::default()));
+            }
+            let Some((_, counts)) = days.last_mut() else { continue };
+            match kind {
+                AuditKind::SignedUp => counts.sign_ups = events,
+                AuditKind::SignedIn => counts.sign_ins = events,
+                AuditKind::SignInFailed => counts.failures = events,
+                _ => counts.resets = events,
+            }
+        }
+        Ok(days)
+    }
+}
+
+pub(crate) fn save(
+    writes: &mut Script,
+    counts: &Counts,
+    days: &[(Timestamp, DayCounts)],
+    now: Timestamp,
+) -> StoreResult<()> {
+    let text = serde_json::to_string(counts).map_err(|_| CORRUPT)?;
+    writes.change(&SAVE, values![now, text]);
+    for (starts_at, counts) in days {
+        let [sign_ups, sign_ins, failures, resets] =
+            [counts.sign_ups, counts.sign_ins, counts.failures, counts.resets].map(u64::cast_signed);
+        writes.change(&SAVE_DAY, values![*starts_at, sign_ups, sign_ins, failures, resets]);
+    }
+    Ok(())
+}
+
+pub(crate) fn read(cells: &mut Cells<'_>) -> StoreResult<(Timestamp, Counts)> {
+    let counted_at = cells.of("statistics").time("counted_at")?;
+    Ok((counted_at, serde_json::from_value(cells.json("counts")?).map_err(|_| CORRUPT)?))
+}
+
+pub(crate) fn read_day(cells: &mut Cells<'_>) -> StoreResult<(Timestamp, DayCounts)> {
+    let starts_at = cells.of("statistics_days").time("starts_at")?;
+    let counts = DayCounts {
+        sign_ups: number(cells, "sign_ups")?,
+        sign_ins: number(cells, "sign_ins")?,
+        failures: number(cells, "failures")?,
+        resets: number(cells, "resets")?,
+    };
+    Ok((starts_at, counts))
+}
+
+const CORRUPT: StoreError = StoreError::Corrupt { table: "statistics", column: "counts" };
+
+fn day_millis() -> i64 {
+    i64::try_from(DAY.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// Reads a number that cannot be negative.
+fn number(cells: &mut Cells<'_>, column: &'static str) -> StoreResult<u64> {
+    let number = cells.int(column)?;
+    u64::try_from(number).map_err(|_| cells.corrupt(column))
+}
