@@ -46,7 +46,10 @@ pub(crate) async fn enter(visit: &mut Visit, entrance: Entrance) -> Result<Strin
 }
 
 /// Sets the cookie of a page session that was just opened or renewed.
-async fn take_session(visit: &mut Visit, signed_in: &PageSignedIn) -> Result<PageSession, Rejection> {
+pub(crate) async fn take_session(
+    visit: &mut Visit,
+    signed_in: &PageSignedIn,
+) -> Result<PageSession, Rejection> {
     let token = signed_in.token.expose();
     let cookie = &visit.hosted.cookies.pages;
     let cookie = match signed_in.cookie_lifetime(visit.now) {
@@ -61,7 +64,10 @@ async fn take_session(visit: &mut Visit, signed_in: &PageSignedIn) -> Result<Pag
 
 /// Ends a flow with a page session; returns the address of the next page.
 pub(crate) async fn finish(visit: &Visit, session: &PageSession) -> Result<String, Rejection> {
-    let Some(app) = &visit.flow().app else { return Ok("/auth/account".to_owned()) };
+    let Some(app) = &visit.flow().app else {
+        let next = visit.flow().next.clone();
+        return Ok(next.unwrap_or_else(|| "/auth/account".to_owned()));
+    };
     let address = visit.service().page_sessions.hand_over(session, &app.target()).await?;
     let ticket = Ticket { address, app: app.redirect_uri.clone(), host: host_of(&app.redirect_uri) };
     let text = visit.seal(visit.now.plus(TICKET_LIFETIME), ticket)?;

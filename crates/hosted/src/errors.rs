@@ -65,6 +65,11 @@ impl PageError {
         Self::new(&MISDIRECTED, ErrorCause::WrongHost)
     }
 
+    /// Returns the code that the API has for the error.
+    pub(crate) const fn code(&self) -> &'static str {
+        self.error.code
+    }
+
     pub(crate) fn internal(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         ApiError::internal(source).into()
     }

@@ -26,6 +26,11 @@ impl Fields {
         Ok(self.form.optional(name)?.unwrap_or_default())
     }
 
+    /// Reads a code that a use case parses; spaces in it are dropped.
+    pub(crate) fn code_text(&mut self, name: &'static str) -> Result<Option<String>, PageError> {
+        self.parse(name, |text| Ok(without_spaces(text)))
+    }
+
     /// True if a box is ticked.
     pub(crate) fn is_ticked(&self, name: &str) -> Result<bool, PageError> {
         Ok(self.form.optional(name)?.is_some())
@@ -48,10 +53,7 @@ impl Fields {
 
     /// Reads a mailed code; spaces in it are dropped.
     pub(crate) fn code(&mut self, name: &'static str) -> Result<Option<EnteredCode>, PageError> {
-        self.parse(name, |text| {
-            let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
-            EnteredCode::parse(&text).map_err(|_| Fault::InvalidCode)
-        })
+        self.parse(name, |text| EnteredCode::parse(&without_spaces(text)).map_err(|_| Fault::InvalidCode))
     }
 
     /// Reads a name, which may be left empty.
@@ -76,4 +78,8 @@ impl Fields {
         let parsed = if text.is_empty() { Err(Fault::Required) } else { parse(&text) };
         Ok(parsed.map_err(|fault| self.problems.push(Problem::at(name, fault))).ok())
     }
+}
+
+fn without_spaces(text: &str) -> String {
+    text.chars().filter(|c| !c.is_whitespace()).collect()
 }

@@ -35,6 +35,8 @@ pub(crate) struct Flow {
     pub(crate) mailed_at: Option<i64>,
     /// Id of the challenge that is to be answered.
     pub(crate) challenge: Option<String>,
+    /// Page of the own account that the sign-in leads to, if it is not for an app; `None` for the overview.
+    pub(crate) next: Option<String>,
     /// Where the person can go after a sign-out.
     pub(crate) leaves_to: Option<String>,
     /// True if the app wants the person to sign in again, even with a page session.

@@ -15,4 +15,6 @@ pub(crate) const PAGES: &[&Page] = &[
     &reset::PAGE,
     &account::PAGE,
     &account::sessions::PAGE,
+    &account::confirm::PAGE,
+    &account::email::PAGE,
 ];

@@ -51,22 +51,55 @@ impl From<Error> for Rejection {
 }
 
 impl Rejection {
+    /// True if the API has this code for the refusal.
+    pub(crate) fn is(&self, code: &str) -> bool {
+        match self {
+            Self::Form(refused) => refused.error.code == code,
+            Self::Page(error) => error.code() == code,
+        }
+    }
+
     /// True if the address of the account has to be verified first.
     pub(crate) fn is_unverified(&self) -> bool {
-        matches!(self, Self::Form(refused) if refused.error.code == codes::EMAIL_NOT_VERIFIED.name)
+        self.is(codes::EMAIL_NOT_VERIFIED.name)
+    }
+
+    /// Changes the problems, where a page shows them in another way.
+    #[must_use]
+    pub(crate) fn with_problems(mut self, change: impl FnOnce(&mut Vec<Problem>)) -> Self {
+        if let Self::Form(refused) = &mut self {
+            change(&mut refused.problems);
+        }
+        self
+    }
+
+    /// Shows wrong credentials as a wrong password in this field.
+    #[must_use]
+    pub(crate) fn of_password(self, field: &'static str) -> Self {
+        self.replacing(&Fault::InvalidCredentials, &[Problem::at(field, Fault::WrongPassword)])
+    }
+
+    /// Shows other problems in place of those with this fault.
+    #[must_use]
+    pub(crate) fn replacing(self, fault: &Fault, others: &[Problem]) -> Self {
+        self.with_problems(|problems| {
+            if problems.iter().any(|problem| problem.fault == *fault) {
+                problems.retain(|problem| problem.fault != *fault);
+                problems.extend_from_slice(others);
+            }
+        })
     }
 
     /// Names the minimum length of a new password, which a refusal does not know.
     #[must_use]
-    pub(crate) fn with_least(mut self, least: usize) -> Self {
-        if let Self::Form(refused) = &mut self {
-            for problem in &mut refused.problems {
+    pub(crate) fn with_least(self, least: usize) -> Self {
+        self.with_problems(|problems| {
+            for problem in problems {
                 if let Fault::TooShort { least: shown } = &mut problem.fault {
                     *shown = least as u64;
                 }
             }
-        }
-        self
+        })
     }
 }
 

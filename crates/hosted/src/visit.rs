@@ -219,8 +219,17 @@ impl Visit {
 
     /// Returns the time until the next mail can be asked for; `None` if at once.
     pub(crate) fn wait_for_mail(&self) -> Option<Wait> {
-        let next = Timestamp::from_millis(self.flow().mailed_at?).plus(MAIL_INTERVAL);
+        self.wait_after_mail(self.flow().mailed_at?)
+    }
+
+    /// Returns the time until the next mail, if one was asked for at `mailed_at`, in milliseconds since 1970.
+    pub(crate) fn wait_after_mail(&self, mailed_at: i64) -> Option<Wait> {
+        let next = Timestamp::from_millis(mailed_at).plus(MAIL_INTERVAL);
         (next > self.now).then(|| Wait(next.since(self.now)))
+    }
+
+    pub(crate) fn path(&self) -> &str {
+        &self.path
     }
 
     pub(crate) fn headers(&self) -> &HeaderMap {
@@ -297,12 +306,7 @@ impl Visit {
 
     /// Returns the notice that the page before asked to show.
     fn notice(&self) -> Option<Notice> {
-        match self.query.optional("notice").ok()??.as_str() {
-            "code_sent" => Some(Notice::CodeSent),
-            "session_ended" => Some(Notice::SessionEnded),
-            "sessions_ended" => Some(Notice::SessionsEnded),
-            _ => None,
-        }
+        Notice::parse(&self.query.optional("notice").ok()??)
     }
 
     fn ending(&self) -> Option<Ending> {

@@ -129,8 +129,36 @@ pub enum Notice {
         provider: String,
     },
     DeletionCancelled,
+    /// The person showed again who they are, and can now repeat what they were about to do.
+    Confirmed,
     /// The page session of another account was ended by this sign-in.
     OtherAccountLeft {
         email: String,
     },
+}
+
+impl Notice {
+    /// Returns the notice with this key; `None` for an unknown one, and for one with values.
+    #[must_use]
+    pub fn parse(key: &str) -> Option<Self> {
+        Some(match key {
+            "saved" => Self::Saved,
+            "code_sent" => Self::CodeSent,
+            "email_verified" => Self::EmailVerified,
+            "email_changed" => Self::EmailChanged,
+            "email_change_cancelled" => Self::EmailChangeCancelled,
+            "password_changed" => Self::PasswordChanged,
+            "passkey_added" => Self::PasskeyAdded,
+            "passkey_removed" => Self::PasskeyRemoved,
+            "totp_added" => Self::TotpAdded,
+            "totp_removed" => Self::TotpRemoved,
+            "two_step_on" => Self::TwoStepOn,
+            "two_step_off" => Self::TwoStepOff,
+            "session_ended" => Self::SessionEnded,
+            "sessions_ended" => Self::SessionsEnded,
+            "deletion_cancelled" => Self::DeletionCancelled,
+            "confirmed" => Self::Confirmed,
+            _ => return None,
+        })
+    }
 }

@@ -12,6 +12,8 @@ use crate::page::Page;
 use crate::submission::Submission;
 use crate::visit::{Outcome, Visit};
 
+pub(crate) mod confirm;
+pub(crate) mod email;
 pub(crate) mod sessions;
 
 const PATH: &str = "/auth/account";
@@ -21,21 +23,26 @@ const MOST_SESSIONS: usize = 5;
 pub(crate) const PAGE: Page = Page::new(PATH, || get(show).post(end));
 
 async fn show(visit: Visit) -> Outcome {
-    let Some(session) = &visit.session else { return to_sign_in(&visit) };
+    let Some(session) = &visit.session else { return to_sign_in(visit) };
     let view = view(&visit, session).await?;
     visit.page(&view)
 }
 
 /// Ends the session that the form names.
 async fn end(Submission { visit, fields }: Submission) -> Outcome {
-    let Some(session) = &visit.session else { return to_sign_in(&visit) };
+    let Some(session) = &visit.session else { return to_sign_in(visit) };
     match sessions::end(&visit, session, &fields).await {
         Ok(()) => visit.go_to(&visit.href(PATH)),
         Err(rejection) => visit.refuse(rejection, &view(&visit, session).await?),
     }
 }
 
-fn to_sign_in(visit: &Visit) -> Outcome {
+/// Sends the browser to the sign-in, which leads back to this page.
+fn to_sign_in(mut visit: Visit) -> Outcome {
+    if visit.path() != PATH {
+        let next = visit.path().to_owned();
+        visit.change_flow(|flow| flow.next = Some(next))?;
+    }
     visit.go_to(&visit.href("/auth/sign-in"))
 }
 

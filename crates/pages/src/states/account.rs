@@ -181,5 +181,6 @@ fn data() -> Vec<State> {
         State::new("data.at_once", AccountData { grace_days: 0, ..plain() }),
         State::new("data.deletion", AccountData { delete: None, deletion: Some(pending()), ..plain() }),
         State::new("data.sign_in_again", plain()).with(Fault::SignInAgain),
+        State::new("data.confirmed", plain()).after(Notice::Confirmed),
     ]
 }

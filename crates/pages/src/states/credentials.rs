@@ -28,23 +28,25 @@ fn email(person: &Person) -> Vec<State> {
         new_email: String::new(),
         pending: None,
     };
-    let pending = |needs_current| ChangeEmail {
+    let pending_in = |confirm, needs_current| ChangeEmail {
         pending: Some(PendingEmail {
             new_email: person.email.clone(),
-            form: form("/auth/account/email/confirm"),
+            form: confirm,
             needs_new: true,
             needs_current,
             expires: later(0),
-            cancel: form("/auth/account/email/cancel"),
+            cancel: form("/auth/account/email?act=cancel"),
         }),
         ..plain()
     };
+    let pending = |needs_current| pending_in(Some(form("/auth/account/email?act=confirm")), needs_current);
     vec![
         State::new("email", plain()),
         State::new("email.unverified", ChangeEmail { is_verified: false, ..plain() }),
         State::new("email.same", ChangeEmail { new_email: person.email.clone(), ..plain() })
             .at("email", Fault::SameEmail),
         State::new("email.pending", pending(true)),
+        State::new("email.pending_elsewhere", pending_in(None, true)),
         State::new("email.pending_one", pending(false)).at("new_code", Fault::InvalidCode),
         State::new("email.pending_wrong", pending(true))
             .at("new_code", Fault::InvalidCode)

@@ -46,6 +46,8 @@ fn challenge(person: &Person) -> Vec<State> {
             "password",
         )
     };
+    let email_code =
+        |is_sent| confirm(ChallengeStep::EmailCode { code: code(person), is_sent }, "email_code");
     let passkey = || sign_in(ChallengeStep::Passkey { passkey: passkey("/auth/challenge") }, "passkey");
     let restore = ChallengeStep::Restore { form: form("/auth/challenge"), deletes: later(220) };
     let reset = ChallengeStep::Totp { form: form("/auth/challenge") };
@@ -58,11 +60,8 @@ fn challenge(person: &Person) -> Vec<State> {
         State::new("challenge.recovery_code_wrong", recovery()).at("code", Fault::InvalidSecondFactor),
         State::new("challenge.password", password()).of(person),
         State::new("challenge.password_wrong", password()).of(person).at("password", Fault::WrongPassword),
-        State::new(
-            "challenge.email_code",
-            confirm(ChallengeStep::EmailCode { code: code(person) }, "email_code"),
-        )
-        .of(person),
+        State::new("challenge.email_code", email_code(true)).of(person),
+        State::new("challenge.email_code_unsent", email_code(false)).of(person),
         State::new("challenge.reset", by(ChallengePurpose::Reset, reset, others(&all, "totp"))),
         State::new("challenge.restore", by(ChallengePurpose::SignIn, restore, Vec::new())),
         State::new(

@@ -23,7 +23,8 @@ pub struct ChangeEmail {
 #[derive(Debug, Clone, Serialize)]
 pub struct PendingEmail {
     pub new_email: String,
-    pub form: Form,
+    /// Form for the codes; `None` if the change was begun in another session, which alone can finish it.
+    pub form: Option<Form>,
     pub needs_new: bool,
     pub needs_current: bool,
     pub expires: When,

@@ -38,6 +38,8 @@ pub enum ChallengeStep {
     },
     EmailCode {
         code: CodeForm,
+        /// False before the first code is asked for.
+        is_sent: bool,
     },
     /// The account is in deletion, and signing in restores it.
     Restore {

@@ -31,12 +31,12 @@ const MOST: usize = 20;
 pub(crate) const PAGE: Page = Page::new(PATH, || get(show).post(act));
 
 async fn show(visit: Visit) -> Outcome {
-    let Some(session) = &visit.session else { return to_sign_in(&visit) };
+    let Some(session) = &visit.session else { return to_sign_in(visit) };
     visit.page(&view(&visit, session).await?)
 }
 
 async fn act(Submission { visit, fields }: Submission) -> Outcome {
-    let Some(session) = &visit.session else { return to_sign_in(&visit) };
+    let Some(session) = &visit.session else { return to_sign_in(visit) };
     let done = match visit.query.optional(ACT)?.as_deref() {
         Some("end-others") => end_others(&visit, session).await.map(|()| "sessions_ended"),
         _ => end(&visit, session, &fields).await.map(|()| "session_ended"),

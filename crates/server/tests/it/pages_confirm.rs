@@ -1,0 +1,126 @@
+//! `/auth/account/confirm`: the recent sign-in that a change of the own account asks for, and the way back to its form.
+
+use latchkey_testkit::browser::link;
+use latchkey_testkit::{Answer, Browser, PASSWORD, TestApp, both_stores, minutes};
+
+use crate::pages_account::signed_in;
+
+const EMAIL: &str = "/auth/account/email";
+const CONFIRM: &str = "/auth/account/confirm";
+const NEW: &str = "countess@example.com";
+
+/// Asks for a change that needs a recent sign-in, eleven minutes after the sign-in.
+async fn late_change(app: &TestApp, browser: &Browser) -> Answer {
+    app.clock.advance(minutes(11));
+    let page = browser.get(EMAIL).await;
+    let answer = browser.submit(&page, EMAIL, &[("email", NEW)]).await;
+    assert!(answer.header("location").unwrap().starts_with("/auth/account/confirm?task="), "{answer:?}");
+    answer
+}
+
+both_stores! {
+    with(|b| b.pages())
+    async fn late_change_asks_for_the_password_and_comes_back_with_what_was_typed(app) {
+        let _ada = app.user("ada").await;
+        let browser = signed_in(&app).await;
+        let before = browser.cookie("latchkey_pages");
+
+        let page = browser.follow(&late_change(&app, &browser).await).await;
+
+        let text = page.hosted(200);
+        assert!(text.contains("Confirm that it is you") && text.contains("current-password"), "{text}");
+        assert!(!text.contains(NEW), "{text}");
+        app.run_jobs().await;
+        assert_eq!(app.mail().count(NEW), 0);
+        let back = browser.submit(&page, CONFIRM, &[("password", PASSWORD)]).await;
+        assert!(!back.header("location").unwrap().contains("countess"), "{back:?}");
+        assert_ne!(browser.cookie("latchkey_pages"), before);
+        let form = browser.follow(&back).await;
+        assert!(form.hosted(200).contains(&format!("value=\"{NEW}\"")), "{form:?}");
+        assert!(form.text().contains("Press the button once more"), "{form:?}");
+        let done = browser.submit(&form, EMAIL, &[("email", NEW)]).await;
+        assert_eq!(done.header("location"), Some(EMAIL), "{done:?}");
+        assert!(browser.follow(&done).await.hosted(200).contains("new_code"));
+    }
+
+    with(|b| b.pages())
+    async fn wrong_password_is_told_at_its_field_until_the_attempts_are_used_up(app) {
+        let _ada = app.user("ada").await;
+        let browser = signed_in(&app).await;
+        let page = browser.follow(&late_change(&app, &browser).await).await;
+
+        for _ in 0..5 {
+            let wrong = browser.submit(&page, CONFIRM, &[("password", "not it")]).await;
+            let text = wrong.hosted(401);
+            assert!(text.contains("id=\"password-fault\"") && !text.contains("not it"), "{text}");
+        }
+        let over = browser.submit(&page, CONFIRM, &[("password", PASSWORD)]).await;
+
+        assert!(over.hosted(401).contains("The attempts are used up"), "{over:?}");
+        let form = browser.get(&link(&over, EMAIL).unwrap()).await;
+        assert!(form.hosted(200).contains(&format!("value=\"{NEW}\"")), "{form:?}");
+        let again = browser.submit(&form, EMAIL, &[("email", NEW)]).await;
+        let page = browser.follow(&again).await;
+        let back = browser.submit(&page, CONFIRM, &[("password", PASSWORD)]).await;
+        assert!(back.header("location").unwrap().starts_with(EMAIL), "{back:?}");
+    }
+
+    with(|b| b.pages())
+    async fn empty_password_costs_no_attempt(app) {
+        let _ada = app.user("ada").await;
+        let browser = signed_in(&app).await;
+        let page = browser.follow(&late_change(&app, &browser).await).await;
+
+        for _ in 0..6 {
+            let empty = browser.submit(&page, CONFIRM, &[("password", "")]).await;
+            assert!(empty.hosted(400).contains("Fill in this field"), "{empty:?}");
+        }
+
+        assert_eq!(browser.submit(&page, CONFIRM, &[("password", PASSWORD)]).await.status, 303);
+    }
+
+    with(|b| b.pages())
+    async fn late_answer_leads_back_without_a_change(app) {
+        let _ada = app.user("ada").await;
+        let browser = signed_in(&app).await;
+        let asked = late_change(&app, &browser).await;
+        let page = browser.follow(&asked).await;
+
+        app.clock.advance(minutes(11));
+
+        let late = browser.submit(&page, CONFIRM, &[("password", PASSWORD)]).await;
+        assert!(late.hosted(401).contains("too much time has passed"), "{late:?}");
+        let shown = browser.follow(&asked).await;
+        assert!(shown.hosted(401).contains("too much time has passed"), "{shown:?}");
+    }
+
+    with(|b| b.pages())
+    async fn task_belongs_to_its_browser_and_what_was_typed_to_its_account(app) {
+        let _ada = app.user("ada").await;
+        let bob = app.user("bob").await;
+        let (browser, other) = (signed_in(&app).await, signed_in(&app).await);
+        let asked = late_change(&app, &browser).await;
+        let back = browser.submit(&browser.follow(&asked).await, CONFIRM, &[("password", PASSWORD)]).await;
+        let form = back.header("location").unwrap();
+
+        let foreign = other.get(asked.header("location").unwrap()).await;
+        assert_eq!(foreign.header("location"), Some("/auth/account"), "{foreign:?}");
+        assert!(!other.get(form).await.hosted(200).contains(NEW));
+        let page = browser.get("/auth/sign-in?prompt=login").await;
+        let fields = [("email", bob.email.as_str()), ("password", PASSWORD)];
+        browser.follow(&browser.submit(&page, "/auth/sign-in", &fields).await).await.hosted(200);
+        assert!(!browser.get(form).await.hosted(200).contains(NEW));
+    }
+
+    with(|b| b.pages())
+    async fn page_of_the_account_leads_over_the_sign_in_and_back(app) {
+        let _ada = app.user("ada").await;
+        let browser = app.browser();
+
+        let page = browser.follow(&browser.get(EMAIL).await).await;
+        let done = browser.submit(&page, "/auth/sign-in", &[("email", "ada@example.org"), ("password", PASSWORD)]).await;
+
+        assert_eq!(done.header("location"), Some(EMAIL), "{done:?}");
+        browser.follow(&done).await.hosted(200);
+    }
+}
