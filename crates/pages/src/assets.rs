@@ -4,12 +4,16 @@ use std::borrow::Cow;
 
 use sha2::{Digest, Sha256};
 
-use crate::theme::{Picture, PictureKind, Theme, style_sheet};
+use crate::theme::{Layout, Picture, PictureKind, Theme, style_sheet};
 
 /// The style sheet of the pages, without the theme.
 pub const PAGES_CSS: &str = include_str!("../assets/pages.css");
 /// The script of the pages, a module.
 pub const PAGES_JS: &str = include_str!("../assets/pages.js");
+/// The rules that the style sheet of the console adds to that of the pages.
+pub const CONSOLE_CSS: &str = include_str!("../assets/console.css");
+/// What the script of the console adds to that of the pages. Both are one module.
+pub const CONSOLE_JS: &str = include_str!("../assets/console.js");
 const FAVICON: &[u8] = include_bytes!("../assets/favicon.svg");
 
 /// Content Security Policy of an SVG picture, for a browser that opens it as a page of its own.
@@ -36,9 +40,18 @@ impl Assets {
     #[must_use]
     pub fn new(theme: &Theme) -> Self {
         let sheet = style_sheet(theme, PAGES_CSS);
+        // A page loads one sheet and one script. The operator's rules are written for the pages alone.
+        let plain = Theme { css: None, layout: Layout::Card, ..theme.clone() };
+        let console = style_sheet(&plain, &format!("{PAGES_CSS}{CONSOLE_CSS}"));
         let mut files = vec![
             Asset::new("theme.css", "text/css; charset=utf-8", sheet.into_bytes()),
             Asset::new("pages.js", "text/javascript; charset=utf-8", PAGES_JS.as_bytes()),
+            Asset::new("console.css", "text/css; charset=utf-8", console.into_bytes()),
+            Asset::new(
+                "console.js",
+                "text/javascript; charset=utf-8",
+                format!("{PAGES_JS}{CONSOLE_JS}").into_bytes(),
+            ),
         ];
         files.extend(theme.logo.as_ref().map(|logo| Asset::picture(["logo.svg", "logo.png"], logo)));
         files.extend(

@@ -33,12 +33,33 @@ pub(crate) fn add_common(environment: &mut Environment<'static>, shared: &Arc<Sh
     });
 }
 
+/// Returns a function that runs another one with the texts of a language.
+fn texts(shared: &Arc<Shared>, index: usize) -> impl Fn(&dyn Fn(&Catalogue) -> Made) -> Made + use<> {
+    let shared = Arc::clone(shared);
+    move |run| run(shared.languages.all()[index].catalogue())
+}
+
+/// Adds the functions that only the console has: short times and days, for tables.
+pub(crate) fn add_console(environment: &mut Environment<'static>, shared: &Arc<Shared>) {
+    let with = texts(shared, 0);
+    environment.add_function("day", move |at: Value| {
+        with(&|words| Ok(words.dated("time.day", stored_time(&at)?).into()))
+    });
+    let with = texts(shared, 0);
+    environment.add_function("when", move |at: Value, now: Value| {
+        with(&|words| {
+            let (at, now) = (stored_time(&at)?, stored_time(&now)?);
+            let short = escape::text(&words.dated("time.short", at));
+            let distance = escape::text(&words.distance(at, now));
+            let html = format!("<time datetime=\"{at}\" data-short>{short}</time> <small>{distance}</small>");
+            Ok(Value::from_safe_string(html))
+        })
+    });
+}
+
 /// Adds the functions of one language.
 pub(crate) fn add_words(environment: &mut Environment<'static>, shared: &Arc<Shared>, index: usize) {
-    let words = |shared: &Arc<Shared>| {
-        let shared = Arc::clone(shared);
-        move |run: &dyn Fn(&Catalogue) -> Made| run(shared.languages.all()[index].catalogue())
-    };
+    let words = |shared: &Arc<Shared>| texts(shared, index);
 
     let with = words(shared);
     environment.add_function("t", move |key: &str, kwargs: Kwargs| {

@@ -24,6 +24,8 @@ const BUILT_IN: [(&str, &str); 8] = [
     ("ja", include_str!("../locales/ja.toml")),
     ("zh", include_str!("../locales/zh.toml")),
 ];
+/// The texts of the console, which add to the English ones of the pages.
+const CONSOLE: &str = include_str!("../locales/console.toml");
 /// Tag of the pseudo-language, which is English with accents, longer, and from right to left.
 pub const PSEUDO: &str = "qps";
 const LONGEST_FILE: u64 = 256 * 1024;
@@ -61,6 +63,7 @@ pub struct Language {
 enum Source {
     BuiltIn(&'static str),
     Pseudo,
+    Console,
     Operator,
 }
 
@@ -79,6 +82,14 @@ impl Languages {
             Language::new(tag, name, Source::BuiltIn(source))
         });
         Self { list: list.collect() }
+    }
+
+    /// Returns the language of the console: English, with the texts of the pages and its own.
+    #[must_use]
+    pub(crate) fn console() -> Self {
+        let (tag, source) = BUILT_IN[0];
+        let name = catalogue::name_of(source).unwrap_or_default();
+        Self { list: vec![Language::new(tag, name, Source::Console)] }
     }
 
     /// Adds the pseudo-language, for tests and development.
@@ -149,6 +160,7 @@ impl Language {
         self.catalogue.get_or_init(|| match &self.source {
             Source::BuiltIn(source) => Catalogue::parse(&self.tag, source).unwrap_or_default(),
             Source::Pseudo => pseudo::of(english()),
+            Source::Console => console(),
             Source::Operator => Catalogue::default(), // never used: the texts are set when the file is read
         })
     }
@@ -193,6 +205,14 @@ fn is_tag(text: &str) -> bool {
 fn english() -> &'static Catalogue {
     static ENGLISH: OnceLock<Catalogue> = OnceLock::new();
     ENGLISH.get_or_init(|| Catalogue::parse(BUILT_IN[0].0, BUILT_IN[0].1).unwrap_or_default())
+}
+
+/// Returns the English texts of the pages and of the console.
+fn console() -> Catalogue {
+    let mut catalogue = Catalogue::parse(BUILT_IN[0].0, BUILT_IN[0].1).unwrap_or_default();
+    // The file is embedded; a fact of this crate parses it.
+    let _ = catalogue.extend(CONSOLE);
+    catalogue
 }
 
 fn list(faults: &[Fault]) -> String {

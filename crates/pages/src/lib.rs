@@ -7,6 +7,7 @@
 //! URL of that return has a *ticket*, in which the target and its code are encrypted for this browser.
 
 mod assets;
+pub mod console;
 mod environment;
 mod escape;
 mod files;
@@ -26,7 +27,7 @@ mod tokens;
 mod view;
 pub mod views;
 
-pub use assets::{Asset, Assets, PAGES_CSS, PAGES_JS};
+pub use assets::{Asset, Assets, CONSOLE_CSS, CONSOLE_JS, PAGES_CSS, PAGES_JS};
 pub use frame::{Address, Ending, Form, Frame, Links, Site};
 pub use headers::{HEADERS, POLICY};
 pub use languages::{

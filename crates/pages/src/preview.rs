@@ -5,6 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::console::{self, Console, Instance, Mode};
 use crate::escape;
 use crate::frame::Site;
 use crate::languages::Languages;
@@ -41,10 +42,16 @@ pub struct Preview<'a> {
     pub root: &'a str,
 }
 
-/// Writes every page in every state into a folder, with the files that they load and an index. Returns the names of the
+/// Writes every page of pages and console in every state into a folder, with the files that they load and an index. Returns the names of the
 /// states.
 pub fn write_preview(preview: Preview<'_>, folder: &Path) -> Result<Vec<&'static str>, PreviewError> {
     let Preview { site, theme, languages, language, templates, person, root } = preview;
+    let instance = Instance {
+        name: site.name.clone(),
+        mode: Mode::Development,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    let console = Console::build(&instance, theme, root)?;
     let pages = Pages::build(site, theme, languages, templates, root)?;
     let files = folder.join("assets").join(pages.assets().digest());
     fs::create_dir_all(&files).map_err(|source| PreviewError::Write { path: files.clone(), source })?;
@@ -53,19 +60,23 @@ pub fn write_preview(preview: Preview<'_>, folder: &Path) -> Result<Vec<&'static
     }
 
     let language = pages.languages().choose([language]);
-    let mut names = Vec::new();
-    let mut index = String::new();
+    let mut shown = Vec::new();
     for state in states::all(person) {
-        let html = pages.render(language, &state.frame, state.view.as_ref())?;
-        write(&folder.join(format!("{}.html", state.name)), html.as_bytes())?;
-        let name = escape::text(state.name);
+        shown.push((state.name, pages.render(language, &state.frame, state.view.as_ref())?));
+    }
+    for state in console::all_states(person) {
+        shown.push((state.name, console.render(&state.frame, state.view.as_ref())?));
+    }
+    let mut index = String::new();
+    for (name, html) in &shown {
+        write(&folder.join(format!("{name}.html")), html.as_bytes())?;
+        let name = escape::text(name);
         let _ = writeln!(index, "<li><a href=\"{name}.html\">{name}</a></li>");
-        names.push(state.name);
     }
     let index =
         format!("<!doctype html>\n<html lang=\"en\">\n<title>Preview</title>\n<ul>\n{index}</ul>\n</html>\n");
     write(&folder.join("index.html"), index.as_bytes())?;
-    Ok(names)
+    Ok(shown.into_iter().map(|(name, _)| name).collect())
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), PreviewError> {

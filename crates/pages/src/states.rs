@@ -20,7 +20,7 @@ use crate::view::View;
 use crate::views::{App, CodeForm, PasskeyForm, PasswordRules, ProviderLink, SendAgain};
 
 /// The current time in all states: 4 May 2026, 10:02 UTC.
-const NOW: Timestamp = Timestamp::from_millis(1_777_888_920_000);
+pub(crate) const NOW: Timestamp = Timestamp::from_millis(1_777_888_920_000);
 
 /// A page in a state.
 pub struct State {
@@ -77,24 +77,24 @@ pub fn all(person: &Person) -> Vec<State> {
     groups.into_iter().flatten().collect()
 }
 
-fn form(path: &str) -> Form {
+pub(crate) fn form(path: &str) -> Form {
     Form {
         action: format!("{path}?flow=c2VhbGVk"),
         token: "tPvQ4m3n0wYl5rTzq1cJ8hXk2uGdA7sEbVfC6iL9oRM".to_owned(),
     }
 }
 
-fn seconds(seconds: u64) -> Wait {
+pub(crate) fn seconds(seconds: u64) -> Wait {
     Wait(Duration::from_secs(seconds))
 }
 
 /// Returns a time some hours before [`NOW`].
-fn ago(hours: u64) -> When {
+pub(crate) fn ago(hours: u64) -> When {
     When(NOW.minus(Duration::from_hours(hours)))
 }
 
 /// Returns a time some hours after [`NOW`].
-fn later(hours: u64) -> When {
+pub(crate) fn later(hours: u64) -> When {
     When(NOW.plus(Duration::from_hours(hours)))
 }
 
@@ -102,11 +102,11 @@ fn app(person: &Person) -> App {
     App { host: person.app.clone(), leave: Some("/auth/leave?flow=c2VhbGVk".to_owned()) }
 }
 
-fn rules() -> PasswordRules {
+pub(crate) fn rules() -> PasswordRules {
     PasswordRules { least: 8, number: false, lowercase: false, uppercase: false, special: false }
 }
 
-fn providers(person: &Person) -> Vec<ProviderLink> {
+pub(crate) fn providers(person: &Person) -> Vec<ProviderLink> {
     let link = |name: &str| ProviderLink {
         name: name.to_owned(),
         href: "/auth/provider/example?flow=c2VhbGVk".to_owned(),
@@ -114,7 +114,7 @@ fn providers(person: &Person) -> Vec<ProviderLink> {
     person.providers.iter().map(|name| link(name)).collect()
 }
 
-fn passkey(path: &str) -> PasskeyForm {
+pub(crate) fn passkey(path: &str) -> PasskeyForm {
     PasskeyForm {
         form: form(path),
         ceremony: "Y2VyZW1vbnk".to_owned(),

@@ -8,13 +8,14 @@ use crate::files::read_text;
 const LONGEST_FILE: u64 = 256 * 1024;
 
 macro_rules! embedded {
-    ($($name:literal)+) => {
-        /// Names and sources of the embedded templates.
-        const EMBEDDED: &[(&str, &str)] = &[$(($name, include_str!(concat!("../templates/", $name)))),+];
+    ($($(#[$doc:meta])* $list:ident { $($name:literal)+ })+) => {
+        $($(#[$doc])* const $list: &[(&str, &str)] = &[$(($name, include_str!(concat!("../templates/", $name)))),+];)+
     };
 }
 
 embedded! {
+    /// Names and sources of the embedded templates of the pages.
+    EMBEDDED {
     "layout.html" "ui.html" "totp.html"
     "sign_in.html" "sign_up.html" "continue.html" "provider_return.html" "sign_out.html"
     "verify.html" "verified.html" "forgot.html" "reset.html" "mail_code.html" "invitation.html"
@@ -22,6 +23,13 @@ embedded! {
     "account.html" "account_profile.html" "account_email.html" "account_password.html" "account_passkeys.html"
     "account_two_step.html" "account_sessions.html" "account_providers.html" "account_activity.html" "account_data.html"
     "error.html" "start.html"
+    }
+    /// Those of the console, which the operator cannot replace.
+    CONSOLE {
+    "console/layout.html" "console/parts.html"
+    "console/sign_in.html" "console/confirm.html" "console/activate.html"
+    "console/users.html" "console/chosen.html" "console/bulk_result.html" "console/user_new.html"
+    }
 }
 
 /// Error of loading or rendering templates. The text of a rendering error never quotes values of a page.
@@ -72,6 +80,12 @@ pub(crate) fn sources(folder: Option<&Path>) -> Result<BTreeMap<&'static str, St
         *own = read_text(&path, LONGEST_FILE).map_err(unreadable(&path))?;
     }
     Ok(sources)
+}
+
+/// Returns the sources of the console's templates, with the parts that they share with the pages.
+pub(crate) fn console_sources() -> BTreeMap<&'static str, String> {
+    let shared = EMBEDDED.iter().filter(|(name, _)| ["ui.html", "totp.html"].contains(name));
+    CONSOLE.iter().chain(shared).map(|(name, source)| (*name, (*source).to_owned())).collect()
 }
 
 /// Returns the full reason of an error. Used at the start only, when templates show sample values.

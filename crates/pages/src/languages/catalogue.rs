@@ -144,6 +144,19 @@ impl Catalogue {
         if faults.is_empty() { Ok(catalogue) } else { Err(faults) }
     }
 
+    /// Adds the texts of a further file. One with the key of a present text replaces it.
+    pub(crate) fn extend(&mut self, source: &str) -> Result<(), Vec<Fault>> {
+        let file = source.parse::<toml::Table>().map_err(|error| vec![syntax(source, &error)])?;
+        let mut faults = Vec::new();
+        for (key, value) in file {
+            match value {
+                toml::Value::Table(table) => faults.extend(self.read_texts(&key, table)),
+                _ => faults.push(Fault::Unknown(key)),
+            }
+        }
+        if faults.is_empty() { Ok(()) } else { Err(faults) }
+    }
+
     /// Returns a text by its full key, such as `sign_in.title`.
     pub(crate) fn text(&self, key: &str) -> Option<&Text> {
         self.texts.get(key)

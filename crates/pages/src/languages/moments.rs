@@ -52,10 +52,15 @@ impl Catalogue {
 
     /// Returns a time to the minute, in UTC: `4 May 2026, 10:02 UTC`.
     pub(crate) fn moment(&self, at: Timestamp) -> String {
+        self.dated("time.moment", at)
+    }
+
+    /// Returns a time in UTC by the pattern of this key.
+    pub(crate) fn dated(&self, key: &str, at: Timestamp) -> String {
         let moment =
             OffsetDateTime::from_unix_timestamp(at.as_seconds()).unwrap_or(OffsetDateTime::UNIX_EPOCH);
         let month = self.months.get(usize::from(u8::from(moment.month())) - 1);
-        let pattern = self.text("time.moment").map_or("", |text| text.form(&self.tag, None));
+        let pattern = self.text(key).map_or("", |text| text.form(&self.tag, None));
         pieces(pattern)
             .map(|piece| match piece {
                 Piece::Literal(literal) => literal.to_owned(),

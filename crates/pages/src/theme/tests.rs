@@ -142,7 +142,19 @@ fn the_sheet_has_shape_files_and_own_rules() {
 
     let assets = Assets::new(&theme);
     let names: Vec<_> = assets.all().iter().map(|asset| asset.name).collect();
-    assert_eq!(names, ["theme.css", "pages.js", "logo.svg", "logo-dark.png", "favicon.svg", "font.woff2"]);
+    assert_eq!(
+        names,
+        [
+            "theme.css",
+            "pages.js",
+            "console.css",
+            "console.js",
+            "logo.svg",
+            "logo-dark.png",
+            "favicon.svg",
+            "font.woff2"
+        ]
+    );
     let logo = assets.find(assets.digest(), "logo.svg").unwrap();
     assert!(logo.policy.is_some_and(|policy| policy.contains("sandbox")));
     assert!(assets.find("0000000000000000", "logo.svg").is_none());

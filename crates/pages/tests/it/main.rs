@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests fail by panic")]
 
 mod budgets;
+mod console;
 mod escaping;
 mod languages;
 mod markup;

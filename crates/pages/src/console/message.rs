@@ -1,0 +1,107 @@
+//! Messages of the console: refusals and notices, each with its key in `locales/console.toml`.
+
+use serde::Serialize;
+
+/// A refusal of a request, because of a field of the form or of the form as a whole.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Problem {
+    /// Name of the field; `None` for the form as a whole.
+    pub field: Option<&'static str>,
+    pub fault: Fault,
+}
+
+impl Problem {
+    #[must_use]
+    pub fn at(field: &'static str, fault: impl Into<Fault>) -> Self {
+        Self { field: Some(field), fault: fault.into() }
+    }
+
+    #[must_use]
+    pub fn whole(fault: impl Into<Fault>) -> Self {
+        Self { field: None, fault: fault.into() }
+    }
+}
+
+/// Reason of a refusal: one that the pages have too, or one of the console alone.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Fault {
+    Shared(crate::message::Fault),
+    Own(Refusal),
+}
+
+/// Reason of a refusal that only the console has.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "key", rename_all = "snake_case")]
+pub enum Refusal {
+    /// The email address belongs to an account.
+    AddressTaken,
+    /// The typed text is not the one that the page asks for.
+    NotConfirmed,
+    /// The role may not do this.
+    NotAllowed,
+    /// The account is an operator's, and protected.
+    OperatorProtected,
+    /// The act would leave the instance without an owner.
+    LastOwner,
+    /// The text is no JSON object, or too large.
+    InvalidMetadata {
+        /// Line of the first error.
+        line: u64,
+    },
+    /// The value does not fit the setting.
+    InvalidSetting {
+        /// The rule, as `config check` states it.
+        rule: String,
+    },
+    /// File, environment or command line fixed the setting.
+    SettingPinned,
+    /// The account was changed by someone else in the meantime.
+    Changed,
+    /// More accounts were chosen than one act may name.
+    TooMany { most: u64 },
+    /// No account was chosen.
+    NoneChosen,
+}
+
+impl From<crate::message::Fault> for Fault {
+    fn from(fault: crate::message::Fault) -> Self {
+        Self::Shared(fault)
+    }
+}
+
+impl From<Refusal> for Fault {
+    fn from(refusal: Refusal) -> Self {
+        Self::Own(refusal)
+    }
+}
+
+/// Report of a completed act, shown on the next page.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "key", rename_all = "snake_case")]
+pub enum Notice {
+    AccountCreated,
+    AccountDeleted { email: String },
+    AccountBanned,
+    AccountUnbanned,
+    AddressChanged,
+    AddressVerified,
+    PasswordReplaced,
+    AllSessionsEnded,
+    OneSessionEnded,
+    MailSent { email: String },
+    MailRetried,
+    LimitsLifted,
+    FactorsRemoved,
+    FactorRemoved,
+    IdentityRemoved,
+    ProfileTextRemoved,
+    MetadataSaved,
+    DeletionStopped,
+    SettingsSaved,
+    SettingsReset,
+    KeyReplaced,
+    OperatorGranted,
+    OperatorChanged,
+    OperatorRevoked,
+}

@@ -1,0 +1,93 @@
+//! Sample states of the ways in.
+
+use super::{State, form, passkey, providers, seconds};
+use crate::console::Role;
+use crate::console::views::{Activate, ActivateStep, Confirm, ConfirmStep, ConfirmWay, Purpose, SignIn};
+use crate::message::Fault;
+use crate::states::Person;
+use crate::views::TotpSetup;
+
+pub(super) fn states(person: &Person) -> Vec<State> {
+    let mut states = sign_in(person);
+    states.extend(confirm());
+    states.extend(activate(person));
+    states
+}
+
+fn sign_in(person: &Person) -> Vec<State> {
+    let plain = || SignIn {
+        passkey: Some(passkey("/console/sign-in")),
+        form: form("/console/sign-in"),
+        email: String::new(),
+        providers: Vec::new(),
+    };
+    let typed = || SignIn { email: person.email.clone(), ..plain() };
+    vec![
+        State::outside("console.sign_in", plain()),
+        State::outside("console.sign_in.no_passkeys", SignIn { passkey: None, ..plain() }),
+        State::outside("console.sign_in.providers", SignIn { providers: providers(person), ..plain() }),
+        State::outside("console.sign_in.wrong", typed()).with(Fault::InvalidCredentials),
+        State::outside("console.sign_in.throttled", typed()).with(Fault::Throttled { wait: seconds(40) }),
+    ]
+}
+
+fn way(kind: &'static str) -> ConfirmWay {
+    ConfirmWay { kind, href: "/console/confirm?by=other".to_owned() }
+}
+
+fn confirm() -> Vec<State> {
+    let of = |purpose, step| Confirm {
+        purpose,
+        step,
+        others: vec![way("passkey"), way("totp"), way("recovery_code")],
+        kept: None,
+        cancel: "/console".to_owned(),
+    };
+    let totp = || ConfirmStep::Totp { form: form("/console/confirm") };
+    let ceremony = || ConfirmStep::Passkey { passkey: passkey("/console/confirm") };
+    let kept = |step| Confirm { kept: Some("c2VhbGVkLWZvcm0".to_owned()), ..of(Purpose::StepUp, step) };
+    let code = || ConfirmStep::RecoveryCode { form: form("/console/confirm") };
+    let over = || ConfirmStep::Over { start: "/console/sign-in".to_owned() };
+    vec![
+        State::outside("console.confirm", of(Purpose::SignIn, totp())),
+        State::outside("console.confirm.wrong", of(Purpose::SignIn, totp()))
+            .at("code", Fault::InvalidSecondFactor),
+        State::outside("console.confirm.recovery_code", of(Purpose::SignIn, code())),
+        State::outside("console.confirm.over", Confirm { others: Vec::new(), ..of(Purpose::SignIn, over()) }),
+        State::outside("console.confirm.step_up", kept(ceremony())),
+        State::outside("console.confirm.step_up_totp", kept(totp())),
+        State::outside("console.confirm.step_up_code", kept(code())),
+        State::outside("console.confirm.activate", of(Purpose::Activate, ceremony())),
+    ]
+}
+
+fn activate(person: &Person) -> Vec<State> {
+    let at = |step| Activate { step };
+    let setup = TotpSetup {
+        form: form("/console/activate"),
+        uri: "otpauth://totp/Example:ada?secret=JBSWY3DPEHPK3PXP&issuer=Example".to_owned(),
+        secret: "JBSW Y3DP EHPK 3PXP".to_owned(),
+        back: "/console/activate".to_owned(),
+    };
+    let enroll = ActivateStep::Enroll {
+        passkey: Some(passkey("/console/activate")),
+        totp: "/console/activate?totp".to_owned(),
+    };
+    let mut states = vec![
+        State::outside("console.activate", at(ActivateStep::SignIn { href: "/auth/sign-in".to_owned() })),
+        State::outside("console.activate.enroll", at(enroll)),
+        State::outside("console.activate.totp", at(ActivateStep::Totp { setup })),
+        State::outside("console.activate.dead", at(ActivateStep::Dead)),
+    ];
+    let names = [
+        "console.activate.viewer",
+        "console.activate.support",
+        "console.activate.admin",
+        "console.activate.owner",
+    ];
+    states.extend(Role::ALL.iter().zip(names).map(|(role, name)| {
+        let (form, email) = (form("/console/activate"), person.email.clone());
+        State::outside(name, at(ActivateStep::Ready { form, email, role: *role }))
+    }));
+    states
+}

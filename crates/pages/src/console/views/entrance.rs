@@ -1,0 +1,109 @@
+//! Views of the ways in: sign-in, confirmation, activation of a grant.
+
+use serde::Serialize;
+
+use super::word;
+use crate::console::Role;
+use crate::frame::Form;
+use crate::view::views;
+use crate::views::{PasskeyForm, ProviderLink, TotpSetup};
+
+/// Sign-in of an operator: by passkey, or by password and a second factor that [`Confirm`] asks for.
+#[derive(Debug, Clone, Serialize)]
+pub struct SignIn {
+    pub passkey: Option<PasskeyForm>,
+    pub form: Form,
+    /// The typed email address.
+    pub email: String,
+    /// Providers of `console.providers`.
+    pub providers: Vec<ProviderLink>,
+}
+
+/// A question for a factor.
+#[derive(Debug, Clone, Serialize)]
+pub struct Confirm {
+    pub purpose: Purpose,
+    pub step: ConfirmStep,
+    /// Other ways to answer.
+    pub others: Vec<ConfirmWay>,
+    /// The submitted form that waits for the answer, sealed for this session; `None` if there is none.
+    pub kept: Option<String>,
+    /// URL that cancels the question.
+    pub cancel: String,
+}
+
+/// Reason of a question for a factor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    /// The second step of a sign-in.
+    SignIn,
+    /// An act that needs a recent proof. Its form is kept.
+    StepUp,
+    /// The activation of a grant.
+    Activate,
+}
+
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum ConfirmStep {
+    Passkey {
+        passkey: PasskeyForm,
+    },
+    Totp {
+        form: Form,
+    },
+    RecoveryCode {
+        form: Form,
+    },
+    /// The attempts are used up, or too much time has passed.
+    Over {
+        start: String,
+    },
+}
+
+/// Another way to answer.
+#[derive(Debug, Clone, Serialize)]
+pub struct ConfirmWay {
+    /// `passkey`, `totp` or `recovery_code`.
+    pub kind: &'static str,
+    pub href: String,
+}
+
+/// Activation of a grant by its one-time link.
+#[derive(Debug, Clone, Serialize)]
+pub struct Activate {
+    pub step: ActivateStep,
+}
+
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum ActivateStep {
+    /// The owner of the account signs in first.
+    SignIn {
+        href: String,
+    },
+    /// The account has no second factor: a choice of the kind to add.
+    Enroll {
+        passkey: Option<PasskeyForm>,
+        totp: String,
+    },
+    Totp {
+        setup: TotpSetup,
+    },
+    /// A factor is proved: the last press.
+    Ready {
+        form: Form,
+        email: String,
+        #[serde(serialize_with = "word")]
+        role: Role,
+    },
+    /// The link was used, has expired, or is of another account.
+    Dead,
+}
+
+views! {
+    SignIn "console/sign_in.html"
+    Confirm "console/confirm.html"
+    Activate "console/activate.html"
+}
