@@ -75,6 +75,8 @@ pub struct VerificationEffects {
     pub ends_sessions: bool,
     /// True if the devices that the account was used from are forgotten, and the next session counts as the first.
     pub forgets_devices: bool,
+    /// True if the owner gets a mail about what was removed.
+    pub is_notified: bool,
 }
 
 impl AccountFacts {
@@ -122,6 +124,7 @@ impl VerificationEffects {
                 revokes_codes: true,
                 drops_password: false, // the reset replaces it
                 ends_sessions: true,
+                is_notified: false, // a mail tells of every reset
                 ..Self::removing(account.may_be_hijacked())
             },
             Verification::Provider | Verification::SignIn => {
@@ -131,7 +134,11 @@ impl VerificationEffects {
             Verification::NewAddress => {
                 Self { revokes_codes: true, proves_password: true, ..Self::removing(false) }
             }
-            Verification::Vouched => Self { proves_password: true, ..Self::removing(account.is_contested) },
+            Verification::Vouched => Self {
+                proves_password: true,
+                is_notified: false, // the mailbox was not proved
+                ..Self::removing(account.is_contested)
+            },
         }
     }
 
@@ -145,6 +152,7 @@ impl VerificationEffects {
             removes_factors: is_removed,
             ends_sessions: is_removed,
             forgets_devices: is_removed,
+            is_notified: is_removed,
         }
     }
 }

@@ -27,6 +27,8 @@ macro_rules! mail_kinds {
             PasswordWasReset "password_was_reset" [Nothing "password_was_reset"]
             /// Security notification: an account without password got one.
             PasswordSet "password_set" [Nothing "password_set"]
+            /// Security notification: the first proof of the mailbox removed what was in the account before it.
+            AccountCleared "account_cleared" [Nothing "account_cleared"]
             /// Asks the recipient to prove an address by a code: the new or the current one of a change of address.
             EmailChange "email_change" [Code "email_change_code"]
             /// Informs the owner of an account that another account was to get the owner's address.
@@ -101,7 +103,11 @@ impl MailKind {
     pub const fn is_sent_in_deletion(self) -> bool {
         matches!(
             self,
-            Self::PasswordWasReset | Self::DeletionScheduled | Self::DeletionCancelled | Self::AccountDeleted
+            Self::AccountCleared
+                | Self::PasswordWasReset
+                | Self::DeletionScheduled
+                | Self::DeletionCancelled
+                | Self::AccountDeleted
         )
     }
 }

@@ -212,6 +212,9 @@ pub struct NewSession {
     /// Mail of kind `NewDevice`, written if the session opens on a device or in a network from which the account was not
     /// used within 90 days (module `seen_device`); `None` if security notifications are off.
     pub new_device: Option<NewMail>,
+    /// Mail of kind `AccountCleared`, written if the sign-in is the first proof of the mailbox and removes data of the
+    /// account; `None` for sign-ins that prove no mailbox.
+    pub account_cleared: Option<NewMail>,
 }
 
 impl NewSessionKind {
@@ -265,6 +268,7 @@ impl NewSession {
             client,
             known_for: None,
             new_device: None,
+            account_cleared: None,
         }
     }
 

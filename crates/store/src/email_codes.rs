@@ -146,6 +146,8 @@ pub struct OpenLink {
     pub takes: Vec<Take>,
     /// Audit event of a verification. The store fills in the user id.
     pub event: AuditEvent,
+    /// Mail of kind `AccountCleared`, written if the verification removes data of the account; `None` writes no mail.
+    pub mail: Option<NewMail>,
     /// Time of the request, used as the current time throughout the operation.
     pub now: Timestamp,
 }

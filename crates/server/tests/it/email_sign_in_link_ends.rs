@@ -112,9 +112,10 @@ both_stores! {
             app.clock.advance(minutes(2));
         }
 
+        let strangers = app.mail_to(ADA).await.token();
+
         sign_in_by_link(&app.anon(), &owners, VERIFIER).send().await.expect(200);
 
-        let strangers = app.mail_to(ADA).await.token();
         sign_in_by_link(&app.anon(), &strangers, VERIFIER).send().await.refused(400, "INVALID_CODE");
     }
 

@@ -223,13 +223,13 @@ pub(crate) async fn settle(app: &TestApp) -> latchkey_testkit::User {
 }
 
 /// Requests a code as the owner.
-async fn code_of_owner(app: &TestApp) -> String {
+pub(crate) async fn code_of_owner(app: &TestApp) -> String {
     resend(&app.anon(), ADA).send().await.expect(202);
     app.mail_to(ADA).await.code()
 }
 
 /// Requests a link as the owner.
-async fn link_of_owner(app: &TestApp) -> String {
+pub(crate) async fn link_of_owner(app: &TestApp) -> String {
     app.admin().put("/api/auth/config", json!({"verifyEmailMethod": "link"})).send().await.expect(200);
     let target = if app.service().settings().values.allowed_redirect_urls.is_empty() {
         "http://localhost:3000/done"
@@ -241,12 +241,12 @@ async fn link_of_owner(app: &TestApp) -> String {
 }
 
 /// Submits the form on the page of a link.
-fn click(client: &Client, link: &str) -> Request {
+pub(crate) fn click(client: &Client, link: &str) -> Request {
     let token = link.split_once("token=").unwrap().1;
     client.request("POST", CLICK).raw("application/x-www-form-urlencoded", format!("token={token}"))
 }
 
-async fn owner_by_provider(app: &TestApp) -> Session {
+pub(crate) async fn owner_by_provider(app: &TestApp) -> Session {
     let acme = acme(app).await;
     acme.person(person("ada at home", ADA));
     session(app, &acme, "acme").await

@@ -49,6 +49,7 @@ mod enumeration;
 mod error_fields;
 mod export;
 mod first_proof;
+mod first_proof_mails;
 mod forged_tokens;
 mod hostile;
 mod hostile_reading;

@@ -132,13 +132,13 @@ both_stores! {
     async fn pending_account_is_taken_over_and_loses_its_password(app) {
         let acme = acme(&app).await;
         app.anon().sign_up(ADA, PASSWORD).send().await.expect(200);
+        let code = app.mail_to(ADA).await.code();
 
         let owner = session(&app, &acme, "acme").await;
 
         let me = app.with_session(&owner).get("/api/auth/sessions/current").send().await.expect(200);
         assert_eq!(me["user"]["providers"], json!(["acme"]));
         app.anon().sign_in(ADA, PASSWORD).send().await.refused(401, "INVALID_CREDENTIALS");
-        let code = app.mail_to(ADA).await.code();
         app.anon().verify(ADA, &code).send().await.refused(400, "INVALID_CODE");
     }
 

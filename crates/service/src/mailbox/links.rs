@@ -109,6 +109,7 @@ impl Mailbox {
             consent,
             takes,
             event: self.kernel.event(AuditKind::EmailVerified, Actor::User, Some(client), now),
+            mail: self.kernel.required_notification(Some(client), None, now)?,
             now,
         };
         let opened = self.kernel.store.open_verify_link(link).await??;

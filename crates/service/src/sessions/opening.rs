@@ -165,7 +165,12 @@ impl Sessions {
         client: &SignInClient,
         now: Timestamp,
     ) -> Result<EntryDraft> {
-        self.draft_entry_of(AuthMethods::of(method), Level::One, client, now)
+        let mut draft = self.draft_entry_of(AuthMethods::of(method), Level::One, client, now)?;
+        if matches!(method, AuthMethod::OneTimeCode | AuthMethod::Federated) {
+            let mail = self.kernel.required_notification(Some(&client.client), None, now)?;
+            draft.entry.session.account_cleared = mail;
+        }
+        Ok(draft)
     }
 
     /// Creates a session with a passkey (level 2), and a challenge. The store writes the challenge instead of

@@ -140,7 +140,7 @@ fn change(writes: &mut Script, there: &Proven, update: &UpdateUser) -> StoreResu
     match email_verified {
         Some(true) if is_moved || !user.email_verified => {
             codes::delete_codes_of(writes, id, Purpose::VerifyEmail);
-            prove(writes, there, Verification::Vouched, now);
+            prove(writes, there, Verification::Vouched, None, now);
         }
         Some(false) => unverify(writes, id, now),
         None if is_moved => unverify(writes, id, now),

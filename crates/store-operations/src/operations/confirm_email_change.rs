@@ -194,7 +194,7 @@ fn complete(
     let ConfirmEmailChange { session_id, writes: new, now, .. } = confirm;
     let (user, email, now) = (account.user.clone(), &change.new_email, *now);
     users::set_email(&mut writes, user.id, email);
-    prove(&mut writes, &Proven { account, profile: None }, Verification::NewAddress, now);
+    prove(&mut writes, &Proven { account, profile: None }, Verification::NewAddress, None, now);
     sign_up_attempts::delete(&mut writes, user.id); // made for the old address
     sessions::end_others(&mut writes, user.id, *session_id, now);
     audit_events::record_in(&mut writes, new.event.clone(), user.id, *session_id)?;

@@ -8,8 +8,8 @@ use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::User;
 use latchkey_store::{
-    Browser, Consent, Entry, LimitedResult, LinkState, LinkStatus, OpenLink, OpenedLink, StoreResult,
-    TokenAttempt, VerifyOutcome,
+    Browser, Consent, Entry, LimitedResult, LinkState, LinkStatus, NewMail, OpenLink, OpenedLink,
+    StoreResult, TokenAttempt, VerifyOutcome,
 };
 
 use super::guards::take_and_read;
@@ -112,7 +112,7 @@ pub(crate) async fn open<E: Executor>(engine: &E, link: OpenLink) -> LimitedResu
                     return Ok(Decided::done(writes, Ok(OpenedLink::Asks { redirect_to })));
                 }
                 let proven = presented.proven(results, token.account)?;
-                verify_with(&mut writes, link.token, &proven, side, now);
+                verify_with(&mut writes, (link.token, &proven, side), link.mail.as_ref(), now);
                 audit_events::record_of(&mut writes, link.event.clone(), id)?;
             }
             let known = OpenedLink::Known(LinkState { status, redirect_to: token.redirect_to });
@@ -188,7 +188,8 @@ pub(crate) async fn verify<E: Executor>(
             let id = token.account.user.id;
             let side = side_of_caller(results, caller, id)?;
             let proven = presented.proven(results, token.account)?;
-            verify_with(&mut writes, hash, &proven, side, now);
+            let mail = entry.session.account_cleared.as_ref();
+            verify_with(&mut writes, (hash, &proven, side), mail, now);
             let opening = enter_verified(&mut writes, &proven, &entry, event.clone())?;
             Ok(Decided::write(writes, move |results| {
                 Ok(Ok(VerifyOutcome::Entered(opening.entered(results)?)))
@@ -197,8 +198,13 @@ pub(crate) async fn verify<E: Executor>(
         .await
 }
 
-fn verify_with(writes: &mut Script, hash: TokenHash, proven: &Proven, side: VerifiedFrom, now: Timestamp) {
+fn verify_with(
+    writes: &mut Script,
+    (hash, proven, side): (TokenHash, &Proven, VerifiedFrom),
+    mail: Option<&NewMail>,
+    now: Timestamp,
+) {
     codes::delete_code(writes, proven.account.user.email.key().as_str(), Purpose::VerifyEmail);
     link_tokens::use_token(writes, hash, now);
-    prove(writes, proven, Verification::Link(side), now);
+    prove(writes, proven, Verification::Link(side), mail, now);
 }

@@ -2,13 +2,16 @@
 //! this file applies it.
 
 use latchkey_domain::email_verification::{Verification, VerificationEffects};
+use latchkey_domain::mail_kind::MailKind;
 use latchkey_domain::profile::Profile;
 use latchkey_domain::time::Timestamp;
+use latchkey_domain::user::User;
+use latchkey_store::NewMail;
 
 use super::{factors, request_code};
 use crate::form::{ProfileWrite, Script};
 use crate::tables::users::{self, Account};
-use crate::tables::{identities, passkeys, profiles, seen_devices, sessions, sign_up_attempts};
+use crate::tables::{identities, outbox, passkeys, profiles, seen_devices, sessions, sign_up_attempts};
 
 /// An account whose email address is to be verified, with its profile. The transaction holds the lock on the
 /// user's row.
@@ -18,13 +21,14 @@ pub(crate) struct Proven {
 }
 
 /// Marks the email address as verified, and makes the further changes of the account that `latchkey_domain`
-/// decides. Returns these changes, which are reported to the owner by mail.
+/// decides. If they remove data, `mail` tells the owner.
 pub(crate) fn prove(
     writes: &mut Script,
     proven: &Proven,
     proof: Verification,
+    mail: Option<&NewMail>,
     now: Timestamp,
-) -> VerificationEffects {
+) {
     let account = &proven.account;
     let id = account.user.id;
     let standing = account.standing();
@@ -61,5 +65,8 @@ pub(crate) fn prove(
         sign_up_attempts::delete(writes, id);
         profiles::show_or_hide(writes, id);
     }
-    effects
+    if effects.is_notified {
+        let user = User { email_verified: true, ..account.user.clone() };
+        outbox::notify(writes, &user, mail, MailKind::AccountCleared, now);
+    }
 }

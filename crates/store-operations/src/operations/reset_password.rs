@@ -69,7 +69,7 @@ pub(crate) async fn reset<E: Executor>(engine: &E, reset: ResetPassword) -> Stor
             let proven = presented.proven(results, token.account)?;
             let mut writes = Script::default();
             link_tokens::use_token(&mut writes, hash, now);
-            prove(&mut writes, &proven, Verification::Reset, now);
+            prove(&mut writes, &proven, Verification::Reset, None, now);
             identities::delete_strange(&mut writes, id);
             users::save_password(&mut writes, id, &password, true, now);
             sign_up_attempts::forget_incomparable(&mut writes, id, &password);

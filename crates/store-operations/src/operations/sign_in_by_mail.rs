@@ -212,7 +212,7 @@ fn enter(
         Subject::Account(proven) => {
             let user = &proven.account.user;
             if proven.account.standing().is_verified_by_sign_in(user.email_verified) {
-                prove(writes, &proven, Verification::SignIn, now);
+                prove(writes, &proven, Verification::SignIn, session.account_cleared.as_ref(), now);
                 happened.push(verified.clone());
             }
             (user.id, Way::of(Some(user), entry))

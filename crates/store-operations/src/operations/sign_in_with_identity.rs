@@ -152,7 +152,7 @@ fn create(writes: &mut Script, sign_in: &SignInWithIdentity) -> StoreResult<()> 
 fn take_over(writes: &mut Script, proven: &Proven, sign_in: &SignInWithIdentity) {
     let SignInWithIdentity { identity, entry, .. } = sign_in;
     let (id, now) = (proven.account.user.id, entry.session.created_at);
-    prove(writes, proven, Verification::Provider, now);
+    prove(writes, proven, Verification::Provider, entry.session.account_cleared.as_ref(), now);
     if let Some(profile) = &proven.profile {
         let cleared = profile.without_public_text(now);
         let profile = cleared.with_provider_data(&identity.name, identity.avatar_url.as_ref(), now);

@@ -53,7 +53,8 @@ pub(crate) async fn verify<E: Executor>(
             let id = account.user.id;
             let proven = Proven { account, profile: profiles::profile_of(results, profile, id)? };
             let side = side_of_caller(results, caller, id)?;
-            prove(&mut writes, &proven, Verification::Code(side), attempt.now);
+            let mail = entry.session.account_cleared.as_ref();
+            prove(&mut writes, &proven, Verification::Code(side), mail, attempt.now);
             let opening = enter_verified(&mut writes, &proven, &entry, attempt.event.clone())?;
             Ok(Decided::write(writes, move |results| {
                 Ok(Ok(VerifyOutcome::Entered(opening.entered(results)?)))

@@ -18,5 +18,5 @@ pub(crate) fn by_token(takes: Vec<Take>, event: AuditEvent) -> TokenAttempt {
 pub(crate) fn open_link(consent: Consent, takes: Vec<Take>, event: AuditEvent) -> OpenLink {
     let refresh = presented(&session(1), session(1).refresh);
     let browser = Browser { refresh: Some(refresh), sign_up: Some(token(1)) };
-    OpenLink { token: token(40), browser, consent, takes, event, now: at(1) }
+    OpenLink { token: token(40), browser, consent, takes, event, mail: None, now: at(1) }
 }

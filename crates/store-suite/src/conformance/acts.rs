@@ -224,6 +224,7 @@ impl World {
             consent: Consent::Given,
             takes: Vec::new(),
             event: self.event(AuditKind::EmailVerified, now),
+            mail: None,
             now,
         }
     }
