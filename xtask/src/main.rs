@@ -41,7 +41,7 @@ const TASKS: &[Task] = &[
     ),
     (
         "prepare",
-        "install what tests need: node, postgresql, pgbouncer, chromium, firefox-esr",
+        "install what tests need: node, postgresql, pgbouncer, oathtool, chromium, firefox-esr",
         prerequisites::run,
     ),
 ];

@@ -1,5 +1,5 @@
 //! Prerequisites of the tests besides Rust, and their installation: Node.js packages with npm; PostgreSQL, pgbouncer,
-//! Chromium and Firefox with Debian's package manager.
+//! oathtool, Chromium and Firefox with Debian's package manager.
 
 use std::path::Path;
 
@@ -16,6 +16,8 @@ pub(crate) enum Prerequisite {
     Postgresql,
     /// The connection pooler pgbouncer, for tests that connect to PostgreSQL through a pooler.
     Pgbouncer,
+    /// The authenticator app oathtool, for a test that the service agrees with an app of others.
+    Oathtool,
     /// Browser for the tests of HTML pages and of the TypeScript client.
     Chromium,
     /// Second browser engine, for the tests of the TypeScript client.
@@ -23,8 +25,14 @@ pub(crate) enum Prerequisite {
 }
 
 impl Prerequisite {
-    const ALL: [Self; 5] =
-        [Self::NodePackages, Self::Postgresql, Self::Pgbouncer, Self::Chromium, Self::Firefox];
+    const ALL: [Self; 6] = [
+        Self::NodePackages,
+        Self::Postgresql,
+        Self::Pgbouncer,
+        Self::Oathtool,
+        Self::Chromium,
+        Self::Firefox,
+    ];
 
     /// Returns the name of the step, which is also the argument of `cargo xtask prepare`.
     pub(crate) const fn name(self) -> &'static str {
@@ -32,6 +40,7 @@ impl Prerequisite {
             Self::NodePackages => "node",
             Self::Postgresql => "postgresql",
             Self::Pgbouncer => "pgbouncer",
+            Self::Oathtool => "oathtool",
             Self::Chromium => "chromium",
             Self::Firefox => "firefox-esr",
         }
@@ -56,6 +65,7 @@ pub(crate) fn ensure(prerequisite: Prerequisite) -> Outcome {
         }
         Prerequisite::Postgresql => ensure_debian_package("postgresql", postgresql_is_there),
         Prerequisite::Pgbouncer => ensure_debian_package("pgbouncer", || succeeds("pgbouncer --version")),
+        Prerequisite::Oathtool => ensure_debian_package("oathtool", || succeeds("oathtool --version")),
         Prerequisite::Chromium => ensure_debian_package("chromium", || succeeds("chromium --version")),
         Prerequisite::Firefox => ensure_debian_package("firefox-esr", || succeeds("firefox-esr --version")),
     }

@@ -8,6 +8,7 @@ const NEEDED: &[Prerequisite] = &[
     Prerequisite::NodePackages,
     Prerequisite::Postgresql,
     Prerequisite::Pgbouncer,
+    Prerequisite::Oathtool,
     Prerequisite::Chromium,
     Prerequisite::Firefox,
 ];

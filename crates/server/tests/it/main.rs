@@ -157,6 +157,7 @@ mod two_step_calls;
 mod two_step_enrolment;
 mod two_step_fresh;
 mod two_step_limits;
+mod two_step_oathtool;
 mod two_step_races;
 mod two_step_required;
 mod two_step_reset;
