@@ -29,6 +29,7 @@ embedded! {
     "console/layout.html" "console/parts.html"
     "console/sign_in.html" "console/confirm.html" "console/activate.html"
     "console/users.html" "console/chosen.html" "console/bulk_result.html" "console/user_new.html"
+    "console/user.html" "console/audit.html" "console/mails.html"
     }
 }
 

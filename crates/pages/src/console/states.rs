@@ -1,15 +1,19 @@
 //! Every page of the console in every state, with sample values: for the preview and for tests.
 
 mod entrance;
+mod events;
+mod mails;
+mod user;
 mod users;
 
 use super::frame::{Crumb, CrumbText, Frame, Operator, Place};
 use super::message::{Fault, Notice, Problem};
-use super::views::{Listing, PersonLink};
+use super::views::{ClientShown, Listing, PersonLink};
 use crate::frame::{Ending, Form};
 use crate::message::When;
-use crate::states::{NOW, Person, ago, passkey, providers, rules, seconds};
+use crate::states::{NOW, Person, ago, later, passkey, providers, rules, seconds};
 use crate::view::View;
+use crate::views::Device;
 use latchkey_domain::operator::Role;
 use latchkey_domain::user::UserId;
 
@@ -87,7 +91,13 @@ const fn is_for_all(place: Place) -> bool {
 /// Returns all pages of the console in all states, with the sample texts of a person.
 #[must_use]
 pub fn all(person: &Person) -> Vec<State> {
-    let groups = [entrance::states(person), users::states(person)];
+    let groups = [
+        entrance::states(person),
+        users::states(person),
+        user::states(person),
+        events::states(person),
+        mails::states(person),
+    ];
     groups.into_iter().flatten().collect()
 }
 
@@ -97,6 +107,11 @@ fn form(action: &str) -> Form {
 
 fn user_id(index: u8) -> UserId {
     UserId::new(NOW, [index; 10])
+}
+
+fn client(person: &Person) -> ClientShown {
+    let (browser, system) = (Some(person.browser.clone()), Some(person.system.clone()));
+    ClientShown { device: Device { browser, system }, address: "2001:db8:85a3::8a2e:370:7334".to_owned() }
 }
 
 fn link(person: &Person, index: u8) -> PersonLink {

@@ -2,10 +2,19 @@
 //! act that the role of the operator may not allow.
 
 mod entrance;
+mod events;
+mod mails;
 mod parts;
+mod user;
 mod users;
 
 pub use entrance::{Activate, ActivateStep, Confirm, ConfirmStep, ConfirmWay, Purpose, SignIn};
+pub use events::{Audit, By, Detail, EventRow};
+pub use mails::{MailFate, MailRow, Mails};
 pub(super) use parts::word;
-pub use parts::{AccountState, Choice, Column, Direction, Filter, Listing, PersonLink};
+pub use parts::{AccountState, Choice, ClientShown, Column, Direction, Filter, Listing, PersonLink};
+pub use user::{
+    Avatar, ChangeAddress, FactorRow, IdentityRow, LimitRow, Obstacle, OperatorMark, PublicProfile,
+    SetPassword, UserActs, UserPage, UserSession, Ways,
+};
 pub use users::{BulkAct, BulkOutcome, BulkResult, Chosen, ChosenRow, Outcome, UserNew, UserRow, Users};

@@ -6,6 +6,8 @@ use latchkey_domain::user::UserId;
 use latchkey_domain::words;
 use serde::{Serialize, Serializer};
 
+use crate::views::Device;
+
 /// Writes a value of a type that has words, such as a role.
 pub(in crate::console) fn word<T: Display, S: Serializer>(
     word: &T,
@@ -68,6 +70,13 @@ pub struct PersonLink {
     pub id: UserId,
     /// Email address; `None` if the account is deleted.
     pub email: Option<String>,
+}
+
+/// A client: device in words, and network address.
+#[derive(Debug, Clone, Serialize)]
+pub struct ClientShown {
+    pub device: Device,
+    pub address: String,
 }
 
 words! {

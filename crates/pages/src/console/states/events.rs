@@ -1,0 +1,74 @@
+//! Sample states of the audit.
+
+use latchkey_domain::audit::{AuditKind, EventId};
+
+use super::{State, ago, client, link, middle, whole};
+use crate::console::Place;
+use crate::console::views::{Audit, By, Choice, Detail, EventRow, Filter, PersonLink};
+use crate::states::{NOW, Person};
+
+pub(super) fn states(person: &Person) -> Vec<State> {
+    let full = || Audit {
+        filters: filters("sign_in_failed"),
+        user: person.email.clone(),
+        address: "192.0.2.7".to_owned(),
+        since: "2026-05-01".to_owned(),
+        until: "2026-05-04".to_owned(),
+        clear: Some("/console/audit".to_owned()),
+        list: middle(rows(person, 50, true), "/console/audit"),
+        export: "/console/audit/events.jsonl".to_owned(),
+    };
+    let first = || Audit {
+        filters: filters(""),
+        user: String::new(),
+        address: String::new(),
+        since: String::new(),
+        until: String::new(),
+        clear: None,
+        list: whole(Vec::new()),
+        ..full()
+    };
+    let page = |name, view| State::inside(name, person, Place::Audit, view);
+    vec![
+        page("console.audit", Audit { list: middle(rows(person, 50, true), "/console/audit"), ..first() }),
+        page("console.audit.filtered", full()),
+        page("console.audit.no_match", Audit { list: whole(Vec::new()), ..full() }),
+        page("console.audit.empty", first()),
+    ]
+}
+
+fn filters(chosen: &str) -> Vec<Filter> {
+    let kinds = AuditKind::ALL.iter().map(|kind| kind.as_str());
+    let choice = |value: &str| Choice { value: value.to_owned(), label: None, is_chosen: value == chosen };
+    let of = |name, values: Vec<&str>| Filter {
+        name,
+        choices: std::iter::once("").chain(values).map(choice).collect(),
+    };
+    vec![of("event", kinds.collect()), of("actor", vec!["user", "key", "operator", "system"])]
+}
+
+/// Returns events of all kinds in turn.
+pub(super) fn rows(person: &Person, count: u8, has_people: bool) -> Vec<EventRow> {
+    let kinds = AuditKind::ALL;
+    let row = |index: u8| EventRow {
+        id: EventId::new(NOW, [index; 10]),
+        kind: kinds[usize::from(index) % kinds.len()],
+        at: ago(u64::from(index) * 2),
+        by: match index % 4 {
+            0 | 1 => By::User,
+            2 => By::Operator { name: person.name.clone() },
+            _ if index % 8 == 3 => By::Key,
+            _ => By::System,
+        },
+        person: (has_people && index % 6 != 5).then(|| PersonLink {
+            email: (index % 7 != 3).then(|| person.email.clone()),
+            ..link(person, index)
+        }),
+        client: (index % 4 != 3).then(|| client(person)),
+        details: (index % 5 == 2)
+            .then(|| Detail { name: "reason".to_owned(), value: person.thing.clone() })
+            .into_iter()
+            .collect(),
+    };
+    (0..count).map(row).collect()
+}
