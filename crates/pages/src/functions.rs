@@ -7,6 +7,7 @@ use latchkey_domain::time::Timestamp;
 use minijinja::value::{Kwargs, ValueKind};
 use minijinja::{Environment, Error, ErrorKind, Value};
 
+use crate::chart;
 use crate::escape::{self, write_text};
 use crate::languages::{Catalogue, Piece, pieces};
 use crate::message::{AT, SECONDS};
@@ -41,6 +42,15 @@ fn texts(shared: &Arc<Shared>, index: usize) -> impl Fn(&dyn Fn(&Catalogue) -> M
 
 /// Adds the functions that only the console has: short times and days, for tables.
 pub(crate) fn add_console(environment: &mut Environment<'static>, shared: &Arc<Shared>) {
+    environment.add_function("chart", |days: Vec<Value>, label: &str| -> Made {
+        let number = |day: &Value, name| -> Result<u64, Error> {
+            Ok(day.get_attr(name)?.as_i64().and_then(|number| u64::try_from(number).ok()).unwrap_or_default())
+        };
+        let bars = days.iter().map(|day| Ok((number(day, "sign_ins")?, number(day, "failures")?)));
+        let bars: Vec<_> = bars.collect::<Result<_, Error>>()?;
+        Ok(Value::from_safe_string(chart::bars(&bars, label)))
+    });
+    environment.add_function("bytes", |bytes: u64| size_in_words(bytes));
     let with = texts(shared, 0);
     environment.add_function("day", move |at: Value| {
         with(&|words| Ok(words.dated("time.day", stored_time(&at)?).into()))
@@ -177,6 +187,18 @@ fn device_name(words: &Catalogue, device: &Value) -> Made {
         (true, true) => "device.unknown",
     };
     fill(words, key, &|name| device.get_attr(name).ok(), Form::Text)
+}
+
+/// Returns a number of bytes in the largest unit that fits: `12.3 MiB`.
+fn size_in_words(bytes: u64) -> String {
+    const UNITS: [(&str, u64); 3] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+    match UNITS.into_iter().find(|(_, unit)| bytes >= *unit) {
+        Some((name, unit)) => {
+            let tenths = (u128::from(bytes) * 10).div_ceil(u128::from(unit));
+            format!("{}.{} {name}", tenths / 10, tenths % 10)
+        }
+        None => format!("{bytes} B"),
+    }
 }
 
 /// Returns the first letters of the first and the last word, in capitals.

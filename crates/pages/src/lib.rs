@@ -7,6 +7,7 @@
 //! URL of that return has a *ticket*, in which the target and its code are encrypted for this browser.
 
 mod assets;
+mod chart;
 pub mod console;
 mod environment;
 mod escape;

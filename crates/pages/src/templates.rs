@@ -30,6 +30,8 @@ embedded! {
     "console/sign_in.html" "console/confirm.html" "console/activate.html"
     "console/users.html" "console/chosen.html" "console/bulk_result.html" "console/user_new.html"
     "console/user.html" "console/audit.html" "console/mails.html"
+    "console/overview.html" "console/system.html" "console/sessions.html" "console/irreversible.html"
+    "console/operators.html" "console/signing.html" "console/error.html" "console/again.html"
     }
 }
 

@@ -3,6 +3,9 @@
 mod entrance;
 mod events;
 mod mails;
+mod operators;
+mod other;
+mod overview;
 mod user;
 mod users;
 
@@ -97,6 +100,9 @@ pub fn all(person: &Person) -> Vec<State> {
         user::states(person),
         events::states(person),
         mails::states(person),
+        overview::states(person),
+        operators::states(person),
+        other::states(person),
     ];
     groups.into_iter().flatten().collect()
 }

@@ -4,6 +4,9 @@
 mod entrance;
 mod events;
 mod mails;
+mod operators;
+mod other;
+mod overview;
 mod parts;
 mod user;
 mod users;
@@ -11,6 +14,11 @@ mod users;
 pub use entrance::{Activate, ActivateStep, Confirm, ConfirmStep, ConfirmWay, Purpose, SignIn};
 pub use events::{Audit, By, Detail, EventRow};
 pub use mails::{MailFate, MailRow, Mails};
+pub use operators::{
+    ActivationLink, Grant, GrantState, KeyState, OperatorRow, Operators, Signing, SigningKey,
+};
+pub use other::{Again, ErrorCause, ErrorPage, Irreversible, IrreversibleAct, SessionRow, Sessions};
+pub use overview::{Check, Database, Day, InstanceRow, Numbers, Overview, System, Warning};
 pub(super) use parts::word;
 pub use parts::{AccountState, Choice, ClientShown, Column, Direction, Filter, Listing, PersonLink};
 pub use user::{

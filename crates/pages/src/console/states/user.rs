@@ -25,7 +25,7 @@ pub(super) fn states(person: &Person) -> Vec<State> {
         page("console.user.viewer", full(person, Role::Viewer)).by(person, Role::Viewer),
         page("console.user.support", full(person, Role::Support)).by(person, Role::Support),
         page("console.user.admin", full(person, Role::Admin)).by(person, Role::Admin),
-        page("console.user.operator", UserPage { operator: operator(Role::Admin, false), ..owner() }),
+        page("console.user.operator", UserPage { operator: Some(operator(Role::Admin, false)), ..owner() }),
         page("console.user.protected", protected(person)).by(person, Role::Support),
         page(
             "console.user.refused_metadata",
@@ -97,13 +97,13 @@ fn empty(person: &Person) -> UserPage {
     }
 }
 
-fn operator(role: Role, is_protected: bool) -> Option<OperatorMark> {
-    Some(OperatorMark { role, is_protected })
+const fn operator(role: Role, is_protected: bool) -> OperatorMark {
+    OperatorMark { role, is_protected }
 }
 
 fn protected(person: &Person) -> UserPage {
     UserPage {
-        operator: operator(Role::Owner, true),
+        operator: Some(operator(Role::Owner, true)),
         acts: UserActs::default(),
         ..full(person, Role::Viewer)
     }
@@ -170,7 +170,7 @@ fn session(person: &Person, index: u8, role: Role) -> UserSession {
         id: SessionId::new(NOW, [index; 10]),
         name: (index == 1).then(|| person.thing.clone()),
         client: client(person),
-        is_pages: index % 3 == 0,
+        is_pages: index.is_multiple_of(3),
         opened: ago(hours * 5 + 20),
         last_seen: ago(hours),
         end: act(role, Role::Support, "end-session"),

@@ -1,0 +1,107 @@
+//! Views of the whole: the overview, and the system.
+
+use serde::Serialize;
+
+use super::events::EventRow;
+use crate::frame::Form;
+use crate::message::When;
+use crate::view::views;
+
+/// The overview: numbers, chart, warnings, and what changed last.
+#[derive(Debug, Clone, Serialize)]
+pub struct Overview {
+    pub numbers: Numbers,
+    /// Time at which the numbers were counted.
+    pub as_of: When,
+    /// The last 30 days in UTC, the oldest first.
+    pub days: Vec<Day>,
+    pub warnings: Vec<Warning>,
+    pub changes: Vec<EventRow>,
+}
+
+/// Numbers of the service.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub struct Numbers {
+    pub accounts: u64,
+    pub verified: u64,
+    pub new_day: u64,
+    pub new_week: u64,
+    /// Sign-ins and failed ones of the last 24 hours.
+    pub sign_ins: u64,
+    pub failures: u64,
+    /// Live sessions.
+    pub sessions: u64,
+    pub mails_waiting: u64,
+    pub mails_dead: u64,
+}
+
+/// Numbers of a day.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Day {
+    /// Begin of the day.
+    pub day: When,
+    pub sign_ups: u64,
+    pub sign_ins: u64,
+    pub failures: u64,
+}
+
+/// A warning of `doctor` or `config check`, with its remedy.
+#[derive(Debug, Clone, Serialize)]
+pub struct Warning {
+    /// True if something does not work.
+    pub is_error: bool,
+    pub text: String,
+    pub remedy: Option<String>,
+}
+
+/// The system: instances, database, workers, and the checks of `doctor`.
+#[derive(Debug, Clone, Serialize)]
+pub struct System {
+    pub instances: Vec<InstanceRow>,
+    pub database: Database,
+    /// Age in seconds of the oldest mail that is due; 0 if none waits.
+    pub outbox_lag: u64,
+    /// Passwords that wait for a thread, and the most that may.
+    pub hash_queue: u64,
+    pub hash_queue_most: u64,
+    /// Last backup that the service knows of.
+    pub last_backup: Option<When>,
+    /// Results of `doctor`; `None` before it runs.
+    pub checks: Option<Vec<Check>>,
+    /// Form that runs `doctor` now.
+    pub run_checks: Option<Form>,
+}
+
+/// An instance that was seen lately.
+#[derive(Debug, Clone, Serialize)]
+pub struct InstanceRow {
+    pub id: String,
+    pub version: String,
+    pub since: When,
+    pub seen: When,
+    /// True for the instance that shows the page.
+    pub is_this: bool,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Database {
+    /// Engine with its version, such as `PostgreSQL 17.2`.
+    pub engine: String,
+    pub bytes: u64,
+    /// Number of the last migration.
+    pub migration: u64,
+}
+
+/// A check of `doctor`.
+#[derive(Debug, Clone, Serialize)]
+pub struct Check {
+    pub name: String,
+    pub is_good: bool,
+    /// What was found, with the remedy.
+    pub detail: String,
+}
+
+views! {
+    Overview "console/overview.html"
+    System "console/system.html"
+}
