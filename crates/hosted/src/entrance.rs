@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use latchkey_service::sessions::{Entrance, Opened, PageSession, PageSignedIn};
+use latchkey_domain::page_session::PageToken;
+use latchkey_domain::session::Session;
+use latchkey_service::sessions::{Entrance, Opened, PageSession, PageSignedIn, cookie_lifetime};
 use serde::{Deserialize, Serialize};
 
 use crate::errors::PageError;
@@ -50,16 +52,20 @@ pub(crate) async fn take_session(
     visit: &mut Visit,
     signed_in: &PageSignedIn,
 ) -> Result<PageSession, Rejection> {
-    let token = signed_in.token.expose();
-    let cookie = &visit.hosted.cookies.pages;
-    let cookie = match signed_in.cookie_lifetime(visit.now) {
-        Some(lifetime) => cookie.set(&token, lifetime),
-        None => cookie.set_until_closed(&token),
-    };
-    visit.set_cookie(cookie)?;
+    set_token(visit, &signed_in.token, &signed_in.session)?;
     let client = visit.to_client();
     let found = visit.service().page_sessions.find(&signed_in.token, &visit.browser.secret, &client).await?;
     Ok(found.ok_or_else(PageError::stale_form)?)
+}
+
+/// Sets the cookie of a page session to its new token.
+pub(crate) fn set_token(visit: &mut Visit, token: &PageToken, session: &Session) -> Result<(), PageError> {
+    let (cookie, token) = (&visit.hosted.cookies.pages, token.expose());
+    let cookie = match cookie_lifetime(session, visit.now) {
+        Some(lifetime) => cookie.set(&token, lifetime),
+        None => cookie.set_until_closed(&token),
+    };
+    visit.set_cookie(cookie)
 }
 
 /// Ends a flow with a page session; returns the address of the next page.

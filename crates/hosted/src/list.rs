@@ -17,4 +17,5 @@ pub(crate) const PAGES: &[&Page] = &[
     &account::sessions::PAGE,
     &account::confirm::PAGE,
     &account::email::PAGE,
+    &account::password::PAGE,
 ];

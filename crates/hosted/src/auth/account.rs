@@ -14,6 +14,7 @@ use crate::visit::{Outcome, Visit};
 
 pub(crate) mod confirm;
 pub(crate) mod email;
+pub(crate) mod password;
 pub(crate) mod sessions;
 
 const PATH: &str = "/auth/account";

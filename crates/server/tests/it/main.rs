@@ -93,6 +93,7 @@ mod page_sessions;
 mod page_step_up;
 mod pages_account;
 mod pages_account_email;
+mod pages_account_password;
 mod pages_account_sessions;
 mod pages_confirm;
 mod pages_forms;

@@ -87,14 +87,6 @@ impl PageSignIn {
     }
 }
 
-impl PageSignedIn {
-    /// Returns the lifetime of the cookie, see [`cookie_lifetime`].
-    #[must_use]
-    pub fn cookie_lifetime(&self, now: Timestamp) -> Option<Duration> {
-        cookie_lifetime(&self.session, now)
-    }
-}
-
 /// Returns the lifetime of the cookie of a page session; `None` if the cookie ends with the browser.
 #[must_use]
 pub fn cookie_lifetime(session: &Session, now: Timestamp) -> Option<Duration> {
