@@ -662,6 +662,12 @@ export type components = {
         /** @description A change of the email address that is not completed. */
         EmailChange: {
             /**
+             * Format: uuid
+             * @description The id of the change. The codes of its mails are good with it alone.
+             * @example 0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b
+             */
+            changeId?: string;
+            /**
              * Format: idn-email
              * @description The address as its owner typed it.
              * @example ada@example.org

@@ -9,7 +9,7 @@ use aws_lc_rs::hmac;
 use latchkey_domain::challenge::{ChallengeKind, SecondFactorPolicy};
 use latchkey_domain::client::Client;
 use latchkey_domain::codes::{CodeMac, SixDigitCode};
-use latchkey_domain::email_change::EmailChange;
+use latchkey_domain::email_change::{EmailChange, EmailChangeId};
 use latchkey_domain::factors::{FactorId, Factors as OwnFactors, TotpFactor, TotpStep};
 use latchkey_domain::guess_limits::{self, SecondFactorGuard};
 use latchkey_domain::ids::{SessionId, UserId};
@@ -130,6 +130,8 @@ pub struct Account {
     pub reauthenticate_with: Vec<ChallengeKind>,
     /// Change of address that is not completed; `None` if there is none.
     pub email_change: Option<EmailChange>,
+    /// Id of the change, if the presented session began it and may confirm it.
+    pub own_change: Option<EmailChangeId>,
     /// Language of the account's mails; `None` uses the language of the request that causes a mail.
     pub locale: Option<Locale>,
 }

@@ -29,7 +29,8 @@ both_stores! {
         assert_eq!(keys(&begun), ["changeId", "expiresAt", "message", "needs", "success"]);
         assert_eq!((&begun["needs"], &begun["success"]), (&json!(["new", "current"]), &json!(true)));
         assert_eq!(begun["expiresAt"], "2026-03-02T10:30:00.000Z");
-        let open = json!({"newEmail": NEW, "proven": [], "expiresAt": begun["expiresAt"]});
+        let (id, expiry) = (&begun["changeId"], &begun["expiresAt"]);
+        let open = json!({"changeId": id, "newEmail": NEW, "proven": [], "expiresAt": expiry});
         assert_eq!(account(&ada).await["emailChange"], open);
         let (id, new) = (id_of(&begun), app.mail_to(NEW).await.code());
         let needs = confirm(&ada, &id, &new, "").send().await.expect(200);
@@ -226,6 +227,21 @@ both_stores! {
         confirm(&ada, &id, &new, &current).send().await.expect(200);
         assert_eq!(session_count(&ada).await, 1);
         other.get("/api/auth/account").send().await.refused(401, "AUTH_UNAUTHORIZED");
+    }
+
+    // A page that was loaded anew, by the same session.
+    with(|b| b.verification_by_code())
+    async fn change_goes_on_after_a_reload_in_its_session_alone(app) {
+        let ada = app.user("ada").await;
+        let Begun { new, current, .. } = begun(&app, &ada, &ada.email, NEW).await;
+        let other = app.with_session(&ada.sign_in_again().await);
+        assert_eq!(keys(&account(&other).await["emailChange"]), ["expiresAt", "newEmail", "proven"]);
+
+        let refreshed = app.with_session(&Session::of(&ada.refreshed().await));
+        let id = id_of(&account(&refreshed).await["emailChange"]);
+
+        confirm(&refreshed, &id, &new, &current).send().await.expect(200);
+        assert_eq!(account(&refreshed).await["user"]["email"], NEW);
     }
 
     with(|b| b.verification_by_code())

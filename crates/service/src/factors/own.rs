@@ -54,6 +54,10 @@ impl Factors {
             },
             user,
             factors,
+            own_change: email_change
+                .as_ref()
+                .filter(|change| change.session_id == Some(by.session_id))
+                .map(|change| change.id),
             email_change,
             locale,
         })

@@ -6,7 +6,7 @@ use axum::routing::on;
 use http::header::SET_COOKIE;
 use http::{HeaderMap, StatusCode};
 use latchkey_domain::email::Email;
-use latchkey_domain::email_change::EmailChange;
+use latchkey_domain::email_change::{EmailChange, EmailChangeId};
 use latchkey_domain::locale::Locale;
 use latchkey_domain::time::Timestamp;
 use latchkey_service::factors::Account;
@@ -73,6 +73,10 @@ pub struct ChangeAccountRequest {
 #[serde(rename_all = "camelCase")]
 #[schema(as = EmailChange)]
 pub struct EmailChangeBody {
+    /// Id for `confirmEmailChange`. Only the session that began the change gets it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = fields::shown::<EmailChangeId>)]
+    change_id: Option<EmailChangeId>,
     #[schema(schema_with = fields::shown::<Email>)]
     new_email: String,
     #[schema(schema_with = proven)]
@@ -158,16 +162,20 @@ impl AccountBody {
             level: account.level.as_number(),
             auth_time: account.auth_time,
             fresh_until: account.fresh_until,
-            email_change: account.email_change.map(EmailChangeBody::from),
+            email_change: account
+                .email_change
+                .as_ref()
+                .map(|change| EmailChangeBody::new(change, account.own_change)),
             locale: account.locale.map(|locale| locale.as_str().to_owned()),
             reauthenticate_with: account.reauthenticate_with.iter().map(|kind| kind.as_str()).collect(),
         }
     }
 }
 
-impl From<EmailChange> for EmailChangeBody {
-    fn from(change: EmailChange) -> Self {
+impl EmailChangeBody {
+    fn new(change: &EmailChange, change_id: Option<EmailChangeId>) -> Self {
         Self {
+            change_id,
             new_email: change.new_email.as_typed().to_owned(),
             proven: words(&change.proven()),
             expires_at: change.expires_at,
