@@ -40,7 +40,7 @@ pub use preview::{Preview, PreviewError, write_preview};
 pub use states::{Person, State, all as all_states};
 pub use templates::TemplateError;
 pub use theme::{
-    Adjustment, Colour, ColourScheme, Css, Font, InvalidColour, InvalidFile, Layout, Picture, Radius, Theme,
-    Woff2,
+    Adjustment, Colour, ColourScheme, Css, Font, InvalidColour, InvalidFile, Layout, Picture, Radius, Sample,
+    Theme, Woff2,
 };
 pub use view::View;

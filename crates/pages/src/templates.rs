@@ -32,6 +32,7 @@ embedded! {
     "console/user.html" "console/audit.html" "console/mails.html"
     "console/overview.html" "console/system.html" "console/sessions.html" "console/irreversible.html"
     "console/operators.html" "console/signing.html" "console/error.html" "console/again.html"
+    "console/settings.html" "console/setting.html" "console/setting_change.html" "console/theme.html" "console/providers.html"
     }
 }
 

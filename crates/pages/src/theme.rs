@@ -116,6 +116,23 @@ pub struct Adjustment {
     pub replacement: Colour,
 }
 
+/// The colours of a page in one scheme, as in CSS.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Sample {
+    /// `light` or `dark`.
+    pub scheme: &'static str,
+    pub background: String,
+    pub surface: String,
+    pub line: String,
+    pub text: String,
+    pub muted: String,
+    pub accent: String,
+    pub on_accent: String,
+    pub accent_text: String,
+    /// Radius of corners, in pixels.
+    pub radius: u8,
+}
+
 impl Default for Theme {
     fn default() -> Self {
         Self {
@@ -202,6 +219,33 @@ impl Theme {
             }
         }
         adjustments
+    }
+
+    /// Returns the colours of a page in each scheme that the theme allows, for a preview.
+    #[must_use]
+    pub fn samples(&self) -> Vec<Sample> {
+        let schemes = [
+            ("light", ColourScheme::Dark, Self::light as fn(&Self) -> Palette),
+            ("dark", ColourScheme::Light, Self::dark),
+        ];
+        let shown = schemes.into_iter().filter(|(_, other, _)| self.colour_scheme != *other);
+        let sample = |(scheme, _, palette): (_, _, fn(&Self) -> Palette)| {
+            let palette = palette(self);
+            let colour = |name| palette.get(name).to_string();
+            Sample {
+                scheme,
+                background: colour("background"),
+                surface: colour("surface"),
+                line: colour("line"),
+                text: colour("text"),
+                muted: colour("muted"),
+                accent: colour("accent"),
+                on_accent: colour("on-accent"),
+                accent_text: colour("accent-text"),
+                radius: self.radius.0,
+            }
+        };
+        shown.map(sample).collect()
     }
 
     fn light(&self) -> Palette {

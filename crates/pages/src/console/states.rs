@@ -6,6 +6,7 @@ mod mails;
 mod operators;
 mod other;
 mod overview;
+mod settings;
 mod user;
 mod users;
 
@@ -102,6 +103,7 @@ pub fn all(person: &Person) -> Vec<State> {
         mails::states(person),
         overview::states(person),
         operators::states(person),
+        settings::states(person),
         other::states(person),
     ];
     groups.into_iter().flatten().collect()

@@ -8,6 +8,7 @@ mod operators;
 mod other;
 mod overview;
 mod parts;
+mod settings;
 mod user;
 mod users;
 
@@ -21,6 +22,10 @@ pub use other::{Again, ErrorCause, ErrorPage, Irreversible, IrreversibleAct, Ses
 pub use overview::{Check, Database, Day, InstanceRow, Numbers, Overview, System, Warning};
 pub(super) use parts::word;
 pub use parts::{AccountState, Choice, ClientShown, Column, Direction, Filter, Listing, PersonLink};
+pub use settings::{
+    Adjusted, DiffKind, DiffLine, Provider, ProviderTest, Providers, RedirectOutcome, RedirectTester,
+    Setting, SettingChange, SettingField, SettingGroup, Settings, Source, ThemePage,
+};
 pub use user::{
     Avatar, ChangeAddress, FactorRow, IdentityRow, LimitRow, Obstacle, OperatorMark, PublicProfile,
     SetPassword, UserActs, UserPage, UserSession, Ways,
