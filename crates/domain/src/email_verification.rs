@@ -124,7 +124,8 @@ impl VerificationEffects {
                 revokes_codes: true,
                 drops_password: false, // the reset replaces it
                 ends_sessions: true,
-                is_notified: false, // a mail tells of every reset
+                // A pending account loses only its password, of which another mail tells.
+                is_notified: account.may_be_hijacked() && !account.is_pending,
                 ..Self::removing(account.may_be_hijacked())
             },
             Verification::Provider | Verification::SignIn => {

@@ -200,6 +200,7 @@ async fn email_codes(m: &mut Measured) {
         password: password("reset"),
         event: event(next()),
         mail: Some(mail(next())),
+        cleared: Some(mail(next())),
         now: at(2),
     };
     op!(m.reset_password(reset()), "good");

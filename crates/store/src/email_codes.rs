@@ -260,6 +260,8 @@ pub struct ResetPassword {
     pub event: AuditEvent,
     /// Mail of kind `PasswordWasReset` to the owner; `None` if security notifications are off.
     pub mail: Option<NewMail>,
+    /// Mail of kind `AccountCleared`, written if the reset removes data of the account; `None` writes no mail.
+    pub cleared: Option<NewMail>,
     /// Time of the request, used as the current time throughout the operation.
     pub now: Timestamp,
 }

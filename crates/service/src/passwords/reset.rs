@@ -102,6 +102,7 @@ impl Passwords {
             password: self.hasher.hash_like(new, subject.last_sign_up.as_ref()).await?,
             event: self.kernel.event(AuditKind::PasswordReset, Actor::User, Some(client), now),
             mail: self.kernel.notification(Some(client), None, now)?,
+            cleared: self.kernel.required_notification(Some(client), None, now)?,
             now,
         };
         match self.kernel.store.reset_password(reset).await? {

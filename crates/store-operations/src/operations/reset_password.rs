@@ -53,7 +53,7 @@ pub(crate) async fn begin<E: Executor>(
 /// Sets the password, marks the token as used and verifies the email address. Changes nothing if the
 /// token is not valid or a second factor is needed.
 pub(crate) async fn reset<E: Executor>(engine: &E, reset: ResetPassword) -> StoreResult<ResetOutcome> {
-    let ResetPassword { token: hash, password, event, mail, now } = reset;
+    let ResetPassword { token: hash, password, event, mail, cleared, now } = reset;
     let mut reads = Script::default();
     let presented = TokenSlots::lock(&mut reads, hash);
     engine
@@ -69,7 +69,7 @@ pub(crate) async fn reset<E: Executor>(engine: &E, reset: ResetPassword) -> Stor
             let proven = presented.proven(results, token.account)?;
             let mut writes = Script::default();
             link_tokens::use_token(&mut writes, hash, now);
-            prove(&mut writes, &proven, Verification::Reset, None, now);
+            prove(&mut writes, &proven, Verification::Reset, cleared.as_ref(), now);
             identities::delete_strange(&mut writes, id);
             users::save_password(&mut writes, id, &password, true, now);
             sign_up_attempts::forget_incomparable(&mut writes, id, &password);

@@ -255,7 +255,8 @@ impl World {
     /// Resets a password.
     pub(super) async fn reset(&self, token: TokenHash, secret: &str, now: Timestamp) -> Option<User> {
         let event = self.event(AuditKind::PasswordReset, now);
-        let reset = ResetPassword { token, password: password(secret), event, mail: None, now };
+        let reset =
+            ResetPassword { token, password: password(secret), event, mail: None, cleared: None, now };
         match self.reset_password(reset).await.unwrap() {
             ResetOutcome::Reset(user) => Some(*user),
             ResetOutcome::NeedsSecondFactor | ResetOutcome::Refused => None,

@@ -149,6 +149,7 @@ pub(super) async fn a_reset_needs_the_second_factor(world: World) {
         password: password("new"),
         event: world.event(AuditKind::PasswordReset, at(1)),
         mail: None,
+        cleared: None,
         now: at(1),
     };
     assert_eq!(world.reset_password(reset).await.unwrap(), ResetOutcome::NeedsSecondFactor);

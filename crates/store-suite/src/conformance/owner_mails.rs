@@ -72,7 +72,14 @@ async fn reset(world: &World, name: &str) {
     let event = world.event(AuditKind::PasswordReset, at(1));
     let mail = Some(world.mail(at(1)));
     world
-        .reset_password(ResetPassword { token, password: password("new"), event, mail, now: at(1) })
+        .reset_password(ResetPassword {
+            token,
+            password: password("new"),
+            event,
+            mail,
+            cleared: None,
+            now: at(1),
+        })
         .await
         .unwrap();
 }

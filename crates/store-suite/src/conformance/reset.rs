@@ -192,7 +192,14 @@ pub(super) async fn a_reset_is_audited_with_its_user(world: World) {
     let user = world.verified("ada", at(0)).await;
     let token = world.send_link(&key("ada"), Reset, at(0)).await;
     let (event, secret) = (world.event(AuditKind::PasswordReset, at(1)), password("fresh"));
-    let reset = ResetPassword { token, password: secret, event: event.clone(), mail: None, now: at(1) };
+    let reset = ResetPassword {
+        token,
+        password: secret,
+        event: event.clone(),
+        mail: None,
+        cleared: None,
+        now: at(1),
+    };
 
     assert!(matches!(world.reset_password(reset).await.unwrap(), ResetOutcome::Reset(_)));
 
