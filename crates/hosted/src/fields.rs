@@ -4,6 +4,8 @@ use latchkey_domain::codes::EnteredCode;
 use latchkey_domain::email::Email;
 use latchkey_domain::password::Password;
 use latchkey_domain::profile::Name;
+use latchkey_domain::reason::Reason;
+use latchkey_domain::text::InvalidText;
 use latchkey_http::query::Query;
 use latchkey_pages::{Fault, Problem};
 
@@ -58,10 +60,19 @@ impl Fields {
 
     /// Reads a name, which may be left empty.
     pub(crate) fn name(&mut self, name: &'static str) -> Result<Option<Name>, PageError> {
+        self.optional(name, |text| Name::parse(text).map_err(InvalidText::reason))
+    }
+
+    /// Reads a text that may be left empty; line breaks are single characters.
+    pub(crate) fn optional<T>(
+        &mut self,
+        name: &'static str,
+        parse: impl FnOnce(&str) -> Result<T, Reason>,
+    ) -> Result<Option<T>, PageError> {
         if self.text(name)?.trim().is_empty() {
             return Ok(None);
         }
-        self.parse(name, |text| Name::parse(text).map_err(|error| fault_of(name, error.reason())))
+        self.parse(name, |text| parse(&text.replace("\r\n", "\n")).map_err(|reason| fault_of(name, reason)))
     }
 
     /// Returns the rejection of a form in which a field was refused. Call it after all fields are read.

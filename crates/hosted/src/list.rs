@@ -18,4 +18,5 @@ pub(crate) const PAGES: &[&Page] = &[
     &account::confirm::PAGE,
     &account::email::PAGE,
     &account::password::PAGE,
+    &account::profile::PAGE,
 ];

@@ -53,7 +53,7 @@ function submitOnce() {
   const sent = new Set();
   document.addEventListener("submit", (event) => {
     const form = /** @type {HTMLFormElement} */ (event.target);
-    if (event.defaultPrevented || form.method !== "post") return;
+    if (event.defaultPrevented || form.method !== "post" || "downloads" in form.dataset) return;
     if (sent.has(form) || form.querySelector("button[aria-disabled=true]")) return event.preventDefault();
     sent.add(form);
     for (const button of all("button:not([type=button])", form)) button.setAttribute("aria-disabled", "true");

@@ -22,6 +22,7 @@ embedded! {
     "challenge.html" "enroll.html" "recovery_codes.html" "codes_left.html"
     "account.html" "account_profile.html" "account_email.html" "account_password.html" "account_passkeys.html"
     "account_two_step.html" "account_sessions.html" "account_providers.html" "account_activity.html" "account_data.html"
+    "account_deleted.html"
     "error.html" "start.html"
     }
     /// Those of the console, which the operator cannot replace.

@@ -10,7 +10,8 @@ mod other;
 mod parts;
 
 pub use account::{
-    Account, AccountData, Activity, Conflict, Deletion, Event, Profile, ProfileFields, ProfileSummary,
+    Account, AccountData, Activity, Conflict, Deleted, Deletion, Event, Profile, ProfileFields,
+    ProfileSummary,
 };
 pub use credentials::{
     ChangeEmail, ChangePassword, LinkedProvider, Passkey, Passkeys, PendingEmail, Providers, Sessions, Totp,

@@ -40,7 +40,9 @@ pub enum InvalidAvatarUrl {
 }
 
 impl InvalidAvatarUrl {
-    const fn reason(self) -> Reason {
+    /// Returns the reason code of the error.
+    #[must_use]
+    pub const fn reason(self) -> Reason {
         match self {
             Self::Form => Reason::InvalidFormat,
             Self::Spaces => Reason::InvalidCharacters,
@@ -61,7 +63,9 @@ pub enum InvalidUsername {
 }
 
 impl InvalidUsername {
-    const fn reason(self) -> Reason {
+    /// Returns the reason code of the error.
+    #[must_use]
+    pub const fn reason(self) -> Reason {
         match self {
             Self::Form => Reason::InvalidFormat,
             Self::Reserved => Reason::Reserved,

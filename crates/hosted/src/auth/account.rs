@@ -1,9 +1,8 @@
 //! `/auth/account`: the overview of the own account, with the form that ends one of its sessions.
 
 use axum::routing::get;
+use latchkey_domain::profile::{Profile, Username};
 use latchkey_pages::views::{Account, ProfileSummary};
-use latchkey_service::Error;
-use latchkey_service::refusal::PROFILE_NOT_FOUND;
 use latchkey_service::sessions::PageSession;
 
 use crate::errors::PageError;
@@ -15,6 +14,7 @@ use crate::visit::{Outcome, Visit};
 pub(crate) mod confirm;
 pub(crate) mod email;
 pub(crate) mod password;
+pub(crate) mod profile;
 pub(crate) mod sessions;
 
 const PATH: &str = "/auth/account";
@@ -58,7 +58,7 @@ async fn view(visit: &Visit, session: &PageSession) -> Result<Account, PageError
         email: user.email.as_typed().to_owned(),
         is_verified: user.email_verified,
         verify: None,
-        profile: profile(visit, session).await?,
+        profile: profile::own(visit, session).await?.map(summary),
         has_password: user.has_password,
         passkeys: (passkeys > 0).then_some(passkeys),
         has_two_step: user.has_two_step(),
@@ -67,17 +67,10 @@ async fn view(visit: &Visit, session: &PageSession) -> Result<Account, PageError
         session_count: sessions.len() as u64,
         sessions: sessions.into_iter().take(MOST_SESSIONS).collect(),
         end: visit.form(PATH),
-        deletion: None, // an account in deletion has no session
     })
 }
 
-async fn profile(visit: &Visit, session: &PageSession) -> Result<Option<ProfileSummary>, PageError> {
-    match visit.service().profiles.own(session).await {
-        Ok(profile) => Ok(Some(ProfileSummary {
-            name: profile.name.as_str().to_owned(),
-            username: profile.username.map(|username| username.as_str().to_owned()),
-        })),
-        Err(Error::Refused(refusal)) if *refusal == PROFILE_NOT_FOUND => Ok(None),
-        Err(error) => Err(error.into()),
-    }
+fn summary(profile: Profile) -> ProfileSummary {
+    let username = profile.username.map(Username::into_string);
+    ProfileSummary { name: profile.name.into_string(), username }
 }

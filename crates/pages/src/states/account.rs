@@ -5,7 +5,7 @@ use latchkey_domain::audit::AuditKind;
 use super::{Person, State, ago, form, later};
 use crate::message::{Fault, Notice};
 use crate::views::{
-    Account, AccountData, Activity, Conflict, Deletion, Device, Event, Profile, ProfileFields,
+    Account, AccountData, Activity, Conflict, Deleted, Deletion, Device, Event, Profile, ProfileFields,
     ProfileSummary, Session,
 };
 
@@ -37,7 +37,10 @@ pub(super) fn states(person: &Person) -> Vec<State> {
     states.extend(profile(person));
     states.extend(activity(person));
     states.extend(data());
-    states.into_iter().map(|state| state.of(person)).collect()
+    states = states.into_iter().map(|state| state.of(person)).collect();
+    states.push(State::new("deleted", Deleted { deletion: Some(pending()) }));
+    states.push(State::new("deleted.at_once", Deleted { deletion: None }));
+    states
 }
 
 fn overview(person: &Person) -> Vec<State> {
@@ -55,7 +58,6 @@ fn overview(person: &Person) -> Vec<State> {
         sessions: sessions(person, 3),
         session_count: 5,
         end: form("/auth/account/sessions/end"),
-        deletion: None,
     };
     let bare = || Account {
         has_password: false,
@@ -80,7 +82,6 @@ fn overview(person: &Person) -> Vec<State> {
         State::new("account.no_password", bare()),
         State::new("account.no_profile", Account { profile: None, ..plain() }),
         State::new("account.unverified", unverified),
-        State::new("account.deletion", Account { deletion: Some(pending()), ..plain() }),
         State::new("account.kept", plain()).after(Notice::DeletionCancelled),
         State::new("account.email_verified", plain()).after(Notice::EmailVerified),
         State::new("account.email_changed", plain()).after(Notice::EmailChanged),
@@ -90,7 +91,7 @@ fn overview(person: &Person) -> Vec<State> {
 }
 
 fn pending() -> Deletion {
-    Deletion { at: later(14 * 24), keep: form("/auth/account/data/keep") }
+    Deletion { at: later(14 * 24), keep: form("/auth/account/data?act=keep") }
 }
 
 fn device(person: &Person) -> Device {
@@ -171,15 +172,13 @@ fn activity(person: &Person) -> Vec<State> {
 
 fn data() -> Vec<State> {
     let plain = || AccountData {
-        export: form("/auth/account/data/export"),
-        delete: Some(form("/auth/account/data/delete")),
+        export: form("/auth/account/data?act=export"),
+        delete: form("/auth/account/data?act=delete"),
         grace_days: 14,
-        deletion: None,
     };
     vec![
         State::new("data", plain()),
         State::new("data.at_once", AccountData { grace_days: 0, ..plain() }),
-        State::new("data.deletion", AccountData { delete: None, deletion: Some(pending()), ..plain() }),
         State::new("data.sign_in_again", plain()).with(Fault::SignInAgain),
         State::new("data.confirmed", plain()).after(Notice::Confirmed),
     ]

@@ -31,7 +31,6 @@ pub struct Account {
     pub session_count: u64,
     /// Form that ends one session.
     pub end: Form,
-    pub deletion: Option<Deletion>,
 }
 
 /// The name under which others see the account.
@@ -60,7 +59,7 @@ pub struct Profile {
     pub conflict: Option<Conflict>,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct ProfileFields {
     pub name: String,
     pub username: String,
@@ -102,10 +101,16 @@ pub struct Event {
 #[derive(Debug, Clone, Serialize)]
 pub struct AccountData {
     pub export: Form,
-    /// Form that deletes the account; `None` if its deletion is scheduled.
-    pub delete: Option<Form>,
+    /// Form that deletes the account.
+    pub delete: Form,
     /// Number of days for which a deleted account can be restored; 0 if it is deleted at once.
     pub grace_days: u64,
+}
+
+/// The account after its owner deleted it, shown to the browser that did.
+#[derive(Debug, Clone, Serialize)]
+pub struct Deleted {
+    /// The scheduled deletion; `None` if the account is deleted for good.
     pub deletion: Option<Deletion>,
 }
 
@@ -114,6 +119,7 @@ views! {
     Profile "account_profile.html"
     Activity "account_activity.html"
     AccountData "account_data.html"
+    Deleted "account_deleted.html"
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde calls")]

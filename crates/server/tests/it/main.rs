@@ -94,6 +94,7 @@ mod page_step_up;
 mod pages_account;
 mod pages_account_email;
 mod pages_account_password;
+mod pages_account_profile;
 mod pages_account_sessions;
 mod pages_confirm;
 mod pages_forms;

@@ -1,0 +1,108 @@
+//! `/auth/account/profile`: the own profile on the pages.
+
+use latchkey_testkit::{both_stores, json};
+
+use crate::pages_account::signed_in;
+
+const PATH: &str = "/auth/account/profile";
+const COUNTESS: [(&str, &str); 4] = [
+    ("name", "Ada Lovelace"),
+    ("username", "Countess"),
+    ("bio", "First line.\r\nSecond line."),
+    ("avatar_url", "https://example.org/ada.png"),
+];
+
+/// The fields with another value in one of them.
+fn with<'a>(name: &str, value: &'a str) -> Vec<(&'a str, &'a str)> {
+    let one =
+        |&(known, text): &(&'static str, &'static str)| (known, if known == name { value } else { text });
+    COUNTESS.iter().map(one).collect()
+}
+
+both_stores! {
+    with(|b| b.pages())
+    async fn form_changes_the_profile_and_shows_it_again(app) {
+        let ada = app.user("ada").await;
+        let browser = signed_in(&app).await;
+        let page = browser.get(PATH).await;
+
+        let done = browser.submit(&page, PATH, &COUNTESS).await;
+
+        let text = browser.follow(&done).await;
+        let text = text.hosted(200);
+        assert!(text.contains("Saved.") && text.contains("value=\"countess\""), "{text}");
+        assert!(text.contains("data-most=\"1000\"") && text.contains("At most 1,000 characters."), "{text}");
+        assert!(!text.contains("<img"), "{text}");
+        let profile = ada.get("/api/profiles/me").send().await.expect(200);
+        assert_eq!(profile["bio"], "First line.\nSecond line.");
+        assert_eq!(profile["avatar_url"], "https://example.org/ada.png");
+        assert!(browser.get("/auth/account").await.hosted(200).contains("@countess"));
+    }
+
+    with(|b| b.pages())
+    async fn empty_fields_are_removed_and_other_data_stays(app) {
+        let ada = app.user("ada").await;
+        let change = json!({"metadata": {"plan": "free"}, "bio": "old", "username": "ada"});
+        ada.patch("/api/profiles/me", change).send().await.expect(200);
+        let browser = signed_in(&app).await;
+        let page = browser.get(PATH).await;
+
+        let empty = [("name", ""), ("username", " "), ("bio", ""), ("avatar_url", "")];
+        assert_eq!(browser.submit(&page, PATH, &empty).await.status, 303);
+
+        let profile = ada.get("/api/profiles/me").send().await.expect(200);
+        assert_eq!((&profile["name"], &profile["bio"]), (&json!(""), &json!(null)));
+        assert_eq!((profile.get("username"), &profile["metadata"]["plan"]), (None, &json!("free")));
+    }
+
+    with(|b| b.pages())
+    async fn refusals_stand_at_their_fields_with_what_was_typed(app) {
+        let (_ada, bob) = (app.user("ada").await, app.user("bob").await);
+        bob.patch("/api/profiles/me", json!({"username": "countess"})).send().await.expect(200);
+        let browser = signed_in(&app).await;
+        let page = browser.get(PATH).await;
+        let long = "x".repeat(1_001);
+
+        for (field, value, status, told) in [
+            ("username", "Countess", 409, "This username is taken."),
+            ("username", "admin", 400, "This username cannot be used."),
+            ("username", "a b", 400, "Use 3 to 32 letters"),
+            ("bio", long.as_str(), 400, "Use at most 1,000 characters."),
+            ("avatar_url", "javascript:alert(1)", 400, "Enter a whole address"),
+        ] {
+            let refused = browser.submit(&page, PATH, &with(field, value)).await;
+            let text = refused.hosted(status);
+            assert!(text.contains(&format!("id=\"{field}-fault\">{told}")), "{field}: {text}");
+            assert!(text.contains(value), "{field}: {text}");
+        }
+    }
+
+    with(|b| b.pages())
+    async fn change_made_elsewhere_is_shown_beside_the_typed_one(app) {
+        let ada = app.user("ada").await;
+        let browser = signed_in(&app).await;
+        let page = browser.get(PATH).await;
+        ada.patch("/api/profiles/me", json!({"bio": "from the app"})).send().await.expect(200);
+
+        let refused = browser.submit(&page, PATH, &COUNTESS).await;
+
+        let text = refused.hosted(412);
+        assert!(text.contains("from the app") && text.contains("Second line."), "{text}");
+        assert_eq!(ada.get("/api/profiles/me").send().await.expect(200)["bio"], "from the app");
+        let saved = browser.submit(&refused, PATH, &COUNTESS).await;
+        assert_eq!(saved.status, 303, "{saved:?}");
+        assert_eq!(ada.get("/api/profiles/me").send().await.expect(200)["name"], "Ada Lovelace");
+    }
+
+    with(|b| b.pages().no_profile_on_sign_up())
+    async fn account_without_a_profile_makes_one_and_only_one(app) {
+        let _ada = app.user("ada").await;
+        let browser = signed_in(&app).await;
+        let page = browser.get(PATH).await;
+
+        assert_eq!(browser.submit(&page, PATH, &COUNTESS).await.status, 303);
+
+        let late = browser.submit(&page, PATH, &with("name", "Another")).await;
+        assert!(late.hosted(412).contains("Ada Lovelace"), "{late:?}");
+    }
+}
