@@ -19,4 +19,6 @@ pub(crate) const PAGES: &[&Page] = &[
     &account::email::PAGE,
     &account::password::PAGE,
     &account::profile::PAGE,
+    &account::activity::PAGE,
+    &account::data::PAGE,
 ];

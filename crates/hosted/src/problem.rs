@@ -38,6 +38,12 @@ impl From<PageError> for Rejection {
     }
 }
 
+impl From<ApiError> for Rejection {
+    fn from(error: ApiError) -> Self {
+        Self::Page(error.into())
+    }
+}
+
 impl From<Error> for Rejection {
     fn from(error: Error) -> Self {
         let problems = problems_of(&error);

@@ -276,6 +276,12 @@ impl Visit {
         Ok(self.with_cookies(response))
     }
 
+    /// Sends a file that another layer built, with the headers of pages.
+    pub(crate) fn file(&self, mut response: Response) -> Response {
+        add_headers(&mut response);
+        self.with_cookies(response)
+    }
+
     fn render(&self, status: StatusCode, problems: Vec<Problem>, view: &dyn View) -> Outcome {
         let wanted: Vec<_> = self.locale.iter().chain(&self.flow().locale).map(String::as_str).collect();
         let language = language::choose(&self.hosted, &wanted, &self.headers);

@@ -32,6 +32,12 @@ pub struct Deletion {
 }
 
 impl Deletion {
+    /// Returns the time for which a deleted account can be restored; zero if it is deleted at once.
+    #[must_use]
+    pub const fn grace(&self) -> Duration {
+        self.lifetimes.grace
+    }
+
     /// Schedules the deletion of the caller's account, or deletes it at once if there is no grace period. Returns the
     /// time from which it is deleted for good.
     pub async fn delete(&self, caller: &FreshCaller, client: &Client) -> Result<Timestamp> {

@@ -11,7 +11,9 @@ use crate::page::Page;
 use crate::submission::Submission;
 use crate::visit::{Outcome, Visit};
 
+pub(crate) mod activity;
 pub(crate) mod confirm;
+pub(crate) mod data;
 pub(crate) mod email;
 pub(crate) mod password;
 pub(crate) mod profile;

@@ -92,6 +92,8 @@ mod page_session_calls;
 mod page_sessions;
 mod page_step_up;
 mod pages_account;
+mod pages_account_activity;
+mod pages_account_data;
 mod pages_account_email;
 mod pages_account_password;
 mod pages_account_profile;

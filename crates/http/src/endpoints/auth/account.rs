@@ -9,6 +9,7 @@ use latchkey_domain::email::Email;
 use latchkey_domain::email_change::{EmailChange, EmailChangeId};
 use latchkey_domain::locale::Locale;
 use latchkey_domain::time::Timestamp;
+use latchkey_service::Service;
 use latchkey_service::factors::Account;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -96,7 +97,7 @@ pub const GET: Endpoint = Endpoint::get(PATH, |method| on(method, get))
 pub async fn get(State(app): State<App>, headers: HeaderMap) -> Result<Json<AccountBody>> {
     let bearer = Credentials::of(&headers).bearer;
     let account = app.service.factors.account(bearer.as_ref().map(BearerToken::expose)).await?;
-    Ok(Json(AccountBody::new(&app, account)))
+    Ok(Json(AccountBody::new(&app.service, account)))
 }
 
 pub const CHANGE: Endpoint = Endpoint::patch(PATH, |method| on(method, change))
@@ -151,11 +152,11 @@ pub async fn delete(
 }
 
 impl AccountBody {
-    fn new(app: &App, account: Account) -> Self {
+    fn new(service: &Service, account: Account) -> Self {
         Self {
             has_password: account.user.has_password,
             two_step: account.user.has_two_step(),
-            user: UserBody::new(app, &account.user),
+            user: UserBody::new(service, &account.user),
             passkey_count: account.factors.passkeys.len(),
             totp: account.factors.totp.into_iter().map(TotpBody::from).collect(),
             recovery_codes_left: account.factors.recovery_codes_left,

@@ -158,5 +158,5 @@ pub async fn unlink(
         .oauth
         .unlink_identity(&caller, &provider, subject.as_deref(), &client.to_domain())
         .await?;
-    Ok(Json(UnlinkedBody { message: "The identity was unlinked.", user: UserBody::new(&app, &user) }))
+    Ok(Json(UnlinkedBody { message: "The identity was unlinked.", user: UserBody::new(&app.service, &user) }))
 }

@@ -11,6 +11,7 @@ use latchkey_domain::factors::FactorName;
 use latchkey_domain::passkey::{Passkey, PasskeyId};
 use latchkey_domain::shape::Shaped;
 use latchkey_domain::time::Timestamp;
+use latchkey_service::Service;
 use latchkey_service::passkeys::{OwnPasskeys, Registered};
 use latchkey_service::refusal::PASSKEY_NOT_FOUND;
 use serde::{Deserialize, Serialize};
@@ -70,7 +71,7 @@ pub struct PasskeyFactsBody {
 }
 
 impl PasskeyFactsBody {
-    pub(super) fn new(app: &App, passkey: &Passkey) -> Self {
+    pub(super) fn new(service: &Service, passkey: &Passkey) -> Self {
         Self {
             id: passkey.id,
             name: passkey.name.as_str().to_owned(),
@@ -78,15 +79,15 @@ impl PasskeyFactsBody {
             last_used_at: passkey.last_used_at,
             synced: passkey.is_backed_up,
             aaguid: Uuid::from_bytes(*passkey.aaguid.as_bytes()).to_string(),
-            usable: app.service.passkeys.is_usable(passkey),
+            usable: service.passkeys.is_usable(passkey),
         }
     }
 }
 
 impl PasskeyBody {
-    fn new(app: &App, passkey: &Passkey) -> Self {
+    fn new(service: &Service, passkey: &Passkey) -> Self {
         let credential_id = URL_SAFE_NO_PAD.encode(passkey.credential_id.as_bytes());
-        Self { facts: PasskeyFactsBody::new(app, passkey), credential_id }
+        Self { facts: PasskeyFactsBody::new(service, passkey), credential_id }
     }
 }
 
@@ -207,11 +208,11 @@ pub async fn register(
     let (passkeys, from) = (&app.service.passkeys, client.to_sign_in());
     match passkeys.register(enroller, &request.ceremony_id, registration, request.name, &from).await? {
         Registered::Added(passkey) => {
-            Ok(Json(ChangedBody { passkey: PasskeyBody::new(&app, &passkey) }).into_response())
+            Ok(Json(ChangedBody { passkey: PasskeyBody::new(&app.service, &passkey) }).into_response())
         }
         Registered::TurnedOn(on, passkey) => turned_on(&app, on, |session, recovery_codes| EnrolledBody {
             session,
-            passkey: PasskeyBody::new(&app, &passkey),
+            passkey: PasskeyBody::new(&app.service, &passkey),
             recovery_codes,
         }),
     }
@@ -224,7 +225,7 @@ pub const LIST: Endpoint = Endpoint::get("/api/auth/passkeys", |method| on(metho
 
 pub async fn list(State(app): State<App>, SignedInUser(caller): SignedInUser) -> Result<Json<ListBody>> {
     let own = app.service.passkeys.list(caller).await?;
-    let passkeys = own.passkeys.iter().map(|passkey| PasskeyBody::new(&app, passkey)).collect();
+    let passkeys = own.passkeys.iter().map(|passkey| PasskeyBody::new(&app.service, passkey)).collect();
     Ok(Json(ListBody { passkeys, accepted: AcceptedBody::from(&own) }))
 }
 
@@ -245,7 +246,7 @@ pub async fn rename(
 ) -> Result<Json<ChangedBody>> {
     let id = passkey_id(&id)?;
     let passkey = app.service.passkeys.rename(caller, id, body.name, &client.to_domain()).await?;
-    Ok(Json(ChangedBody { passkey: PasskeyBody::new(&app, &passkey) }))
+    Ok(Json(ChangedBody { passkey: PasskeyBody::new(&app.service, &passkey) }))
 }
 
 pub const REMOVE: Endpoint = Endpoint::delete("/api/auth/passkeys/{id}", |method| on(method, remove))

@@ -64,7 +64,7 @@ impl SessionBody {
     /// Builds the response with a new access token for a session whose refresh token and CSRF token stay valid.
     fn of_the_same_session(app: &App, user: &User, access: AccessToken) -> Self {
         Self {
-            user: UserBody::new(app, user),
+            user: UserBody::new(&app.service, user),
             access_token: access.token,
             require_email_verification: None,
             csrf_token: None,
@@ -169,7 +169,7 @@ pub(super) fn session_with<T: Serialize>(
         app.refresh_cookie.set(&refresh_token, max_age).map_err(ApiError::internal)
     });
     let body = SessionBody {
-        user: UserBody::new(app, &signed_in.user),
+        user: UserBody::new(&app.service, &signed_in.user),
         access_token: signed_in.access.token,
         require_email_verification: (saying == Saying::NoVerification).then_some(false),
         csrf_token: is_web.then_some(signed_in.csrf_token),

@@ -122,7 +122,7 @@ pub async fn current(State(app): State<App>, headers: HeaderMap) -> Result<Json<
     let bearer = Credentials::of(&headers).bearer;
     let (live, expires_at) =
         app.service.sessions.current_session(bearer.as_ref().map(BearerToken::expose)).await?;
-    Ok(Json(CurrentSessionBody { user: UserBody::new(&app, &live.user), expires_at }))
+    Ok(Json(CurrentSessionBody { user: UserBody::new(&app.service, &live.user), expires_at }))
 }
 
 pub const LIST: Endpoint = Endpoint::get("/api/auth/sessions", |method| on(method, list))

@@ -5,11 +5,11 @@ use latchkey_domain::ids::UserId;
 use latchkey_domain::profile::{AvatarUrl, Name};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::{AppMetadata, PASSKEY_PROVIDER, User};
+use latchkey_service::Service;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use crate::app::App;
 use crate::openapi::fields;
 
 /// A user account.
@@ -45,9 +45,9 @@ pub struct UserProfileBody {
 }
 
 impl UserBody {
-    pub(super) fn new(app: &App, user: &User) -> Self {
+    pub(super) fn new(service: &Service, user: &User) -> Self {
         // Nobody can sign in with a passkey that was registered for another domain.
-        let is_offered = |way: &&str| *way != PASSKEY_PROVIDER || app.service.passkeys.has_usable(user);
+        let is_offered = |way: &&str| *way != PASSKEY_PROVIDER || service.passkeys.has_usable(user);
         let providers = user.providers().into_iter().filter(is_offered).map(str::to_owned).collect();
         let profile = user.profile.as_ref();
         let avatar_url = profile.and_then(|profile| profile.avatar_url.as_ref());

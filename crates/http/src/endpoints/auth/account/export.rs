@@ -5,11 +5,13 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::on;
 use http::header::CONTENT_DISPOSITION;
 use http::{HeaderMap, HeaderValue, StatusCode};
+use latchkey_domain::client::Client;
 use latchkey_domain::email::Email;
 use latchkey_domain::time::Timestamp;
-use latchkey_service::Error;
 use latchkey_service::own_data::ExportedEmail;
 use latchkey_service::refusal::PROFILE_NOT_FOUND;
+use latchkey_service::sessions::{Credential, FreshCaller};
+use latchkey_service::{Error, Service};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -87,23 +89,33 @@ pub async fn export(
     client: ClientInfo,
     headers: HeaderMap,
 ) -> Result<Response> {
-    let (service, by) = (&app.service, caller.caller());
-    let data = service.own_data.export(&caller, &client.to_domain()).await?;
     let bearer = Credentials::of(&headers).bearer;
     let bearer = bearer.as_ref().map(BearerToken::expose);
-    let profile = match service.profiles.own(bearer).await {
+    Ok(file(&app.service, &caller, bearer.into(), &client.to_domain()).await?)
+}
+
+/// Builds the response with the file. `credential` is that of the caller.
+pub async fn file(
+    service: &Service,
+    caller: &FreshCaller,
+    credential: Credential<'_>,
+    client: &Client,
+) -> latchkey_service::Result<Response> {
+    let by = caller.caller();
+    let data = service.own_data.export(caller, client).await?;
+    let profile = match service.profiles.own(credential).await {
         Ok(profile) => Some(ProfileFacesBody { flat: flat(&profile), record: profile.into() }),
         Err(Error::Refused(refusal)) if refusal.name == PROFILE_NOT_FOUND.name => None,
-        Err(error) => return Err(error.into()),
+        Err(error) => return Err(error),
     };
     let passkeys = service.passkeys.list(by).await?.passkeys;
     let sessions = service.sessions.list(by).await?;
     let body = ExportBody {
         exported_at: data.at,
-        account: AccountBody::new(&app, service.factors.account(bearer).await?),
+        account: AccountBody::new(service, service.factors.account(credential).await?),
         profile,
         identities: service.oauth.list_identities(by).await?.into_iter().map(IdentityBody::from).collect(),
-        passkeys: passkeys.iter().map(|passkey| PasskeyFactsBody::new(&app, passkey)).collect(),
+        passkeys: passkeys.iter().map(|passkey| PasskeyFactsBody::new(service, passkey)).collect(),
         sessions: sessions
             .into_iter()
             .map(|session| OwnSessionBody::detailed(session, by.session_id))

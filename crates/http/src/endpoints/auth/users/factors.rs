@@ -46,7 +46,12 @@ pub async fn get(State(app): State<App>, _: Admin, PathText(id): PathText) -> Re
     let account = app.service.factors.of_user(user_id(&id)?).await?;
     Ok(Json(FactorsBody {
         two_step: account.user.has_two_step(),
-        passkeys: account.factors.passkeys.iter().map(|one| PasskeyFactsBody::new(&app, one)).collect(),
+        passkeys: account
+            .factors
+            .passkeys
+            .iter()
+            .map(|one| PasskeyFactsBody::new(&app.service, one))
+            .collect(),
         totp: account.factors.totp.into_iter().map(TotpBody::from).collect(),
         recovery_codes_left: account.factors.recovery_codes_left,
     }))

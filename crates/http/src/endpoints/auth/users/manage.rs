@@ -166,7 +166,11 @@ pub(super) struct EndedBody {
 
 impl AdminUserBody {
     fn new(app: &App, user: &User) -> Self {
-        Self { banned: user.is_banned(), deletes_at: user.deletes_at, user: UserBody::new(app, user) }
+        Self {
+            banned: user.is_banned(),
+            deletes_at: user.deletes_at,
+            user: UserBody::new(&app.service, user),
+        }
     }
 }
 

@@ -92,7 +92,7 @@ pub async fn confirm(
     Ok(match app.service.email_changes.confirm(caller, id, codes, &client.to_domain()).await? {
         EmailChangeStep::Changed { user, access } => {
             let access_token = of_app(access)?.token;
-            Json(ChangedBody { user: UserBody::new(&app, &user), access_token }).into_response()
+            Json(ChangedBody { user: UserBody::new(&app.service, &user), access_token }).into_response()
         }
         EmailChangeStep::Needs(sides) => Json(NeedsBody { needs: words(&sides) }).into_response(),
     })
