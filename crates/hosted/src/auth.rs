@@ -1,6 +1,7 @@
 //! Pages below `/auth`.
 
 pub(crate) mod account;
+pub(crate) mod challenge;
 pub(crate) mod continuing;
 pub(crate) mod forgot;
 pub(crate) mod reset;

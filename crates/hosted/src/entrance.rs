@@ -4,11 +4,14 @@ use std::time::Duration;
 
 use latchkey_domain::page_session::PageToken;
 use latchkey_domain::session::Session;
-use latchkey_service::sessions::{Entrance, Opened, PageSession, PageSignedIn, cookie_lifetime};
+use latchkey_service::sessions::{
+    Challenge, Entrance, KeepSignedIn, Opened, PageSession, PageSignedIn, cookie_lifetime,
+};
 use serde::{Deserialize, Serialize};
 
+use crate::auth::challenge::prepare;
 use crate::errors::PageError;
-use crate::flow::host_of;
+use crate::flow::{Asked, host_of};
 use crate::problem::Rejection;
 use crate::sealed::Carried;
 use crate::visit::Visit;
@@ -30,20 +33,40 @@ impl Carried for Ticket {
     const KIND: &'static str = "ticket";
 }
 
-/// Takes what a sign-in opened; returns the address of the next page.
-pub(crate) async fn enter(visit: &mut Visit, entrance: Entrance) -> Result<String, Rejection> {
+/// Takes what a sign-in opened; returns the address of the next page. `keep` is what the sign-in asked for.
+pub(crate) async fn enter(
+    visit: &mut Visit,
+    entrance: Entrance,
+    keep: KeepSignedIn,
+) -> Result<String, Rejection> {
     match entrance {
-        Entrance::SignedIn(Opened::Pages(signed_in)) => {
-            let session = take_session(visit, &signed_in).await?;
+        Entrance::SignedIn(opened) => {
+            let session = take(visit, opened).await?;
             finish(visit, &session).await
         }
-        Entrance::SignedIn(Opened::App(_)) => {
-            Err(PageError::internal("a sign-in on the pages opened an app session").into())
-        }
-        Entrance::Challenged(challenge) => {
-            visit.change_flow(|flow| flow.challenge = Some(challenge.id.expose()))?;
-            Ok(visit.href("/auth/challenge"))
-        }
+        Entrance::Challenged(challenge) => ask(visit, &challenge, "/auth/sign-in", keep).await,
+    }
+}
+
+/// Goes to the page of a challenge. `start` is the page that leads to another one.
+pub(crate) async fn ask(
+    visit: &mut Visit,
+    challenge: &Challenge,
+    start: &str,
+    keep: KeepSignedIn,
+) -> Result<String, Rejection> {
+    prepare(visit, &challenge.id, &challenge.kinds).await?;
+    let is_kept = keep == KeepSignedIn::Yes;
+    let asked = Asked { challenge: challenge.id.expose(), start: start.to_owned(), is_kept };
+    visit.change_flow(|flow| flow.asked = Some(asked))?;
+    Ok(visit.href("/auth/challenge"))
+}
+
+/// Takes the page session that a sign-in opened.
+pub(crate) async fn take(visit: &mut Visit, opened: Opened) -> Result<PageSession, Rejection> {
+    match opened {
+        Opened::Pages(signed_in) => take_session(visit, &signed_in).await,
+        Opened::App(_) => Err(PageError::internal("a sign-in on the pages opened an app session").into()),
     }
 }
 

@@ -1,14 +1,19 @@
 //! Fields of a form, parsed into domain types. All refusals of one form are collected, so that they are shown together.
 
-use latchkey_domain::codes::EnteredCode;
+use latchkey_domain::codes::{EnteredCode, SixDigitCode};
 use latchkey_domain::email::Email;
 use latchkey_domain::password::Password;
 use latchkey_domain::profile::Name;
 use latchkey_domain::reason::Reason;
 use latchkey_domain::text::InvalidText;
+use latchkey_http::endpoints::auth::passkeys::credential;
+use latchkey_http::error::ApiError;
 use latchkey_http::query::Query;
 use latchkey_pages::{Fault, Problem};
+use latchkey_service::passkeys::{Assertion, Registration};
+use serde_json::{Map, Value};
 
+use crate::ceremony;
 use crate::errors::PageError;
 use crate::problem::{Refused, Rejection, fault_of};
 
@@ -58,6 +63,11 @@ impl Fields {
         self.parse(name, |text| EnteredCode::parse(&without_spaces(text)).map_err(|_| Fault::InvalidCode))
     }
 
+    /// Reads the code of an authenticator app; spaces in it are dropped.
+    pub(crate) fn totp(&mut self, name: &'static str) -> Result<Option<SixDigitCode>, PageError> {
+        self.parse(name, |text| SixDigitCode::parse(&without_spaces(text)).map_err(|_| Fault::InvalidCode))
+    }
+
     /// Reads a name, which may be left empty.
     pub(crate) fn name(&mut self, name: &'static str) -> Result<Option<Name>, PageError> {
         self.optional(name, |text| Name::parse(text).map_err(InvalidText::reason))
@@ -73,6 +83,29 @@ impl Fields {
             return Ok(None);
         }
         self.parse(name, |text| parse(&text.replace("\r\n", "\n")).map_err(|reason| fault_of(name, reason)))
+    }
+
+    /// Reads what a passkey answered to request options. A script filled the field in, so a malformed one is no fault of
+    /// the person and is told at the form as a whole.
+    pub(crate) fn assertion(&mut self) -> Result<Option<Assertion>, PageError> {
+        self.credential(credential::assertion)
+    }
+
+    /// Reads what a new passkey answered to creation options, like [`Self::assertion`].
+    pub(crate) fn registration(&mut self) -> Result<Option<Registration>, PageError> {
+        self.credential(credential::registration)
+    }
+
+    fn credential<T>(
+        &mut self,
+        read: impl FnOnce(Map<String, Value>) -> Result<T, ApiError>,
+    ) -> Result<Option<T>, PageError> {
+        let json = serde_json::from_str(&self.text(ceremony::CREDENTIAL)?).ok();
+        let credential = json.and_then(|json| read(json).ok());
+        if credential.is_none() {
+            self.problems.push(Problem::whole(Fault::InvalidPasskey));
+        }
+        Ok(credential)
     }
 
     /// Returns the rejection of a form in which a field was refused. Call it after all fields are read.

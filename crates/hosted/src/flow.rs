@@ -6,6 +6,7 @@ use std::time::Duration;
 use latchkey_http::query::Query;
 use latchkey_pages::views::App;
 use latchkey_service::page_sessions::TargetApp;
+use latchkey_service::sessions::KeepSignedIn;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -33,16 +34,27 @@ pub(crate) struct Flow {
     pub(crate) email: Option<String>,
     /// Time of the last mail that was asked for, in milliseconds since 1970.
     pub(crate) mailed_at: Option<i64>,
-    /// Id of the challenge that is to be answered.
-    pub(crate) challenge: Option<String>,
     /// Page of the own account that the sign-in leads to, if it is not for an app; `None` for the overview.
     pub(crate) next: Option<String>,
+    /// The challenge that is to be answered.
+    pub(crate) asked: Option<Asked>,
     /// Where the person can go after a sign-out.
     pub(crate) leaves_to: Option<String>,
     /// True if the app wants the person to sign in again, even with a page session.
     pub(crate) asks_again: bool,
     /// Longest time since the last sign-in that the app accepts, in seconds.
     pub(crate) max_age: Option<u64>,
+}
+
+/// A challenge that is to be answered.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Asked {
+    /// Id of the challenge.
+    pub(crate) challenge: String,
+    /// Path of the page that leads to another one.
+    pub(crate) start: String,
+    /// True if "Keep me signed in here" was ticked.
+    pub(crate) is_kept: bool,
 }
 
 /// What an app asked for.
@@ -70,6 +82,14 @@ impl Flow {
             max_age: max_age.map_err(|_| PageError::bad_target())?,
             ..Self::default()
         })
+    }
+}
+
+impl Flow {
+    /// Tells whether the sign-in whose challenge is to be answered asked for a lasting session.
+    pub(crate) fn keep(&self) -> KeepSignedIn {
+        let is_kept = self.asked.as_ref().is_some_and(|asked| asked.is_kept);
+        if is_kept { KeepSignedIn::Yes } else { KeepSignedIn::No }
     }
 }
 

@@ -32,6 +32,10 @@ pub(crate) struct Cookies {
     pub(crate) shown: Cookie,
     /// The token of a password reset, sealed.
     pub(crate) reset: Cookie,
+    /// The key of an authenticator app that is not confirmed, sealed.
+    pub(crate) totp: Cookie,
+    /// New recovery codes, sealed.
+    pub(crate) codes: Cookie,
     /// The cookie of a sign-up, as in the API.
     pub(crate) sign_up: Cookie,
 }
@@ -51,6 +55,8 @@ impl Hosted {
             pages: cookie("latchkey_pages"),
             shown: cookie("latchkey_shown"),
             reset: cookie("latchkey_reset"),
+            totp: cookie("latchkey_totp"),
+            codes: cookie("latchkey_codes"),
             sign_up: Cookie::sign_up(&settings),
         };
         Self { service, settings, pages, entropy, keys, cookies: Arc::new(cookies) }

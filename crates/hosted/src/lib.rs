@@ -10,12 +10,14 @@
 //! | [`router`], [`hosted`], [`keys`] | the router, derived from the list; the state that all pages share; their keys |
 //! | `visit`, `submission`, `fields`, `problem` | a request for a page; a form with its checks; its fields; its refusal |
 //! | `flow`, `browser`, `sealed`, `form_token` | what a browser carries from page to page, and what binds it to that browser |
+//! | `ceremony`, `set_up` | the forms of passkeys; secrets of new second factors |
 //! | `host`, `errors`, `response`, `language` | the check of `Host`; error pages; headers; choice of the language |
 //! | `assets`, `start` | style sheet, script and pictures; the start page of development |
 
 mod assets;
 mod auth;
 mod browser;
+mod ceremony;
 mod entrance;
 mod errors;
 mod fields;
@@ -31,6 +33,7 @@ mod problem;
 mod response;
 pub mod router;
 mod sealed;
+mod set_up;
 mod start;
 mod submission;
 mod visit;

@@ -1,6 +1,8 @@
 //! The list of all pages. The router is derived from it.
 
-use crate::auth::{account, continuing, forgot, reset, sign_in, sign_out, sign_up, verified, verify};
+use crate::auth::{
+    account, challenge, continuing, forgot, reset, sign_in, sign_out, sign_up, verified, verify,
+};
 use crate::page::Page;
 
 /// All pages except the start page and the files.
@@ -13,6 +15,7 @@ pub(crate) const PAGES: &[&Page] = &[
     &verified::PAGE,
     &forgot::PAGE,
     &reset::PAGE,
+    &challenge::PAGE,
     &account::PAGE,
     &account::sessions::PAGE,
     &account::confirm::PAGE,

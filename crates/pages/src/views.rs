@@ -20,7 +20,7 @@ pub use credentials::{
 pub use entrance::{
     Continue, ContinueStep, ProviderOutcome, ProviderReturn, Resume, SignIn, SignOut, SignUp,
 };
-pub use factors::{Another, Challenge, ChallengeStep, CodesLeft, Enroll, EnrollStep, RecoveryCodes};
+pub use factors::{Another, Challenge, ChallengeStep, CodesLeft, Enroll, EnrollStep, Next, RecoveryCodes};
 pub use mailbox::{
     Forgot, Invitation, InvitationStep, MailCode, MailCodeStep, Reset, ResetStep, Verified, Verify, VerifyBy,
 };

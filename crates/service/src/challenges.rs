@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use latchkey_domain::challenge::{ChallengeId, ChallengeKind};
+use latchkey_domain::challenge::{ChallengeId, ChallengeKind, ChallengePurpose};
 use latchkey_domain::client::Client;
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::password::Password;
@@ -19,7 +19,7 @@ use crate::factors::Factors;
 use crate::kernel::Kernel;
 use crate::mailbox::Mailbox;
 use crate::mailbox::redirect_target::RedirectInput;
-use crate::passkeys::{Assertion, Passkeys};
+use crate::passkeys::{Assertion, Passkeys, RequestOptions};
 use crate::passwords::Passwords;
 use crate::refusal::{AUTH_UNAUTHORIZED, INVALID_CHALLENGE, NOTHING_TO_ASK_FOR};
 use crate::sessions::{Challenge, Credential, Entrance, PageSignedIn, Presented, Sessions, SignInClient};
@@ -38,6 +38,19 @@ pub struct Challenges {
     pub(crate) passwords: Arc<Passwords>,
     pub(crate) factors: Arc<Factors>,
     pub(crate) passkeys: Arc<Passkeys>,
+}
+
+/// A live challenge, as a page shows it.
+pub struct ShownChallenge {
+    pub purpose: ChallengePurpose,
+    /// Kinds of answers that the challenge accepts now, strongest first.
+    pub kinds: Vec<ChallengeKind>,
+    /// Request options for the answer by passkey that were issued last; `None` if there were none.
+    pub passkey_options: Option<RequestOptions>,
+    /// Account of the challenge.
+    pub user: User,
+    /// Number of unused recovery codes.
+    pub recovery_codes_left: u32,
 }
 
 /// An answer to a challenge, as a client sends it.
@@ -105,6 +118,18 @@ impl Challenges {
         let (purpose, method) = (Purpose::Reauthenticate, EmailMethod::Code);
         let redirect = RedirectInput::default();
         self.mailbox.request_code(found.user.email, purpose, method, redirect, client).await
+    }
+
+    /// Returns what a page shows of a challenge. Changes nothing, and counts no attempt.
+    pub async fn inspect(&self, challenge: &ChallengeId) -> Result<ShownChallenge> {
+        let found = *self.find(challenge, self.kernel.now()).await?;
+        Ok(ShownChallenge {
+            purpose: found.purpose,
+            passkey_options: self.passkeys.issued_options(&found),
+            kinds: found.kinds,
+            user: found.user,
+            recovery_codes_left: found.recovery_codes_left,
+        })
     }
 
     /// Finds a challenge that is neither answered, expired nor out of attempts; fails with

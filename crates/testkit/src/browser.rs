@@ -5,6 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::answer::Answer;
 use crate::client::Client;
+use crate::passkeys::Ceremony;
 use crate::request::Request;
 
 /// Browser without script. Redirects are followed by [`Browser::follow`] alone.
@@ -132,6 +133,18 @@ impl Form {
             Some(Self { action: found, hidden: hidden.collect() })
         })
     }
+}
+
+/// Ceremony of the first passkey form of a page. The id is empty if the form has none.
+#[must_use]
+#[track_caller]
+pub fn ceremony(page: &Answer) -> Ceremony {
+    let form = page.text().split("<form ").find(|form| form.contains("data-passkey"));
+    let form = form.unwrap_or_else(|| panic!("no form of a passkey: {page:?}"));
+    let options = attribute(form, "data-options").expect("options");
+    let id = form.split("name=\"ceremony_id\"").nth(1).and_then(|rest| attribute(rest, "value"));
+    let options = serde_json::from_str(&options).expect("options in JSON");
+    Ceremony { id: id.expect("a ceremony"), options }
 }
 
 /// Returns the value of the first attribute of this name.

@@ -15,6 +15,7 @@ use latchkey_service::settings::EmailMethod;
 use serde::{Deserialize, Serialize};
 
 use super::forgot;
+use crate::entrance;
 use crate::errors::PageError;
 use crate::fields::Fields;
 use crate::page::Page;
@@ -77,7 +78,11 @@ async fn take(visit: &mut Visit, token: &str) -> Result<bool, PageError> {
 
 /// Stores a token in the cookie.
 fn keep(visit: &mut Visit, token: &LinkToken, address: &str) -> Result<(), PageError> {
-    let ticket = Ticket { token: token.expose().to_owned(), account: masked(address) };
+    seal(visit, token, masked(address))
+}
+
+fn seal(visit: &mut Visit, token: &LinkToken, account: String) -> Result<(), PageError> {
+    let ticket = Ticket { token: token.expose().to_owned(), account };
     let sealed = visit.seal(visit.now.plus(LIFETIME), ticket)?;
     let cookie = visit.hosted.cookies.reset.set(&sealed, LIFETIME);
     visit.set_cookie(cookie)
@@ -127,11 +132,16 @@ async fn set_password(visit: &mut Visit, fields: &mut Fields) -> Result<String, 
             visit.set_cookie(cookie)?;
             Ok(visit.href_with(PATH, &[("done", "1")]))
         }
-        ResetOutcome::Challenged(challenge) => {
-            visit.change_flow(|flow| flow.challenge = Some(challenge.id.expose()))?;
-            Ok(visit.href("/auth/challenge"))
-        }
+        ResetOutcome::Challenged(challenge) => entrance::ask(visit, &challenge, PATH, KeepSignedIn::No).await,
     }
+}
+
+/// Goes on with the token that a second factor gave.
+pub(super) fn go_on(visit: &mut Visit, token: &LinkToken) -> Result<String, Rejection> {
+    let ticket = ticket(visit).ok_or_else(PageError::bad_flow)?;
+    seal(visit, token, ticket.account)?;
+    visit.change_flow(|flow| flow.asked = None)?;
+    Ok(visit.href_with(PATH, &[("notice", "confirmed")]))
 }
 
 /// Returns the address that was typed before; without one the page cannot be used.

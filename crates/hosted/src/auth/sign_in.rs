@@ -47,11 +47,11 @@ async fn sign_in(visit: &mut Visit, fields: &mut Fields) -> Result<String, Rejec
     let (Some(email), Some(password)) = (email, password) else { return Err(fields.rejection()) };
     let from = visit.sign_in_client(keep);
     let entrance = visit.service().passwords.sign_in(email, password, from).await?;
-    entrance::enter(visit, entrance).await
+    entrance::enter(visit, entrance, keep).await
 }
 
 /// Goes on with the page session of this browser.
-async fn resume(visit: &Visit) -> Result<String, Rejection> {
+pub(super) async fn resume(visit: &Visit) -> Result<String, Rejection> {
     let session = resumable(visit).ok_or_else(PageError::stale_form)?;
     entrance::finish(visit, session).await
 }

@@ -58,7 +58,7 @@ async fn sign_up(visit: &mut Visit, fields: &mut Fields) -> Result<String, Rejec
     let cookie = visit.hosted.cookies.sign_up.set(browser.expose(), SIGN_UP_COOKIE_LIFETIME);
     visit.set_cookie(cookie)?;
     match signed_up {
-        SignedUp::Entered(entrance) => entrance::enter(visit, entrance).await,
+        SignedUp::Entered(entrance) => entrance::enter(visit, entrance, KeepSignedIn::No).await,
         SignedUp::VerificationRequired => {
             let now = visit.now.as_millis();
             visit.change_flow(|flow| {

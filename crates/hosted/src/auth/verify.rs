@@ -50,7 +50,7 @@ async fn verify(visit: &mut Visit, fields: &mut Fields) -> Result<String, Reject
     let credential = visit.session.as_ref().map_or(Credential::Bearer(None), Credential::from);
     let proof = VerificationProof::Code(email, code);
     let entrance = visit.service().mailbox.verify_email(proof, credential, from).await?;
-    entrance::enter(visit, entrance).await
+    entrance::enter(visit, entrance, KeepSignedIn::No).await
 }
 
 async fn send_again(visit: &mut Visit) -> Result<String, Rejection> {

@@ -5,14 +5,15 @@ use latchkey_domain::challenge::ChallengePurpose;
 use super::{Person, State, code, form, later, passkey};
 use crate::message::{Fault, Notice};
 use crate::views::{
-    Another, Challenge, ChallengeStep, CodesLeft, Enroll, EnrollStep, RecoveryCodes, TotpSetup,
+    Another, Challenge, ChallengeStep, CodesLeft, Enroll, EnrollStep, Next, RecoveryCodes, TotpSetup,
 };
 
 pub(super) fn states(person: &Person) -> Vec<State> {
     let mut states = challenge(person);
+    let go_on = || Next::Act(form("/auth/challenge"));
     let choose = EnrollStep::Choose {
-        passkey: Some(passkey("/auth/enroll")),
-        totp: "/auth/enroll?totp=1".to_owned(),
+        passkey: Some(passkey("/auth/challenge")),
+        totp: form("/auth/challenge"),
         cancel: "/auth/sign-in".to_owned(),
     };
     states.extend([
@@ -20,10 +21,12 @@ pub(super) fn states(person: &Person) -> Vec<State> {
         State::new("enroll.totp", Enroll { step: EnrollStep::Totp { setup: setup(person) } }),
         State::new("enroll.totp_wrong", Enroll { step: EnrollStep::Totp { setup: setup(person) } })
             .at("code", Fault::InvalidSecondFactor),
-        State::new("recovery_codes", recovery_codes()),
-        State::new("recovery_codes.account", recovery_codes()).of(person).after(Notice::TwoStepOn),
-        State::new("codes_left", CodesLeft { left: 3, next: "/auth/continue".to_owned() }),
-        State::new("codes_left.one", CodesLeft { left: 1, next: "/auth/continue".to_owned() }),
+        State::new("recovery_codes", recovery_codes(go_on())),
+        State::new("recovery_codes.account", recovery_codes(Next::Link("/auth/account/two-step".to_owned())))
+            .of(person)
+            .after(Notice::TwoStepOn),
+        State::new("codes_left", CodesLeft { left: 3, next: go_on() }),
+        State::new("codes_left.one", CodesLeft { left: 1, next: go_on() }),
     ]);
     states
 }
@@ -87,8 +90,8 @@ pub(super) fn setup(person: &Person) -> TotpSetup {
     }
 }
 
-fn recovery_codes() -> RecoveryCodes {
+fn recovery_codes(next: Next) -> RecoveryCodes {
     let code =
         |number: u32| format!("{:04x}-7k2m-{:04x}-qw9z", number * 40_503 % 65_536, number * 30_011 % 65_536);
-    RecoveryCodes { codes: (1..=10).map(code).collect(), next: "/auth/account/two-step".to_owned() }
+    RecoveryCodes { codes: (1..=10).map(code).collect(), next }
 }

@@ -69,10 +69,10 @@ pub struct Enroll {
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum EnrollStep {
-    /// A choice of the kind of factor. `totp` is the URL of the set-up of an authenticator app.
+    /// A choice of the kind of factor. `totp` begins the set-up of an authenticator app.
     Choose {
         passkey: Option<PasskeyForm>,
-        totp: String,
+        totp: Form,
         cancel: String,
     },
     Totp {
@@ -84,14 +84,24 @@ pub enum EnrollStep {
 #[derive(Debug, Clone, Serialize)]
 pub struct RecoveryCodes {
     pub codes: Vec<String>,
-    pub next: String,
+    pub next: Next,
+}
+
+/// The way on from a page.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub enum Next {
+    /// URL of the next page.
+    Link(String),
+    /// Form that completes what led here.
+    Act(Form),
 }
 
 /// The page after a sign-in with a recovery code, which states the number of unused codes.
 #[derive(Debug, Clone, Serialize)]
 pub struct CodesLeft {
     pub left: u64,
-    pub next: String,
+    pub next: Next,
 }
 
 views! {

@@ -2,6 +2,8 @@
 
 use latchkey_testkit::{Answer, Browser, PASSWORD, TestApp, both_stores, minutes};
 
+use crate::pages_calls::plain;
+
 const ADA: &str = "ada@example.org";
 const NEW: &str = "a staple of the battery";
 
@@ -93,11 +95,6 @@ both_stores! {
     with(|b| b.pages())
     async fn unknown_address_gets_the_pages_of_a_known_one(app) {
         let _ada = app.user("ada").await;
-        let plain = |page: &Answer, email: &str| {
-            let text = page.text().replace(email, "EMAIL");
-            let parts = text.split('"').map(|part| if part.contains("flow=") || part.len() == 43 { "…" } else { part });
-            parts.collect::<Vec<_>>().join("\"")
-        };
         let (known, unknown) = (app.browser(), app.browser());
         let one = ask(&known, ADA).await;
         let other = ask(&unknown, "eve@example.org").await;

@@ -2,35 +2,13 @@
 
 use latchkey_testkit::answer::parameter;
 use latchkey_testkit::browser::link;
-use latchkey_testkit::{Answer, Browser, PASSWORD, TestApp, Value, both_stores, json, minutes, seconds};
-use url::Url;
+use latchkey_testkit::{Answer, Browser, PASSWORD, Value, both_stores, minutes, seconds};
+
+use crate::pages_calls::{CHALLENGE, exchange, from_app, plain, target_of};
 
 const ADA: &str = "ada@example.org";
-const APP: &str = "http://localhost:3000/done";
-/// The verifier of RFC 7636 appendix B, and its challenge.
-const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
-const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
-
-/// Address of a page, as an app opens it.
-fn from_app(page: &str) -> String {
-    format!("{page}?redirect_uri={APP}&code_challenge={CHALLENGE}&state=app%20state")
-}
-
 async fn sign_in(browser: &Browser, page: &Answer, password: &str) -> Answer {
     browser.submit(page, "/auth/sign-in", &[("email", ADA), ("password", password)]).await
-}
-
-/// Target of the page `/auth/continue`.
-fn target_of(page: &Answer) -> Url {
-    let href = link(page, APP).unwrap_or_else(|| panic!("no way back: {page:?}"));
-    Url::parse(&href).unwrap()
-}
-
-/// Exchanges the code of a target; returns the response.
-async fn exchange(app: &TestApp, target: &Url) -> Answer {
-    let code = parameter(target, "service_code").unwrap_or_else(|| panic!("no code: {target}"));
-    let body = json!({"code": code, "code_verifier": VERIFIER});
-    app.anon().post("/api/auth/oauth/exchange", body).client_type("server").send().await
 }
 
 both_stores! {
@@ -122,11 +100,6 @@ both_stores! {
     with(|b| b.pages())
     async fn wrong_password_and_unknown_address_get_the_same_page(app) {
         let _ada = app.user("ada").await;
-        let plain = |page: &Answer, email: &str| {
-            let text = page.text().replace(email, "EMAIL");
-            let parts = text.split('"').map(|part| if part.contains("flow=") || part.len() == 43 { "…" } else { part });
-            parts.collect::<Vec<_>>().join("\"")
-        };
         let mut pages = Vec::new();
         for email in [ADA, "eve@example.org"] {
             let browser = app.browser();

@@ -4,13 +4,15 @@ use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
 use latchkey_domain::challenge::ChallengeId;
 use latchkey_domain::client::Client;
 use latchkey_domain::email::{Email, EmailKey};
-use latchkey_domain::passkey::{CredentialId, RpId, Transports};
+use latchkey_domain::passkey::{CredentialId, Passkey, RpId, Transports};
 use latchkey_domain::reason::Reason;
 use latchkey_domain::session::AuthMethod;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::User;
-use latchkey_store::{FoundPasskey, PasskeyOptions, PasskeyRefusal, PasskeySignIn, SignInWithPasskey};
+use latchkey_store::{
+    FoundChallenge, FoundPasskey, PasskeyOptions, PasskeyRefusal, PasskeySignIn, SignInWithPasskey,
+};
 use serde_json::Value;
 
 use super::Passkeys;
@@ -117,11 +119,22 @@ impl Passkeys {
             let problem = "is of a challenge that no passkey answers";
             return Err(Error::validation("challengeId", Reason::NotAllowed, problem));
         };
-        Ok(RequestOptions {
-            rp_id: self.relying_party.id.clone().ok_or(&INVALID_CHALLENGE)?,
-            challenge: options.0,
-            allow: passkeys.into_iter().map(|one| (one.credential_id, one.transports)).collect(),
-        })
+        Ok(self.request_options(options, passkeys).ok_or(&INVALID_CHALLENGE)?)
+    }
+
+    /// Returns the request options that were issued last for a challenge; `None` if there were none.
+    pub(crate) fn issued_options(&self, found: &FoundChallenge) -> Option<RequestOptions> {
+        let passkeys = found.passkeys.iter().map(|stored| stored.passkey.clone());
+        self.request_options(found.passkey_options?, passkeys)
+    }
+
+    fn request_options(
+        &self,
+        options: PasskeyOptions,
+        passkeys: impl IntoIterator<Item = Passkey>,
+    ) -> Option<RequestOptions> {
+        let allow = passkeys.into_iter().map(|one| (one.credential_id, one.transports)).collect();
+        Some(RequestOptions { rp_id: self.relying_party.id.clone()?, challenge: options.0, allow })
     }
 
     /// Builds audit event and mail about a passkey that may have been copied.

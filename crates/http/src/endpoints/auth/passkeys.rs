@@ -33,7 +33,7 @@ use crate::openapi::{fields, parameters, shapes};
 use crate::path::PathText;
 
 pub mod authentication_options;
-pub(super) mod credential;
+pub mod credential;
 pub mod options;
 pub mod registration_options;
 pub mod sign_in;

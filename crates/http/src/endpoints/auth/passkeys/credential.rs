@@ -45,12 +45,12 @@ struct AssertionResponse {
 }
 
 /// Reads the browser's response to creation options. The error names the field `credential`.
-pub(in crate::endpoints::auth) fn registration(credential: Map<String, Value>) -> Result<Registration> {
+pub fn registration(credential: Map<String, Value>) -> Result<Registration> {
     read(credential).ok_or_else(|| malformed("a RegistrationResponseJSON"))
 }
 
 /// Reads the browser's response to request options. The error names the field `credential`.
-pub(in crate::endpoints::auth) fn assertion(credential: Map<String, Value>) -> Result<Assertion> {
+pub fn assertion(credential: Map<String, Value>) -> Result<Assertion> {
     read_assertion(credential).ok_or_else(|| malformed("an AuthenticationResponseJSON"))
 }
 

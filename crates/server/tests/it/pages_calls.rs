@@ -1,0 +1,50 @@
+//! Helpers for facts about the hosted pages, shared by several test files.
+
+use latchkey_testkit::answer::parameter;
+use latchkey_testkit::browser::link;
+use latchkey_testkit::{Answer, Browser, TestApp, json};
+use url::Url;
+
+pub(crate) const APP: &str = "http://localhost:3000/done";
+/// The verifier of RFC 7636 appendix B, and its challenge.
+pub(crate) const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+pub(crate) const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+
+/// Address of a page, as an app opens it.
+pub(crate) fn from_app(page: &str) -> String {
+    format!("{page}?redirect_uri={APP}&code_challenge={CHALLENGE}&state=app%20state")
+}
+
+/// Target of the page `/auth/continue`.
+pub(crate) fn target_of(page: &Answer) -> Url {
+    let href = link(page, APP).unwrap_or_else(|| panic!("no way back: {page:?}"));
+    Url::parse(&href).unwrap()
+}
+
+/// Exchanges the code of a target; returns the response.
+pub(crate) async fn exchange(app: &TestApp, target: &Url) -> Answer {
+    let code = parameter(target, "service_code").unwrap_or_else(|| panic!("no code: {target}"));
+    let body = json!({"code": code, "code_verifier": VERIFIER});
+    app.anon().post("/api/auth/oauth/exchange", body).client_type("server").send().await
+}
+
+/// Body of a page without what differs for every request: flows, tokens, and the address.
+pub(crate) fn plain(page: &Answer, email: &str) -> String {
+    let text = page.text().replace(email, "EMAIL");
+    let parts =
+        text.split('"').map(|part| if part.contains("flow=") || part.len() == 43 { "…" } else { part });
+    parts.collect::<Vec<_>>().join("\"")
+}
+
+/// Signs in with the password on `/auth/sign-in`; returns the page after it.
+pub(crate) async fn enter(browser: &Browser, path: &str, email: &str, password: &str) -> Answer {
+    let page = browser.get(path).await;
+    let done = browser.submit(&page, "/auth/sign-in", &[("email", email), ("password", password)]).await;
+    browser.follow(&done).await
+}
+
+/// Asserts that an address leads to the own account of this person.
+pub(crate) async fn assert_in_account(browser: &Browser, done: &Answer, email: &str) {
+    assert_eq!(done.header("location"), Some("/auth/account"), "{done:?}");
+    assert!(browser.follow(done).await.hosted(200).contains(email));
+}
