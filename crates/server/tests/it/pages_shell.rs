@@ -142,7 +142,7 @@ both_stores! {
         let icon = app.browser().get(&asset(&page, "favicon.svg")).await;
         assert!(icon.header("content-security-policy").unwrap().ends_with("sandbox"), "{icon:?}");
         app.browser().get("/assets/0123456789abcdef/theme.css").await.hosted(404);
-        app.browser().get(&asset(&page, "theme.css").replace("theme.css", "console.css")).await.hosted(404);
+        app.browser().get(&asset(&page, "theme.css").replace("theme.css", "missing.css")).await.hosted(404);
     }
 
     async fn without_pages_their_paths_do_not_exist(app) {
