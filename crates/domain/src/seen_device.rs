@@ -32,10 +32,10 @@ impl SeenDevice {
         &self.0
     }
 
-    /// Returns the device of the client that refreshes a session, if its use is to be stored: once a day (UTC), and
-    /// whenever device or network changed since the last refresh.
+    /// Returns the device of the client that refreshes an app session or uses a page session, if that is to be stored: once
+    /// a day (UTC), and whenever device or network changed since the last time.
     #[must_use]
-    pub fn to_store_at_refresh(session: &Session, client: &Client, now: Timestamp) -> Option<Self> {
+    pub fn to_store(session: &Session, client: &Client, now: Timestamp) -> Option<Self> {
         let seen = Self::of(client);
         let is_same = day(session.last_seen_at) == day(now) && Self::of(&session.client) == seen;
         (!is_same).then_some(seen)

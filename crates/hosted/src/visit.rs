@@ -283,7 +283,9 @@ impl Visit {
     }
 
     fn render(&self, status: StatusCode, problems: Vec<Problem>, view: &dyn View) -> Outcome {
-        let wanted: Vec<_> = self.locale.iter().chain(&self.flow().locale).map(String::as_str).collect();
+        let chosen = self.locale.iter().chain(&self.flow().locale).map(String::as_str);
+        let own = self.session.as_ref().and_then(PageSession::locale).map(Locale::as_str);
+        let wanted: Vec<_> = chosen.chain(own).collect();
         let language = language::choose(&self.hosted, &wanted, &self.headers);
         let frame = Frame {
             account: self.account(),

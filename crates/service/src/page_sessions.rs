@@ -8,9 +8,10 @@ use std::time::Duration;
 use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::client::Client;
 use latchkey_domain::page_session::{BrowserSecret, PageToken, is_use_stored};
+use latchkey_domain::seen_device::SeenDevice;
 use latchkey_domain::session::Level;
 use latchkey_domain::time::Timestamp;
-use latchkey_store::{EndedSession, LiveSession, PageSessionUse};
+use latchkey_store::{EndedSession, FoundPageSession, LiveSession, PageSessionUse};
 
 use crate::error::Result;
 use crate::kernel::Kernel;
@@ -49,7 +50,7 @@ impl PageSessions {
     ) -> Result<Option<PageSession>> {
         let now = self.kernel.now();
         let found = self.kernel.store.find_page_session(token.hash(), browser.hash(), now).await?;
-        let Some(live) = found else { return Ok(None) };
+        let Some(FoundPageSession { live, locale }) = found else { return Ok(None) };
         if live.session.level == Level::One
             && let Some(event) = self.sessions.level_two_required(client, now)
         {
@@ -58,7 +59,7 @@ impl PageSessions {
             return Ok(None);
         }
         let live = self.used(live, client, now).await?;
-        Ok(Some(PageSession { live, browser: browser.hash() }))
+        Ok(Some(PageSession { live, locale, browser: browser.hash() }))
     }
 
     /// Ends a page session.
@@ -74,10 +75,11 @@ impl PageSessions {
         Ok(())
     }
 
-    /// Stores the use of a session and extends it, unless a use shortly before is stored.
+    /// Stores the use of a session and extends it, unless a use shortly before on the same device is stored.
     async fn used(&self, live: LiveSession, client: &Client, now: Timestamp) -> Result<LiveSession> {
         let idle = self.sessions.page_idle();
-        if !is_use_stored(&live.session, idle, now) {
+        let seen = SeenDevice::to_store(&live.session, client, now);
+        if seen.is_none() && !is_use_stored(&live.session, idle, now) {
             return Ok(live);
         }
         let LiveSession { mut session, user } = live;
@@ -86,9 +88,11 @@ impl PageSessions {
         session.client = client.clone();
         let used = PageSessionUse {
             id: session.id,
+            user_id: user.id,
             at: now,
             idle_expires_at: session.idle_expires_at,
             client: client.clone(),
+            seen,
         };
         self.kernel.store.store_page_session_use(used).await?;
         Ok(LiveSession { session, user })

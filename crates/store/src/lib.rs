@@ -74,7 +74,8 @@ pub use oauth_flows::{
 pub use oauth_providers::{FoundProvider, OAuthProviders, StoredProvider};
 pub use outbox::{ClaimedMail, Lease, ListedMail, MailFate, MailState, NewMail, Outbox, Recipient};
 pub use page_sessions::{
-    FoundPageCode, NewPageCode, OpenFromPage, OpenedFromPage, PageSessionStepUp, PageSessionUse, PageSessions,
+    FoundPageCode, FoundPageSession, NewPageCode, OpenFromPage, OpenedFromPage, PageSessionStepUp,
+    PageSessionUse, PageSessions,
 };
 pub use passkeys::{
     BeginPasskey, BegunPasskey, Ceremony, FoundPasskey, NewPasskey, PasskeyOwner, PasskeyRefusal,

@@ -5,6 +5,8 @@ use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::client::Client;
 use latchkey_domain::identity::IdentityId;
 use latchkey_domain::ids::{PasskeyId, SessionId, UserId};
+use latchkey_domain::locale::Locale;
+use latchkey_domain::seen_device::SeenDevice;
 use latchkey_domain::session::{AuthMethods, Level};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
@@ -18,12 +20,25 @@ use crate::sessions::LiveSession;
 pub struct PageSessionUse {
     /// Id of the session.
     pub id: SessionId,
+    /// User of the session.
+    pub user_id: UserId,
     /// Time of the use.
     pub at: Timestamp,
     /// New idle expiry of the session.
     pub idle_expires_at: Timestamp,
     /// Client that uses the session.
     pub client: Client,
+    /// The client's device and network, if they are to be remembered.
+    pub seen: Option<SeenDevice>,
+}
+
+/// A live page session as a browser presents it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FoundPageSession {
+    /// The session with its user.
+    pub live: LiveSession,
+    /// Language of the user; `None` if the account has none.
+    pub locale: Option<Locale>,
 }
 
 /// Reauthentication of a page session. It changes the session itself, so the session gets a new token.
@@ -107,9 +122,9 @@ pub trait PageSessions {
         token: TokenHash,
         browser: TokenHash,
         now: Timestamp,
-    ) -> StoreResult<Option<LiveSession>>;
+    ) -> StoreResult<Option<FoundPageSession>>;
 
-    /// Stores a use of a live page session, unless a later one is stored.
+    /// Stores a use of a live page session, unless a later one is stored, and the device of the client.
     async fn store_page_session_use(&self, used: PageSessionUse) -> StoreResult<()>;
 
     /// Stores a code for an app. Returns false if the page session is not live.

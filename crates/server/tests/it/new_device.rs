@@ -248,4 +248,21 @@ both_stores! {
 
         assert_eq!((count(&app).await, mails_to(&app, "countess@example.org").await.len()), (0, 1));
     }
+
+    with(|b| notifying(b).pages())
+    async fn network_that_a_page_session_roamed_into_is_known(app) {
+        let _ada = app.user("ada").await;
+        let (browser, fields) = (app.browser(), [("email", ADA), ("password", PASSWORD), ("keep", "on")]);
+        let page = browser.get("/auth/sign-in").await;
+        browser.submit(&page, "/auth/sign-in", &fields).await;
+        app.clock.advance(hours(20));
+        browser.get("/auth/account").await.hosted(200);
+        app.clock.advance(hours(20));
+        let before = count(&app).await;
+
+        browser.at(ELSEWHERE).with_header("user-agent", FIREFOX).get("/auth/account").await.hosted(200);
+        sign_in(&app, ELSEWHERE, FIREFOX).await.expect(200);
+
+        assert_eq!(count(&app).await, before);
+    }
 }

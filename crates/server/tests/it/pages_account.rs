@@ -1,6 +1,6 @@
 //! `/auth/account`: the overview of the own account, and the end of one of its sessions.
 
-use latchkey_testkit::{Browser, PASSWORD, TestApp, both_stores};
+use latchkey_testkit::{Browser, PASSWORD, TestApp, both_stores, json};
 
 const ADA: &str = "ada@example.org";
 const PATH: &str = "/auth/account";
@@ -68,5 +68,20 @@ both_stores! {
         browser.submit(&page, PATH, &[("id", id), ("form_token", "nonsense")]).await.hosted(403);
 
         other.get(PATH).await.hosted(200);
+    }
+
+    with(|b| b.pages())
+    async fn pages_speak_the_language_of_the_account_unless_another_is_chosen(app) {
+        let ada = app.user("ada").await;
+        ada.patch("/api/auth/account", json!({"locale": "de"})).send().await.expect(200);
+        let browser = signed_in(&app).await.with_header("accept-language", "fr");
+
+        let own = browser.get(PATH).await;
+        let chosen = browser.get("/auth/account?locale=es").await;
+
+        assert!(own.hosted(200).contains("<html lang=\"de\""), "{own:?}");
+        assert!(chosen.hosted(200).contains("<html lang=\"es\""), "{chosen:?}");
+        let stranger = app.browser().with_header("accept-language", "fr").get("/auth/sign-in").await;
+        assert!(stranger.hosted(200).contains("<html lang=\"fr\""), "{stranger:?}");
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::client::{Client, OpenedFor};
+use latchkey_domain::locale::Locale;
 use latchkey_domain::page_session::{
     BrowserSecret, NewPageSession, PageToken, ReplacedPageSession, SHORT_LIFETIME, is_lasting,
 };
@@ -23,6 +24,7 @@ use super::{Opens, Sessions, SignInClient};
 #[derive(Clone)]
 pub struct PageSession {
     pub(crate) live: LiveSession,
+    pub(crate) locale: Option<Locale>,
     pub(crate) browser: TokenHash,
 }
 
@@ -60,6 +62,12 @@ impl PageSession {
     #[must_use]
     pub const fn session(&self) -> &Session {
         &self.live.session
+    }
+
+    /// Returns the language of the account; `None` if it has none.
+    #[must_use]
+    pub const fn locale(&self) -> Option<&Locale> {
+        self.locale.as_ref()
     }
 
     /// Returns the caller for use cases that need a live session but no recent sign-in.

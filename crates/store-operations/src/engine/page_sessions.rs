@@ -4,15 +4,15 @@ use async_trait::async_trait;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_store::{
-    FoundPageCode, LiveSession, NewPageCode, OpenFromPage, OpenedFromPage, PageSessionUse, PageSessions,
+    FoundPageCode, FoundPageSession, NewPageCode, OpenFromPage, OpenedFromPage, PageSessionUse, PageSessions,
     StoreResult,
 };
 
 use super::Engine;
 use crate::form::{Executor, Repeat, Script};
 use crate::operations::open_from_page;
-use crate::tables::page_codes;
-use crate::tables::sessions::{self, pages};
+use crate::tables::sessions::pages;
+use crate::tables::{page_codes, seen_devices};
 
 #[async_trait]
 impl<E: Executor> PageSessions for Engine<E> {
@@ -21,15 +21,18 @@ impl<E: Executor> PageSessions for Engine<E> {
         token: TokenHash,
         browser: TokenHash,
         now: Timestamp,
-    ) -> StoreResult<Option<LiveSession>> {
+    ) -> StoreResult<Option<FoundPageSession>> {
         let mut script = Script::default();
         let found = pages::find(&mut script, &token, &browser, now);
-        self.read(script, move |results| results.find(found, sessions::read_live)).await
+        self.read(script, move |results| results.find(found, pages::read_found)).await
     }
 
     async fn store_page_session_use(&self, used: PageSessionUse) -> StoreResult<()> {
         let mut script = Script::default();
         pages::store_use(&mut script, &used);
+        if let Some(seen) = &used.seen {
+            seen_devices::save(&mut script, used.user_id, used.id, seen, used.at);
+        }
         self.write(script, Repeat::Harmless, |_| Ok(())).await
     }
 

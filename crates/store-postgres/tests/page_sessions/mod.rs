@@ -1,6 +1,7 @@
 //! Round trips of the operations on page sessions.
 
 use latchkey_domain::page_session::{NewPageSession, ReplacedPageSession};
+use latchkey_domain::seen_device::SeenDevice;
 use latchkey_domain::session::{NewSession, NewSessionKind};
 use latchkey_domain::tokens::TokenHash;
 use latchkey_store::{
@@ -57,7 +58,15 @@ pub(super) async fn measure(measured: &mut Measured) {
     m.store.create_account_and_enter(owner.clone(), entry(page(PAGE, None))).await.unwrap();
     op!(m.find_page_session(token(PAGE), browser(), at(1)));
     let (id, idle_expires_at) = (session(PAGE).id, at(1_000));
-    op!(m.store_page_session_use(PageSessionUse { id, at: at(2), idle_expires_at, client: client() }));
+    let used = PageSessionUse {
+        id,
+        user_id: owner.id,
+        at: at(2),
+        idle_expires_at,
+        client: client(),
+        seen: Some(SeenDevice::of(&client())),
+    };
+    op!(m.store_page_session_use(used));
     let replaced = Box::new(ReplacedPageSession { id, user_id: user_id(OWNER), event: event(next()) });
     let sign_in = SignIn {
         user_id: owner.id,

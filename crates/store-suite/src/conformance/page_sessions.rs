@@ -6,7 +6,9 @@ use latchkey_domain::page_session::{NewPageSession, ReplacedPageSession};
 use latchkey_domain::session::{NewSession, NewSessionKind, SessionKind};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
-use latchkey_store::{EndedSession, Entered, PageSessionUse, RefreshOutcome, SignIn, SignInOutcome};
+use latchkey_store::{
+    EndedSession, Entered, FoundPageSession, PageSessionUse, RefreshOutcome, SignIn, SignInOutcome,
+};
 
 use super::fixtures::{MINUTE, STRANGER, World, at, client, days};
 use super::refresh::present;
@@ -50,8 +52,10 @@ pub(super) async fn a_page_session_is_found_in_its_browser_alone(world: World) {
     let page = world.open(user.id, world.page_session(browser, None, at(0))).await;
     let app = world.open_session(user.id, at(0)).await;
 
-    let found = world.find_page_session(page.family, browser, at(1)).await.unwrap().unwrap();
+    let FoundPageSession { live: found, locale } =
+        world.find_page_session(page.family, browser, at(1)).await.unwrap().unwrap();
 
+    assert_eq!(locale, None);
     assert_eq!((found.user.id, found.session.id, found.session.kind), (user.id, page.id, SessionKind::Pages));
     assert_eq!(world.find_page_session(page.family, world.token(), at(1)).await.unwrap(), None);
     assert_eq!(world.find_page_session(world.token(), browser, at(1)).await.unwrap(), None);
@@ -76,9 +80,11 @@ pub(super) async fn a_use_extends_a_live_page_session_and_never_goes_back(world:
     let page = world.open(user.id, world.page_session(world.token(), None, at(0))).await;
     let usage = |second| PageSessionUse {
         id: page.id,
+        user_id: user.id,
         at: at(second),
         idle_expires_at: at(second).plus(days(1)),
         client: client(STRANGER),
+        seen: None,
     };
 
     world.store_page_session_use(usage(20)).await.unwrap();

@@ -5,13 +5,13 @@ use latchkey_domain::page_session::ReplacedPageSession;
 use latchkey_domain::session::NewSession;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
-use latchkey_store::{PageSessionStepUp, PageSessionUse, StoreResult};
+use latchkey_store::{FoundPageSession, PageSessionStepUp, PageSessionUse, StoreResult};
 
 use super::ends::end_own_and_record;
 use super::lock;
-use crate::form::{Script, statements, values};
+use crate::form::{Cells, Script, statements, values};
 use crate::is_live;
-use crate::tables::users::{account_columns, account_tables};
+use crate::tables::users::{self, account_columns, account_tables};
 
 statements! {
     /// Reads the live page session of a token, in the browser that it was opened in.
@@ -20,7 +20,7 @@ statements! {
         account_columns!(),
         ", ",
         super::session_columns!(),
-        " FROM sessions AS s CROSS JOIN ",
+        ", u.locale FROM sessions AS s CROSS JOIN ",
         account_tables!(),
         " WHERE s.family_hash = $1 AND s.kind = 'pages' AND s.browser_hash = $2 AND u.id = s.user_id
             AND u.banned_at IS NULL AND ",
@@ -48,6 +48,11 @@ statements! {
     );
     /// Turns the app sessions that were opened from the page session `$2` into those of the page session `$3`.
     PASS_ON_APPS = "UPDATE sessions SET opened_from = $3 WHERE user_id = $1 AND opened_from = $2 AND ended_at IS NULL";
+}
+
+pub(crate) fn read_found(cells: &mut Cells<'_>) -> StoreResult<FoundPageSession> {
+    let live = super::read_live(cells)?;
+    Ok(FoundPageSession { live, locale: users::read_locale(cells)? })
 }
 
 /// Ends the page session that `opened` replaces, if there is one. If it is the same user's, the new session takes over
