@@ -4,7 +4,7 @@
 use axum::routing::get;
 use latchkey_domain::challenge::{ChallengeId, ChallengeKind, ChallengePurpose};
 use latchkey_pages::views::{Another, Challenge, ChallengeStep, CodesLeft, Next};
-use latchkey_pages::{View, When};
+use latchkey_pages::{Fault, Problem, View, When};
 use latchkey_service::Error;
 use latchkey_service::challenges::{Answer, Answered, ShownChallenge};
 use latchkey_service::refusal::INVALID_CHALLENGE;
@@ -64,7 +64,7 @@ async fn answer(visit: &mut Visit, fields: &mut Fields, id: &ChallengeId) -> Res
     if answered.is_err() && kind == ChallengeKind::Passkey {
         prepare(visit, id, &[kind]).await?; // a wrong answer used the options up
     }
-    match answered? {
+    match answered.map_err(|error| worded(error.into(), kind))? {
         Answered::Entered(Entrance::SignedIn(opened)) if kind == ChallengeKind::RecoveryCode => {
             entrance::take(visit, opened).await?;
             says(visit, "codes_left")
@@ -76,10 +76,10 @@ async fn answer(visit: &mut Visit, fields: &mut Fields, id: &ChallengeId) -> Res
 }
 
 /// Reads the answer of a form.
-fn read(fields: &mut Fields, id: &ChallengeId, kind: ChallengeKind) -> Result<Answer, Rejection> {
+pub(crate) fn read(fields: &mut Fields, id: &ChallengeId, kind: ChallengeKind) -> Result<Answer, Rejection> {
     let mut answer = Answer { challenge: id.clone(), kind, code: None, password: None, assertion: None };
     let is_read = match kind {
-        ChallengeKind::Totp | ChallengeKind::RecoveryCode => {
+        ChallengeKind::Totp | ChallengeKind::RecoveryCode | ChallengeKind::EmailCode => {
             answer.code = fields.code_text("code")?;
             answer.code.is_some()
         }
@@ -87,9 +87,25 @@ fn read(fields: &mut Fields, id: &ChallengeId, kind: ChallengeKind) -> Result<An
             answer.assertion = fields.assertion()?;
             answer.assertion.is_some()
         }
+        ChallengeKind::Password => {
+            answer.password = fields.password("password")?;
+            answer.password.is_some()
+        }
         _ => true,
     };
     if is_read { Ok(answer) } else { Err(fields.rejection()) }
+}
+
+/// Words a refusal after the kind of the answer.
+pub(crate) fn worded(rejection: Rejection, kind: ChallengeKind) -> Rejection {
+    let at_code = |fault| [Problem::at("code", fault)];
+    match kind {
+        ChallengeKind::Password => rejection.of_password("password"),
+        ChallengeKind::EmailCode => {
+            rejection.replacing(&Fault::InvalidSecondFactor, &at_code(Fault::InvalidCode))
+        }
+        _ => rejection.replacing(&Fault::InvalidCode, &at_code(Fault::InvalidSecondFactor)),
+    }
 }
 
 /// Issues what the page of a challenge shows but may not write: `GET` changes nothing.

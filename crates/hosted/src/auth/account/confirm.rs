@@ -2,26 +2,25 @@
 //! [`refuse`]. After the answer the person is back at the form, with what was typed, and sends it again.
 
 use axum::routing::get;
-use http::StatusCode;
 use latchkey_domain::challenge::{ChallengeId, ChallengeKind, ChallengePurpose};
-use latchkey_domain::time::Timestamp;
+use latchkey_pages::View;
 use latchkey_pages::views::{Another, Challenge, ChallengeStep, CodeForm, SendAgain};
-use latchkey_pages::{Fault, Form, Problem, View};
-use latchkey_service::challenges::{Answer, Answered};
+use latchkey_service::Error;
+use latchkey_service::challenges::{Answered, ShownChallenge};
 use latchkey_service::refusal::{AUTH_UNAUTHORIZED, INVALID_CHALLENGE, REAUTHENTICATION_REQUIRED};
 use latchkey_service::sessions::PageSession;
 use serde::{Deserialize, Serialize};
 
 use super::{PATH as OVERVIEW, to_sign_in};
-use crate::entrance;
+use crate::auth::challenge;
 use crate::errors::PageError;
 use crate::fields::Fields;
-use crate::flow;
 use crate::page::Page;
 use crate::problem::Rejection;
-use crate::sealed::{Carried, Opened};
+use crate::sealed::Carried;
 use crate::submission::Submission;
 use crate::visit::{Outcome, Visit};
+use crate::{ceremony, entrance, flow};
 
 const PATH: &str = "/auth/account/confirm";
 /// Query parameter with the sealed [`Task`].
@@ -34,9 +33,6 @@ const ACT: &str = "act";
 const KIND: &str = "kind";
 /// Fields that are kept for the way back. None of them is secret.
 const KEPT_FIELDS: [&str; 5] = ["email", "name", "username", "bio", "avatar_url"];
-/// Kinds of answers that this page takes.
-const KINDS: [ChallengeKind; 4] =
-    [ChallengeKind::Totp, ChallengeKind::RecoveryCode, ChallengeKind::Password, ChallengeKind::EmailCode];
 
 pub(crate) const PAGE: Page = Page::new(PATH, || get(show).post(act));
 
@@ -44,8 +40,6 @@ pub(crate) const PAGE: Page = Page::new(PATH, || get(show).post(act));
 #[derive(Clone, Serialize, Deserialize)]
 struct Task {
     challenge: String,
-    /// Kinds of answers that the challenge accepts, strongest first.
-    kinds: Vec<String>,
     /// Path of the page with the form.
     path: String,
     /// What was typed, sealed.
@@ -109,8 +103,8 @@ async fn ask(mut visit: Visit, session: &PageSession, kept: String) -> Outcome {
     let path = visit.path().to_owned();
     let from = session.sign_in_client(visit.to_client());
     let begun = visit.service().challenges.reauthenticate(session, &from).await.map_err(Rejection::from);
-    let challenge = match begun {
-        Ok(challenge) => challenge,
+    let begun = match begun {
+        Ok(begun) => begun,
         Err(rejection) if rejection.is(REAUTHENTICATION_REQUIRED.name) => {
             let next = back(&path, &kept, true);
             let email = session.user().email.as_typed().to_owned();
@@ -122,9 +116,9 @@ async fn ask(mut visit: Visit, session: &PageSession, kept: String) -> Outcome {
         Err(rejection) if rejection.is(AUTH_UNAUTHORIZED.name) => return to_sign_in(visit),
         Err(rejection) => return visit.refuse(rejection, &over(back(&path, &kept, false))),
     };
-    let kinds = challenge.kinds.iter().map(|kind| kind.as_str().to_owned()).collect();
-    let task = Task { challenge: challenge.id.expose(), kinds, path, kept, mailed_at: None };
-    let text = visit.seal(challenge.expires_at, task)?;
+    challenge::prepare(&visit, &begun.id, &begun.kinds).await?;
+    let task = Task { challenge: begun.id.expose(), path, kept, mailed_at: None };
+    let text = visit.seal(begun.expires_at, task)?;
     visit.go_to(&visit.href_with(PATH, &[(TASK, &text)]))
 }
 
@@ -134,56 +128,36 @@ fn back(path: &str, kept: &str, is_confirmed: bool) -> String {
     format!("{path}?{KEPT}={kept}{notice}")
 }
 
-/// The task of a visit, and the kind of answer that it shows.
+/// The task of a visit.
 struct Asked {
     task: Task,
-    kind: ChallengeKind,
+    challenge: ChallengeId,
     /// The sealed task.
     text: String,
-    ends: Timestamp,
 }
 
 impl Asked {
     /// Reads the task of the query; `None` if it is not one of this browser.
     fn of(visit: &Visit) -> Result<Option<Self>, PageError> {
         let text = visit.query.optional(TASK)?.unwrap_or_default();
-        let Some(Opened { value: task, ends }) = visit.open::<Task>(&text) else { return Ok(None) };
-        let wanted = visit.query.optional(KIND)?;
-        let mut kinds = task.kinds();
-        let first = kinds.next();
-        let kind = first.into_iter().chain(kinds).find(|kind| Some(kind.as_str()) == wanted.as_deref());
-        Ok(kind.or(first).map(|kind| Self { task, kind, text, ends }))
-    }
-
-    fn address(&self, visit: &Visit, kind: ChallengeKind) -> String {
-        visit.href_with(PATH, &[(TASK, &self.text), (KIND, kind.as_str())])
-    }
-
-    fn form(&self, visit: &Visit, act: &str) -> Form {
-        visit.form_with(PATH, &[(TASK, &self.text), (KIND, self.kind.as_str()), (ACT, act)])
-    }
-
-    fn challenge(&self) -> Result<ChallengeId, PageError> {
-        ChallengeId::parse(&self.task.challenge).ok_or_else(PageError::bad_flow)
-    }
-}
-
-impl Task {
-    /// Returns the kinds of answers that this page takes.
-    fn kinds(&self) -> impl Iterator<Item = ChallengeKind> {
-        self.kinds.iter().filter_map(|kind| ChallengeKind::parse(kind)).filter(|kind| KINDS.contains(kind))
+        let opened = visit.open::<Task>(&text);
+        Ok(opened.and_then(|opened| {
+            let challenge = ChallengeId::parse(&opened.value.challenge)?;
+            Some(Self { task: opened.value, challenge, text })
+        }))
     }
 
     fn back(&self, is_confirmed: bool) -> String {
-        back(&self.path, &self.kept, is_confirmed)
+        back(&self.task.path, &self.task.kept, is_confirmed)
     }
 }
 
 async fn show(visit: Visit) -> Outcome {
-    let Some(session) = &visit.session else { return to_sign_in(visit) };
+    if visit.session.is_none() {
+        return to_sign_in(visit);
+    }
     match Asked::of(&visit)? {
-        Some(asked) if asked.ends > visit.now => visit.page(&view(&visit, session, &asked)),
-        Some(asked) => refuse_late(&visit, &asked),
+        Some(asked) => visit.page(&view(&visit, &asked).await?),
         None => visit.go_to(OVERVIEW),
     }
 }
@@ -197,18 +171,16 @@ async fn act(Submission { mut visit, mut fields }: Submission) -> Outcome {
     };
     match done {
         Ok(address) => visit.go_to(&address),
-        Err(rejection) if rejection.is(INVALID_CHALLENGE.name) => refuse_late(&visit, &asked),
-        Err(rejection) => visit.refuse(rejection, &view(&visit, &session, &asked)),
+        Err(rejection) => visit.refuse(rejection, &view(&visit, &asked).await?),
     }
 }
 
 /// Mails a code; returns the address of the page that asks for it.
 async fn send(visit: &Visit, asked: &Asked) -> Result<String, Rejection> {
-    visit.service().challenges.send_code(asked.challenge()?, &visit.to_client()).await?;
+    visit.service().challenges.send_code(asked.challenge.clone(), &visit.to_client()).await?;
     let task = Task { mailed_at: Some(visit.now.as_millis()), ..asked.task.clone() };
-    let text = visit.seal(asked.ends, task)?;
-    let kind = ChallengeKind::EmailCode.as_str();
-    Ok(visit.href_with(PATH, &[(TASK, &text), (KIND, kind)]))
+    let text = visit.seal(visit.now.plus(flow::LIFETIME), task)?;
+    Ok(visit.href_with(PATH, &[(TASK, &text), (KIND, ChallengeKind::EmailCode.as_str())]))
 }
 
 /// Answers the challenge; returns the address of the form that waits.
@@ -218,67 +190,65 @@ async fn answer(
     asked: &Asked,
     fields: &mut Fields,
 ) -> Result<String, Rejection> {
-    let kind = asked.kind;
-    let is_password = kind == ChallengeKind::Password;
-    let password = if is_password { fields.password("password")? } else { None };
-    let code = if is_password { None } else { fields.code_text("code")? };
-    if fields.has_problems() {
-        return Err(fields.rejection());
-    }
-    let answer = Answer { challenge: asked.challenge()?, kind, code, password, assertion: None };
+    let kind = kind(visit)?.ok_or_else(PageError::bad_flow)?;
+    let answer = challenge::read(fields, &asked.challenge, kind)?;
     let from = session.sign_in_client(visit.to_client());
     let answered = visit.service().challenges.answer(answer, session, &from).await;
-    match answered.map_err(|error| worded(error.into(), kind))? {
+    if answered.is_err() && kind == ChallengeKind::Passkey {
+        challenge::prepare(visit, &asked.challenge, &[kind]).await?; // a wrong answer used the options up
+    }
+    match answered.map_err(|error| challenge::worded(error.into(), kind))? {
         Answered::Renewed(signed_in) => {
             entrance::take_session(visit, &signed_in).await?;
-            Ok(asked.task.back(true))
+            Ok(asked.back(true))
         }
         _ => Err(PageError::internal("an answer of a page session did not renew it").into()),
     }
 }
 
-/// Words a refusal after the kind of the answer.
-fn worded(rejection: Rejection, kind: ChallengeKind) -> Rejection {
-    let wrong = |fault| [Problem::at("code", fault)];
-    match kind {
-        ChallengeKind::Password => rejection.of_password("password"),
-        ChallengeKind::EmailCode => {
-            rejection.replacing(&Fault::InvalidSecondFactor, &wrong(Fault::InvalidCode))
-        }
-        _ => rejection.replacing(&Fault::InvalidCode, &wrong(Fault::InvalidSecondFactor)),
+/// Returns the kind of answer that the query names.
+fn kind(visit: &Visit) -> Result<Option<ChallengeKind>, PageError> {
+    Ok(visit.query.optional(KIND)?.as_deref().and_then(ChallengeKind::parse))
+}
+
+async fn view(visit: &Visit, asked: &Asked) -> Result<Challenge, PageError> {
+    match visit.service().challenges.inspect(&asked.challenge).await {
+        Ok(shown) => step(visit, asked, shown),
+        Err(Error::Refused(refusal)) if *refusal == INVALID_CHALLENGE => Ok(over(asked.back(false))),
+        Err(error) => Err(error.into()),
     }
 }
 
-fn view(visit: &Visit, session: &PageSession, asked: &Asked) -> Challenge {
-    let email = || session.user().email.as_typed().to_owned();
-    let form = asked.form(visit, "answer");
-    let step = match asked.kind {
-        ChallengeKind::RecoveryCode => ChallengeStep::RecoveryCode { form },
-        ChallengeKind::Password => ChallengeStep::Password { form, email: email() },
-        ChallengeKind::EmailCode => {
+/// Shows the kind of answer that the query names, else the strongest.
+fn step(visit: &Visit, asked: &Asked, mut shown: ShownChallenge) -> Result<Challenge, PageError> {
+    let passkey = shown.passkey_options.take();
+    shown.kinds.retain(|kind| *kind != ChallengeKind::Passkey || passkey.is_some());
+    let named = kind(visit)?.filter(|kind| shown.kinds.contains(kind));
+    let Some(kind) = named.or(shown.kinds.first().copied()) else { return Ok(over(asked.back(false))) };
+    let at = |kind: ChallengeKind| [(TASK, asked.text.as_str()), (KIND, kind.as_str())];
+    let (form, email) = (visit.form_with(PATH, &at(kind)), shown.user.email.as_typed().to_owned());
+    let step = match (kind, passkey) {
+        (ChallengeKind::Passkey, Some(options)) => {
+            ChallengeStep::Passkey { passkey: ceremony::answer(form, options)? }
+        }
+        (ChallengeKind::RecoveryCode, _) => ChallengeStep::RecoveryCode { form },
+        (ChallengeKind::Password, _) => ChallengeStep::Password { form, email },
+        (ChallengeKind::EmailCode, _) => {
             let wait = asked.task.mailed_at.and_then(|at| visit.wait_after_mail(at));
-            let send = SendAgain { form: asked.form(visit, "send"), wait };
-            let code = CodeForm { form, email: email(), has_letters: false, send };
+            let send = visit.form_with(PATH, &[at(kind)[0], at(kind)[1], (ACT, "send")]);
+            let code = CodeForm { form, email, has_letters: false, send: SendAgain { form: send, wait } };
             ChallengeStep::EmailCode { code, is_sent: asked.task.mailed_at.is_some() }
         }
         _ => ChallengeStep::Totp { form },
     };
-    let others = asked.task.kinds().filter(|kind| *kind != asked.kind);
-    Challenge {
-        purpose: ChallengePurpose::Reauthenticate,
-        step,
-        others: others
-            .map(|kind| Another { kind: kind.as_str(), href: asked.address(visit, kind) })
-            .collect(),
-        cancel: asked.task.back(false),
-    }
+    let others = shown.kinds.iter().filter(|other| **other != kind);
+    let others =
+        others.map(|other| Another { kind: other.as_str(), href: visit.href_with(PATH, &at(*other)) });
+    let purpose = ChallengePurpose::Reauthenticate;
+    Ok(Challenge { purpose, step, others: others.collect(), cancel: asked.back(false) })
 }
 
-/// Shows that the challenge is over, with the way back to the form.
-fn refuse_late(visit: &Visit, asked: &Asked) -> Outcome {
-    visit.page_as(StatusCode::UNAUTHORIZED, &over(asked.task.back(false)))
-}
-
+/// Shows that the challenge is over. `start` is the address of the form.
 fn over(start: String) -> Challenge {
     Challenge {
         purpose: ChallengePurpose::Reauthenticate,
