@@ -4,6 +4,8 @@ pub(crate) mod account;
 pub(crate) mod challenge;
 pub(crate) mod continuing;
 pub(crate) mod forgot;
+pub(crate) mod mail_code;
+pub(crate) mod passkey_options;
 pub(crate) mod reset;
 pub(crate) mod sign_in;
 pub(crate) mod sign_out;

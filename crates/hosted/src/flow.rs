@@ -36,6 +36,8 @@ pub(crate) struct Flow {
     pub(crate) mailed_at: Option<i64>,
     /// Page of the own account that the sign-in leads to, if it is not for an app; `None` for the overview.
     pub(crate) next: Option<String>,
+    /// PKCE verifier of the sign-in by mail that was asked for.
+    pub(crate) verifier: Option<String>,
     /// The challenge that is to be answered.
     pub(crate) asked: Option<Asked>,
     /// Where the person can go after a sign-out.

@@ -32,6 +32,8 @@ pub(crate) struct Cookies {
     pub(crate) shown: Cookie,
     /// The token of a password reset, sealed.
     pub(crate) reset: Cookie,
+    /// The token of a sign-in by a mailed link, sealed.
+    pub(crate) sign_in_link: Cookie,
     /// The key of an authenticator app that is not confirmed, sealed.
     pub(crate) totp: Cookie,
     /// New recovery codes, sealed.
@@ -55,6 +57,7 @@ impl Hosted {
             pages: cookie("latchkey_pages"),
             shown: cookie("latchkey_shown"),
             reset: cookie("latchkey_reset"),
+            sign_in_link: cookie("latchkey_sign_in_link"),
             totp: cookie("latchkey_totp"),
             codes: cookie("latchkey_codes"),
             sign_up: Cookie::sign_up(&settings),

@@ -1,7 +1,8 @@
 //! The list of all pages. The router is derived from it.
 
 use crate::auth::{
-    account, challenge, continuing, forgot, reset, sign_in, sign_out, sign_up, verified, verify,
+    account, challenge, continuing, forgot, mail_code, passkey_options, reset, sign_in, sign_out, sign_up,
+    verified, verify,
 };
 use crate::page::Page;
 
@@ -16,6 +17,8 @@ pub(crate) const PAGES: &[&Page] = &[
     &forgot::PAGE,
     &reset::PAGE,
     &challenge::PAGE,
+    &mail_code::PAGE,
+    &passkey_options::PAGE,
     &account::PAGE,
     &account::sessions::PAGE,
     &account::confirm::PAGE,

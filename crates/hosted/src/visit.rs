@@ -163,6 +163,11 @@ impl Visit {
         self.flow.as_ref().map_or(&NONE, |sealed| &sealed.flow)
     }
 
+    /// Returns the flow as it stands in addresses.
+    pub(crate) fn flow_text(&self) -> Option<&str> {
+        self.flow.as_ref().map(|flow| flow.text.as_str())
+    }
+
     /// Returns the address of another page in the same flow and language.
     pub(crate) fn href(&self, path: &str) -> String {
         self.href_with(path, &[])

@@ -2,16 +2,19 @@
 
 use axum::routing::get;
 use latchkey_domain::time::Timestamp;
-use latchkey_pages::views::{Resume, SignIn};
+use latchkey_pages::views::{PasskeyForm, Resume, SignIn};
+use latchkey_service::Error;
 use latchkey_service::sessions::{KeepSignedIn, PageSession};
+use latchkey_service::settings::EmailSignIn;
 
-use crate::entrance;
+use super::passkey_options;
 use crate::errors::PageError;
 use crate::fields::Fields;
 use crate::page::Page;
 use crate::problem::Rejection;
 use crate::submission::Submission;
 use crate::visit::{Outcome, Visit};
+use crate::{ceremony, entrance};
 
 const PATH: &str = "/auth/sign-in";
 /// Query parameter that says what a form does.
@@ -28,9 +31,12 @@ async fn show(visit: Visit) -> Outcome {
 }
 
 async fn act(Submission { mut visit, mut fields }: Submission) -> Outcome {
-    let is_resumed = visit.query.optional(ACT)?.as_deref() == Some("resume");
     let (typed, is_kept) = (fields.text("email")?, fields.is_ticked("keep")?);
-    let done = if is_resumed { resume(&visit).await } else { sign_in(&mut visit, &mut fields).await };
+    let done = match visit.query.optional(ACT)?.as_deref() {
+        Some("resume") => resume(&visit).await,
+        Some("passkey") => by_passkey(&mut visit, &mut fields).await,
+        _ => sign_in(&mut visit, &mut fields).await,
+    };
     match done {
         Ok(address) => visit.go_to(&address),
         Err(rejection) => {
@@ -48,6 +54,26 @@ async fn sign_in(visit: &mut Visit, fields: &mut Fields) -> Result<String, Rejec
     let from = visit.sign_in_client(keep);
     let entrance = visit.service().passwords.sign_in(email, password, from).await?;
     entrance::enter(visit, entrance, keep).await
+}
+
+async fn by_passkey(visit: &mut Visit, fields: &mut Fields) -> Result<String, Rejection> {
+    let Some(assertion) = fields.assertion()? else { return Err(fields.rejection()) };
+    let ceremony = fields.text(ceremony::ID)?;
+    let from = visit.sign_in_client(KeepSignedIn::No);
+    let entrance = visit.service().passkeys.sign_in(&ceremony, assertion, &from).await?;
+    entrance::enter(visit, entrance, KeepSignedIn::No).await
+}
+
+/// Returns the form for a passkey; `None` if passkeys are off, or this address asked for too many options.
+fn passkey(visit: &Visit) -> Result<Option<PasskeyForm>, PageError> {
+    match visit.service().passkeys.begin_sign_in(None, &visit.to_client()) {
+        Ok(begun) => {
+            let form = visit.form_with(PATH, &[(ACT, "passkey")]);
+            ceremony::sign_in(form, begun, passkey_options::PATH).map(Some)
+        }
+        Err(Error::Refused(_) | Error::RefusedWith(..)) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Goes on with the page session of this browser.
@@ -72,15 +98,17 @@ fn view(visit: &Visit, email: String, is_kept: bool, verify: Option<String>) -> 
         email: session.user().email.as_typed().to_owned(),
         other: visit.href_with(PATH, &[(OTHER, "1")]),
     });
-    let is_open = !visit.service().settings().values.disable_sign_up;
+    let public = visit.service().admin.public_settings();
+    let is_open = !public.in_force.values.disable_sign_up;
+    let has_mail_code = public.email_sign_in != EmailSignIn::Off;
     Ok(SignIn {
         form: Some(visit.form_with(PATH, if wants_other { &[(OTHER, "1")] } else { &[] })),
         email,
         is_kept,
         providers: Vec::new(),
-        passkey: None,
+        passkey: if resume.is_none() { passkey(visit)? } else { None },
         forgot: visit.href("/auth/forgot"),
-        mail_code: None,
+        mail_code: has_mail_code.then(|| visit.href("/auth/mail-code")),
         sign_up: is_open.then(|| visit.href("/auth/sign-up")),
         verify,
         resume,

@@ -103,6 +103,8 @@ mod pages_challenge;
 mod pages_confirm;
 mod pages_enroll;
 mod pages_forms;
+mod pages_mail_code;
+mod pages_passkey;
 mod pages_reset;
 mod pages_shell;
 mod pages_sign_in;

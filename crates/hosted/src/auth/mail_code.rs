@@ -1,0 +1,172 @@
+//! `/auth/mail-code`: sign-in by a mailed code, or by the link of the same mail in the browser that asked for it.
+//!
+//! The link brings its token and the flow in which it was asked for. The flow opens only in the browser that began it,
+//! and has the verifier without which the token is worth nothing. The token moves into a sealed cookie.
+
+use std::time::Duration;
+
+use axum::routing::get;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use http::StatusCode;
+use latchkey_domain::email::Email;
+use latchkey_domain::tokens::{LinkToken, TokenHash};
+use latchkey_pages::views::{CodeForm, MailCode, MailCodeStep, SendAgain};
+use latchkey_service::accounts::sign_up::RedirectInput;
+use latchkey_service::mailbox::sign_in::SignInMail;
+use latchkey_service::sessions::KeepSignedIn;
+use serde::{Deserialize, Serialize};
+
+use crate::entrance;
+use crate::errors::PageError;
+use crate::fields::Fields;
+use crate::flow::Flow;
+use crate::page::Page;
+use crate::problem::Rejection;
+use crate::sealed::Carried;
+use crate::submission::Submission;
+use crate::visit::{Outcome, Visit};
+
+const PATH: &str = "/auth/mail-code";
+/// Query parameter that says what a form does.
+const ACT: &str = "act";
+/// Query parameter of the link: the flow that asked for the mail.
+const BEGUN: &str = "begun";
+/// Query parameter of the first step, to name another address.
+const CHANGE: &str = "change";
+/// Lifetime of the cookie with the token.
+const LIFETIME: Duration = Duration::from_mins(10);
+
+pub(crate) const PAGE: Page = Page::new(PATH, || get(show).post(act));
+
+/// The token of a mailed link, on its way to the press of a button.
+#[derive(Serialize, Deserialize)]
+struct Link(String);
+
+impl Carried for Link {
+    const KIND: &'static str = "sign-in-link";
+}
+
+async fn show(visit: Visit) -> Outcome {
+    let status = visit.service().site().parameter("status");
+    if let Some(token) = visit.query.optional("token")? {
+        return arrive(visit, token);
+    }
+    if visit.query.optional(&status)?.as_deref() == Some("error") {
+        let again = visit.href(PATH);
+        return visit.page_as(StatusCode::BAD_REQUEST, &view(&visit, MailCodeStep::Dead { again }));
+    }
+    let visit = visit.begin()?;
+    visit.page(&view(&visit, step(&visit)?))
+}
+
+/// Takes a mailed link. Opening it uses nothing up.
+fn arrive(mut visit: Visit, token: String) -> Outcome {
+    let begun = visit.query.optional(BEGUN)?.and_then(|text| visit.open::<Flow>(&text));
+    let begun = begun.filter(|begun| begun.ends > visit.now && begun.value.verifier.is_some());
+    let Some(begun) = begun else { return visit.page(&view(&visit, MailCodeStep::Elsewhere)) };
+    visit.change_flow(|flow| *flow = begun.value)?;
+    let sealed = visit.seal(visit.now.plus(LIFETIME), Link(token))?;
+    let cookie = visit.hosted.cookies.sign_in_link.set(&sealed, LIFETIME);
+    visit.set_cookie(cookie)?;
+    visit.go_to(&visit.href_with(PATH, &[(ACT, "link")]))
+}
+
+async fn act(Submission { mut visit, mut fields }: Submission) -> Outcome {
+    let act = visit.query.optional(ACT)?;
+    let done = match act.as_deref() {
+        Some("code") => by_code(&mut visit, &mut fields).await,
+        Some("link") => by_link(&mut visit).await,
+        Some("send") => match typed_address(&visit) {
+            Ok(email) => send(&mut visit, email).await.map(|address| format!("{address}&notice=code_sent")),
+            Err(rejection) => Err(rejection),
+        },
+        _ => begin(&mut visit, &mut fields).await,
+    };
+    let rejection = match done {
+        Ok(address) => return visit.go_to(&address),
+        Err(rejection) => rejection,
+    };
+    let step = match act.as_deref() {
+        Some("code" | "send") => step(&visit)?,
+        Some("link") => MailCodeStep::Dead { again: visit.href_with(PATH, &[(CHANGE, "1")]) },
+        _ => MailCodeStep::Email { form: visit.form(PATH), email: fields.text("email")? },
+    };
+    visit.refuse(rejection, &view(&visit, step))
+}
+
+async fn begin(visit: &mut Visit, fields: &mut Fields) -> Result<String, Rejection> {
+    let Some(email) = fields.email("email")? else { return Err(fields.rejection()) };
+    send(visit, email).await
+}
+
+/// Mails the code; returns the address of the page that asks for it. All addresses are answered alike.
+async fn send(visit: &mut Visit, email: Email) -> Result<String, Rejection> {
+    let (typed, now) = (email.as_typed().to_owned(), visit.now.as_millis());
+    let verifier = LinkToken::new(visit.service().random_bytes()).expose().to_owned();
+    let challenge = URL_SAFE_NO_PAD.encode(TokenHash::of(verifier.as_bytes()).as_bytes());
+    visit.change_flow(|flow| {
+        (flow.email, flow.mailed_at, flow.verifier) = (Some(typed), Some(now), Some(verifier));
+    })?;
+    let begun = visit.flow_text().unwrap_or_default();
+    let redirect_to = format!("{}{PATH}?{BEGUN}={begun}", visit.service().site().origin());
+    let mail = SignInMail {
+        email,
+        redirect: RedirectInput { redirect_to: Some(redirect_to), email_redirect_to: None },
+        code_challenge: Some(challenge),
+    };
+    visit.service().mailbox.send_sign_in(mail, &visit.to_client()).await?;
+    Ok(visit.href_with(PATH, &[(ACT, "code")]))
+}
+
+async fn by_code(visit: &mut Visit, fields: &mut Fields) -> Result<String, Rejection> {
+    let email = typed_address(visit)?;
+    let Some(code) = fields.code("code")? else { return Err(fields.rejection()) };
+    let from = visit.sign_in_client(KeepSignedIn::No);
+    let entrance = visit.service().mailbox.sign_in_by_code(email, code, None, &from).await?;
+    entrance::enter(visit, entrance, KeepSignedIn::No).await
+}
+
+async fn by_link(visit: &mut Visit) -> Result<String, Rejection> {
+    let token = link(visit).and_then(|link| LinkToken::parse(&link.0)).ok_or_else(PageError::bad_flow)?;
+    let verifier = visit.flow().verifier.clone().unwrap_or_default();
+    let from = visit.sign_in_client(KeepSignedIn::No);
+    let entrance = visit.service().mailbox.sign_in_by_link(token, &verifier, None, &from).await?;
+    let cookie = visit.hosted.cookies.sign_in_link.clear();
+    visit.set_cookie(cookie)?;
+    entrance::enter(visit, entrance, KeepSignedIn::No).await
+}
+
+/// Returns the address that was typed before; without one the page cannot be used.
+fn typed_address(visit: &Visit) -> Result<Email, Rejection> {
+    let email = visit.flow().email.as_deref().and_then(|text| Email::parse(text).ok());
+    Ok(email.ok_or_else(PageError::bad_flow)?)
+}
+
+/// Returns the token of the cookie, unless it is too old.
+fn link(visit: &Visit) -> Option<Link> {
+    let cookie = visit.hosted.cookies.sign_in_link.read(visit.headers())?;
+    let opened = visit.open::<Link>(cookie.expose())?;
+    (opened.ends > visit.now).then_some(opened.value)
+}
+
+/// Returns the step that the person is at.
+fn step(visit: &Visit) -> Result<MailCodeStep, PageError> {
+    let email = visit.flow().email.clone().unwrap_or_default();
+    let is_mailed = visit.flow().verifier.is_some() && visit.query.optional(CHANGE)?.is_none();
+    let is_link = visit.query.optional(ACT)?.as_deref() == Some("link") && link(visit).is_some();
+    Ok(if is_mailed && is_link {
+        MailCodeStep::Link { form: visit.form_with(PATH, &[(ACT, "link")]), email }
+    } else if is_mailed {
+        let send = SendAgain { form: visit.form_with(PATH, &[(ACT, "send")]), wait: visit.wait_for_mail() };
+        let form = visit.form_with(PATH, &[(ACT, "code")]);
+        let code = CodeForm { form, email, has_letters: false, send };
+        MailCodeStep::Code { code, change: visit.href_with(PATH, &[(CHANGE, "1")]) }
+    } else {
+        MailCodeStep::Email { form: visit.form(PATH), email }
+    })
+}
+
+fn view(visit: &Visit, step: MailCodeStep) -> MailCode {
+    MailCode { step, sign_in: visit.href("/auth/sign-in") }
+}

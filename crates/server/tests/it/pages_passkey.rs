@@ -1,0 +1,74 @@
+//! `/auth/sign-in` by passkey, and the new options for a page that stays open.
+
+use latchkey_testkit::browser::ceremony;
+use latchkey_testkit::{Answer, Browser, Ceremony, Passkey, both_stores, json, minutes};
+
+use crate::pages_calls::{exchange, from_app, target_of};
+use crate::two_step_calls::claims;
+
+/// Sends what the passkey answers to the options of a page.
+async fn send(browser: &Browser, page: &Answer, passkey: &Passkey, begun: &Ceremony) -> Answer {
+    let credential = passkey.clone().sign(&begun.options).to_json().to_string();
+    browser.submit(page, "act=passkey", &[("ceremony_id", &begun.id), ("credential", &credential)]).await
+}
+
+both_stores! {
+    with(|b| b.pages())
+    async fn passkey_signs_in_for_an_app_at_level_two(app) {
+        let ada = app.passkey_user("ada").await;
+        let browser = app.browser();
+        let page = browser.get(&from_app("/auth/sign-in")).await;
+        assert!(page.hosted(200).contains("autocomplete=\"username webauthn\""), "{page:?}");
+
+        let done = send(&browser, &page, &ada.passkey, &ceremony(&page)).await;
+
+        let session = exchange(&app, &target_of(&browser.follow(&done).await)).await.expect(200);
+        assert_eq!(claims(session["accessToken"].as_str().unwrap())["aal"], json!(2));
+    }
+
+    with(|b| b.pages())
+    async fn wrong_and_unknown_passkeys_are_told_with_new_options(app) {
+        let ada = app.passkey_user("ada").await;
+        let stranger = app.phone().create(&ada.begin_passkey().await.options).passkey;
+        let browser = app.browser();
+        let page = browser.get("/auth/sign-in").await;
+
+        let unknown = send(&browser, &page, &stranger, &ceremony(&page)).await;
+        assert!(unknown.hosted(401).contains("role=\"alert\""), "{unknown:?}");
+        assert_ne!(ceremony(&unknown).id, ceremony(&page).id);
+        let fields = [("credential", "nonsense")];
+        let malformed = browser.submit(&page, "act=passkey", &fields).await;
+        assert!(malformed.hosted(400).contains("role=\"alert\""), "{malformed:?}");
+        let begun = ceremony(&page);
+        let done = send(&browser, &page, &ada.passkey, &begun).await;
+        assert_eq!(done.status, 303, "{done:?}");
+        send(&browser, &page, &ada.passkey, &begun).await.hosted(401);
+    }
+
+    with(|b| b.pages())
+    async fn page_that_stays_open_gets_new_options(app) {
+        let ada = app.passkey_user("ada").await;
+        let browser = app.browser();
+        let page = browser.get("/auth/sign-in").await;
+        app.clock.advance(minutes(11));
+        send(&browser, &page, &ada.passkey, &ceremony(&page)).await.hosted(401);
+
+        let options = browser.get("/auth/passkey-options").await;
+        assert_eq!(options.header("cache-control"), Some("no-store"), "{options:?}");
+        assert_eq!(options.status, 200, "{options:?}");
+        let begun = Ceremony::of(&options.json());
+        let done = send(&browser, &page, &ada.passkey, &begun).await;
+
+        assert_eq!(done.header("location"), Some("/auth/account"), "{done:?}");
+    }
+
+    with(|b| b.pages().settings(|settings| settings.passkeys_enabled = false))
+    async fn form_is_missing_while_passkeys_are_off(app) {
+        let browser = app.browser();
+        let page = browser.get("/auth/sign-in").await;
+
+        let text = page.hosted(200);
+        assert!(!text.contains("data-passkey") && !text.contains("webauthn"), "{text}");
+        browser.get("/auth/passkey-options").await.hosted(403);
+    }
+}
