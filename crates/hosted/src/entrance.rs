@@ -33,6 +33,34 @@ impl Carried for Ticket {
     const KIND: &'static str = "ticket";
 }
 
+/// The address of the account whose page session ended, because another account signed in. The page after the sign-in
+/// says so.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Left(String);
+
+impl Carried for Left {
+    const KIND: &'static str = "left";
+}
+
+impl Left {
+    /// Query parameter of the sealed value.
+    const PARAMETER: &'static str = "left";
+
+    /// Returns the address that a visit is to be told.
+    pub(crate) fn of(visit: &Visit) -> Option<String> {
+        let opened = visit.open::<Self>(&visit.query.optional(Self::PARAMETER).ok()??)?;
+        (opened.ends > visit.now).then_some(opened.value.0)
+    }
+
+    /// Adds the address of the flow to that of the next page.
+    fn tell(visit: &Visit, next: String) -> Result<String, PageError> {
+        let Some(email) = visit.flow().left.clone() else { return Ok(next) };
+        let text = visit.seal(visit.now.plus(TICKET_LIFETIME), Self(email))?;
+        let separator = if next.contains('?') { '&' } else { '?' };
+        Ok(format!("{next}{separator}{}={text}", Self::PARAMETER))
+    }
+}
+
 /// Takes what a sign-in opened; returns the address of the next page. `keep` is what the sign-in asked for.
 pub(crate) async fn enter(
     visit: &mut Visit,
@@ -76,6 +104,10 @@ pub(crate) async fn take_session(
     signed_in: &PageSignedIn,
 ) -> Result<PageSession, Rejection> {
     set_token(visit, &signed_in.token, &signed_in.session)?;
+    let other = visit.session.as_ref().filter(|before| before.user().id != signed_in.user.id);
+    if let Some(email) = other.map(|before| before.user().email.as_typed().to_owned()) {
+        visit.change_flow(|flow| flow.left = Some(email))?;
+    }
     let client = visit.to_client();
     let found = visit.service().page_sessions.find(&signed_in.token, &visit.browser.secret, &client).await?;
     Ok(found.ok_or_else(PageError::stale_form)?)
@@ -95,11 +127,11 @@ pub(crate) fn set_token(visit: &mut Visit, token: &PageToken, session: &Session)
 pub(crate) async fn finish(visit: &Visit, session: &PageSession) -> Result<String, Rejection> {
     let Some(app) = &visit.flow().app else {
         let next = visit.flow().next.clone();
-        return Ok(next.unwrap_or_else(|| "/auth/account".to_owned()));
+        return Ok(Left::tell(visit, next.unwrap_or_else(|| "/auth/account".to_owned()))?);
     };
     let address = visit.service().page_sessions.hand_over(session, &app.target()).await?;
     let ticket = Ticket { address, app: app.redirect_uri.clone(), host: host_of(&app.redirect_uri) };
     let text = visit.seal(visit.now.plus(TICKET_LIFETIME), ticket)?;
     let locale = visit.flow().locale.as_deref().map(|locale| format!("&locale={locale}")).unwrap_or_default();
-    Ok(format!("/auth/continue?ticket={text}{locale}"))
+    Ok(Left::tell(visit, format!("/auth/continue?ticket={text}{locale}"))?)
 }

@@ -40,6 +40,8 @@ pub(crate) struct Flow {
     pub(crate) verifier: Option<String>,
     /// The challenge that is to be answered.
     pub(crate) asked: Option<Asked>,
+    /// Address of the account whose page session ended, because another account signed in.
+    pub(crate) left: Option<String>,
     /// Where the person can go after a sign-out.
     pub(crate) leaves_to: Option<String>,
     /// True if the app wants the person to sign in again, even with a page session.

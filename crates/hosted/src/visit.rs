@@ -21,6 +21,7 @@ use latchkey_service::Service;
 use latchkey_service::sessions::{KeepSignedIn, Opens, PageSession, PageSignIn, SignInClient};
 
 use crate::browser::Browser;
+use crate::entrance::Left;
 use crate::errors::PageError;
 use crate::flow::{self, Flow};
 use crate::form_token;
@@ -183,6 +184,12 @@ impl Visit {
         if query.is_empty() { path.to_owned() } else { format!("{path}?{}", query.join("&")) }
     }
 
+    /// Returns the address of a page in a new flow.
+    pub(crate) fn href_in(&self, path: &str, flow: Flow) -> Result<String, PageError> {
+        let text = self.seal(self.now.plus(flow::LIFETIME), flow)?;
+        Ok(format!("{path}?{}={text}", flow::PARAMETER))
+    }
+
     /// Returns a form that acts on a page of the same flow.
     pub(crate) fn form(&self, path: &str) -> Form {
         self.form_with(path, &[])
@@ -319,6 +326,9 @@ impl Visit {
 
     /// Returns the notice that the page before asked to show.
     fn notice(&self) -> Option<Notice> {
+        if let Some(left) = Left::of(self) {
+            return Some(Notice::OtherAccountLeft { email: left });
+        }
         Notice::parse(&self.query.optional("notice").ok()??)
     }
 

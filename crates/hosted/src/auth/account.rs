@@ -6,6 +6,7 @@ use latchkey_pages::views::{Account, ProfileSummary};
 use latchkey_service::sessions::PageSession;
 
 use crate::errors::PageError;
+use crate::flow::Flow;
 use crate::list::PAGES;
 use crate::page::Page;
 use crate::submission::Submission;
@@ -58,8 +59,7 @@ async fn view(visit: &Visit, session: &PageSession) -> Result<Account, PageError
     Ok(Account {
         pages: PAGES.iter().map(|page| page.path).collect(),
         email: user.email.as_typed().to_owned(),
-        is_verified: user.email_verified,
-        verify: None,
+        verify: if user.email_verified { None } else { Some(verify(visit, session)?) },
         profile: profile::own(visit, session).await?.map(summary),
         has_password: user.has_password,
         passkeys: (passkeys > 0).then_some(passkeys),
@@ -75,4 +75,11 @@ async fn view(visit: &Visit, session: &PageSession) -> Result<Account, PageError
 fn summary(profile: Profile) -> ProfileSummary {
     let username = profile.username.map(Username::into_string);
     ProfileSummary { name: profile.name.into_string(), username }
+}
+
+/// Returns the address of the page that verifies the address of the account, and then leads back.
+fn verify(visit: &Visit, session: &PageSession) -> Result<String, PageError> {
+    let email = Some(session.user().email.as_typed().to_owned());
+    let next = Some(format!("{PATH}?notice=email_verified"));
+    visit.href_in("/auth/verify", Flow { email, next, ..Flow::default() })
 }

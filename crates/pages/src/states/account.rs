@@ -47,7 +47,6 @@ fn overview(person: &Person) -> Vec<State> {
     let plain = || Account {
         pages: PAGES.to_vec(),
         email: person.email.clone(),
-        is_verified: true,
         verify: None,
         profile: Some(ProfileSummary { name: person.name.clone(), username: Some(person.username.clone()) }),
         has_password: true,
@@ -70,7 +69,6 @@ fn overview(person: &Person) -> Vec<State> {
         ..plain()
     };
     let unverified = Account {
-        is_verified: false,
         verify: Some("/auth/verify".to_owned()),
         providers: None,
         passkeys: None,

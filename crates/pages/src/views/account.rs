@@ -14,7 +14,6 @@ pub struct Account {
     /// Paths of the pages that exist. A row has a link if its page is one of them.
     pub pages: Vec<&'static str>,
     pub email: String,
-    pub is_verified: bool,
     /// URL at which the address can be verified; `None` if it is verified.
     pub verify: Option<String>,
     pub profile: Option<ProfileSummary>,

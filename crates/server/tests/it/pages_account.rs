@@ -1,6 +1,9 @@
 //! `/auth/account`: the overview of the own account, and the end of one of its sessions.
 
+use latchkey_testkit::browser::link;
 use latchkey_testkit::{Browser, PASSWORD, TestApp, both_stores, json};
+
+use crate::pages_calls::{enter, exchange, from_app, target_of};
 
 const ADA: &str = "ada@example.org";
 const PATH: &str = "/auth/account";
@@ -83,5 +86,54 @@ both_stores! {
         assert!(chosen.hosted(200).contains("<html lang=\"es\""), "{chosen:?}");
         let stranger = app.browser().with_header("accept-language", "fr").get("/auth/sign-in").await;
         assert!(stranger.hosted(200).contains("<html lang=\"fr\""), "{stranger:?}");
+    }
+
+    with(|b| b.pages())
+    async fn unverified_address_is_marked_and_can_be_verified(app) {
+        let _ada = app.user("ada").await;
+        let browser = signed_in(&app).await;
+        let overview = browser.get(PATH).await;
+        assert!(overview.hosted(200).contains("Not verified"), "{overview:?}");
+
+        let page = browser.get(&link(&overview, "/auth/verify?").unwrap()).await;
+        let sent = browser.submit(&page, "act=send", &[]).await;
+        let page = browser.follow(&sent).await;
+        let code = app.mail_to(ADA).await.code();
+        let done = browser.submit(&page, "/auth/verify", &[("code", &code)]).await;
+
+        let overview = browser.follow(&done).await;
+        let text = overview.hosted(200);
+        assert!(text.contains("Your address is verified.") && !text.contains("Not verified"), "{text}");
+    }
+
+    with(|b| b.pages())
+    async fn sign_in_of_another_account_says_whose_session_ended(app) {
+        let (_ada, bob) = (app.user("ada").await, app.user("bob").await);
+        let browser = signed_in(&app).await;
+        let again = browser.get("/auth/sign-in?prompt=login").await;
+
+        let fields = [("email", bob.email.as_str()), ("password", PASSWORD)];
+        let overview = browser.follow(&browser.submit(&again, "/auth/sign-in", &fields).await).await;
+
+        let text = overview.hosted(200);
+        assert!(text.contains(&format!("The session of <bdi>{ADA}</bdi> in this browser has ended.")), "{text}");
+        assert!(text.contains(&bob.email), "{text}");
+        let fields = [("email", bob.email.as_str()), ("password", PASSWORD)];
+        let same = browser.follow(&browser.submit(&again, "/auth/sign-in", &fields).await).await;
+        assert!(!same.text().contains("in this browser has ended"), "{same:?}");
+    }
+
+    with(|b| b.pages())
+    async fn way_to_an_app_waits_for_a_press_where_another_session_ended(app) {
+        let (_ada, bob) = (app.user("ada").await, app.user("bob").await);
+        let browser = signed_in(&app).await;
+        let path = format!("{}&prompt=login", from_app("/auth/sign-in"));
+
+        let page = enter(&browser, &path, &bob.email, PASSWORD).await;
+
+        let text = page.hosted(200);
+        assert!(text.contains(&format!("<bdi>{ADA}</bdi>")) && !text.contains("data-continue"), "{text}");
+        assert!(!text.contains("http-equiv"), "{text}");
+        exchange(&app, &target_of(&page)).await.expect(200);
     }
 }
