@@ -1,9 +1,10 @@
 //! `/auth/account/password`: a new password for the own account on the pages.
 
-use latchkey_testkit::{PASSWORD, both_stores};
+use latchkey_testkit::{PASSWORD, both_stores, minutes};
 
 use crate::email_calls::NEW_PASSWORD;
 use crate::pages_account::signed_in;
+use crate::pages_calls::enter_by_mail;
 
 const PATH: &str = "/auth/account/password";
 const ADA: &str = "ada@example.org";
@@ -62,5 +63,32 @@ both_stores! {
             assert!(!text.contains(NEW_PASSWORD) && !text.contains("not the one"), "{text}");
         }
         app.anon().sign_in(ADA, PASSWORD).send().await.expect(200);
+    }
+
+    with(|b| b.pages())
+    async fn account_without_a_password_sets_one(app) {
+        let browser = app.browser();
+        enter_by_mail(&app, &browser, ADA).await;
+        let page = browser.get(PATH).await;
+        assert!(page.hosted(200).contains("Set password") && !page.text().contains("current_password"), "{page:?}");
+
+        let done = browser.submit(&page, PATH, &[("new_password", NEW_PASSWORD)]).await;
+
+        assert!(browser.follow(&done).await.hosted(200).contains("A password is set."), "{done:?}");
+        app.anon().sign_in(ADA, NEW_PASSWORD).send().await.expect(200);
+    }
+
+    with(|b| b.pages())
+    async fn first_password_needs_a_recent_sign_in(app) {
+        let browser = app.browser();
+        enter_by_mail(&app, &browser, ADA).await;
+        app.clock.advance(minutes(11));
+        let page = browser.get(PATH).await;
+
+        let asked = browser.submit(&page, PATH, &[("new_password", NEW_PASSWORD)]).await;
+
+        assert!(asked.header("location").unwrap().starts_with("/auth/account/confirm?"), "{asked:?}");
+        assert!(!browser.follow(&asked).await.text().contains(NEW_PASSWORD));
+        app.anon().sign_in(ADA, NEW_PASSWORD).send().await.refused(401, "INVALID_CREDENTIALS");
     }
 }

@@ -48,3 +48,12 @@ pub(crate) async fn assert_in_account(browser: &Browser, done: &Answer, email: &
     assert_eq!(done.header("location"), Some("/auth/account"), "{done:?}");
     assert!(browser.follow(done).await.hosted(200).contains(email));
 }
+
+/// Signs in by a mailed code; an unknown address gets an account without a password.
+pub(crate) async fn enter_by_mail(app: &TestApp, browser: &Browser, email: &str) {
+    let page = browser.get("/auth/mail-code").await;
+    let page = browser.follow(&browser.submit(&page, "/auth/mail-code", &[("email", email)]).await).await;
+    let code = app.mail_to(email).await.code();
+    let done = browser.submit(&page, "act=code", &[("code", &code)]).await;
+    assert_in_account(browser, &done, email).await;
+}

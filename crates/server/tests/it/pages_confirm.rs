@@ -4,7 +4,7 @@ use latchkey_testkit::browser::{ceremony, link};
 use latchkey_testkit::{Answer, Browser, PASSWORD, TestApp, both_stores, minutes};
 
 use crate::pages_account::signed_in;
-use crate::pages_calls::enter;
+use crate::pages_calls::{enter, enter_by_mail};
 
 const EMAIL: &str = "/auth/account/email";
 const CONFIRM: &str = "/auth/account/confirm";
@@ -165,5 +165,26 @@ both_stores! {
 
         assert_eq!(done.header("location"), Some(EMAIL), "{done:?}");
         browser.follow(&done).await.hosted(200);
+    }
+
+    with(|b| b.pages())
+    async fn account_without_a_password_confirms_by_a_mailed_code(app) {
+        let browser = app.browser();
+        enter_by_mail(&app, &browser, "ada@example.org").await;
+        let before = app.mail().total();
+        let page = browser.follow(&late_change(&app, &browser).await).await;
+        assert!(page.hosted(200).contains("We send a code to"), "{page:?}");
+        app.run_jobs().await;
+        assert_eq!(app.mail().total(), before);
+
+        let page = browser.follow(&browser.submit(&page, "act=send", &[]).await).await;
+        let code = app.mail_to("ada@example.org").await.code();
+        let wrong = browser.submit(&page, CONFIRM, &[("code", "000000")]).await;
+        assert!(wrong.hosted(401).contains("id=\"code-fault\">This code does not work."), "{wrong:?}");
+        let back = browser.submit(&wrong, CONFIRM, &[("code", &code)]).await;
+
+        let form = browser.follow(&back).await;
+        let done = browser.submit(&form, EMAIL, &[("email", NEW)]).await;
+        assert_eq!(done.header("location"), Some(EMAIL), "{done:?}");
     }
 }
