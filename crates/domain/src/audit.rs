@@ -106,6 +106,14 @@ words! {
         AccountExported = "account_exported",
         /// An undo link was used.
         Undone = "undone",
+        /// An account got a role in the console.
+        OperatorGranted = "operator_granted",
+        /// An account lost its role in the console.
+        OperatorRevoked = "operator_revoked",
+        /// A new activation link was made for an operator, whose grant fell asleep.
+        OperatorLinkMade = "operator_link_made",
+        /// An operator activated the grant.
+        OperatorActivated = "operator_activated",
         /// A rate or guess limit refused requests for the account; at most one event per hour, account and limit.
         RequestLimited = "request_limited",
     }

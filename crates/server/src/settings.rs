@@ -7,6 +7,7 @@
 
 mod admin;
 mod auth;
+mod console;
 mod data;
 mod features;
 mod keys;
@@ -44,6 +45,7 @@ pub use latchkey_settings::{Problem, Secret, SettingsError, Source};
 
 pub use admin::AdminSettings;
 pub use auth::AuthSettings;
+pub use console::ConsoleSettings;
 pub use data::DataSettings;
 pub use features::FeatureSettings;
 pub use keys::{DEFAULT_TOML, is_key_or_section};
@@ -111,6 +113,7 @@ groups! {
     page_links: PageLinks,
     /// Theme of the pages.
     theme: PageTheme,
+    console: ConsoleSettings,
     lifetimes: Lifetimes,
     passkeys: PasskeySettings,
     passwords: PasswordSettings,
@@ -170,6 +173,7 @@ impl Settings {
         auth::check_limits(&self.limits.passwords, problems);
         self.postgres.check(server.request_timeout, problems);
         self.admin.check(server.secret.as_ref(), problems);
+        self.console.check(server.mode, problems);
     }
 
     /// True if a file, the environment or the command line sets this key (`section.key`). An admin cannot change it

@@ -24,7 +24,7 @@ use latchkey_service::outbox::MailRetries;
 use latchkey_service::passwords::HashingConfig;
 use latchkey_service::secrets::ServerSecret;
 use latchkey_service::settings::{BaseSettings, check_offered};
-use latchkey_service::{Mailer, Service, ServiceConfig, ServiceParts, Site, StartError};
+use latchkey_service::{Mailer, OperatorRules, Service, ServiceConfig, ServiceParts, Site, StartError};
 use latchkey_store::Store;
 
 use crate::data_folder::{DataFolder, DataFolderError, Kept};
@@ -289,6 +289,10 @@ fn service_config(settings: &Settings, kept_admin_key: Option<&Kept>) -> Result<
             require_anonymous: auth.require_anon_key,
         },
         relying_party: settings.relying_party(),
+        operators: OperatorRules {
+            protect: settings.console.protect_operators,
+            require_second_factor: settings.console.require_second_factor,
+        },
     })
 }
 

@@ -62,7 +62,7 @@ impl Deletion {
             undo: has_grace.then(|| NewToken { hash: token.hash(), expires_at: deletes_at }),
             now,
         };
-        if !self.kernel.store.delete_account(delete).await? {
+        if !self.kernel.store.delete_account(delete).await?? {
             return Err(Error::Refused(&AUTH_UNAUTHORIZED));
         }
         self.kernel.mails.wake();

@@ -4,14 +4,15 @@
 use std::time::Duration;
 
 use latchkey_domain::limits::Limited;
+use latchkey_domain::operator::OperatorRefusal;
 use latchkey_domain::password::{BrokenRules, WeakPassword};
 use latchkey_domain::reason::Reason;
 use latchkey_domain::redirect::RedirectRefusal;
 use latchkey_store::{StoreError, UniqueKey};
 
 use crate::refusal::{
-    EMAIL_EXISTS, REDIRECT_NOT_ALLOWED, Refusal, SETTING_PINNED, TOO_MANY_REQUESTS, USERNAME_TAKEN,
-    WEAK_PASSWORD,
+    EMAIL_EXISTS, LAST_OWNER, OPERATOR_PROTECTED, REDIRECT_NOT_ALLOWED, Refusal, SETTING_PINNED,
+    TOO_MANY_REQUESTS, USERNAME_TAKEN, WEAK_PASSWORD,
 };
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -109,6 +110,15 @@ impl From<Limited> for Error {
         let details =
             Details { message, limit: Some(limit), retry_after: Some(retry_after), ..Details::default() };
         Self::RefusedWith(&TOO_MANY_REQUESTS, Box::new(details))
+    }
+}
+
+impl From<OperatorRefusal> for Error {
+    fn from(refusal: OperatorRefusal) -> Self {
+        Self::Refused(match refusal {
+            OperatorRefusal::Protected => &OPERATOR_PROTECTED,
+            OperatorRefusal::LastOwner => &LAST_OWNER,
+        })
     }
 }
 

@@ -7,6 +7,7 @@ use arc_swap::ArcSwap;
 use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
 use latchkey_domain::client::Client;
 use latchkey_domain::ids::EventId;
+use latchkey_domain::operator::Protection;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::LinkToken;
 use latchkey_store::Store;
@@ -40,7 +41,17 @@ pub(crate) struct Kernel {
     pub(crate) limit_audit: LimitAudit,
     pub(crate) mails: MailWriter,
     pub(crate) site: Site,
+    pub(crate) operators: OperatorRules,
     pub(crate) ids: IdOrder,
+}
+
+/// The rules about operators that the settings state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OperatorRules {
+    /// True if the accounts of operators are protected from admin keys.
+    pub protect: bool,
+    /// True if operators must have two-step sign-in.
+    pub require_second_factor: bool,
 }
 
 /// The public URL and name of the service, the prefix of redirect parameters, and the creation of profiles at sign-up.
@@ -73,6 +84,11 @@ impl Site {
     pub(crate) fn undo_link(&self, token: &LinkToken) -> String {
         format!("{}/api/auth/undo?token={}", self.origin(), token.expose())
     }
+
+    /// Returns the URL by which an operator activates the grant.
+    pub(crate) fn activation_link(&self, token: &LinkToken) -> String {
+        format!("{}/console/activate?token={}", self.origin(), token.expose())
+    }
 }
 
 impl Kernel {
@@ -88,6 +104,14 @@ impl Kernel {
     /// Returns the setting `auth.email_sign_in`; `Off` if no mail transport is configured.
     pub(crate) fn email_sign_in(&self) -> EmailSignIn {
         if self.mails.has_transport() { self.settings.load().values.email_sign_in } else { EmailSignIn::Off }
+    }
+
+    /// Returns what this actor's changes of accounts spare.
+    pub(crate) const fn protection(&self, actor: Actor) -> Protection {
+        match actor {
+            Actor::Admin if self.operators.protect => Protection::Operators,
+            Actor::Admin | Actor::System | Actor::User => Protection::LastOwner,
+        }
     }
 
     /// Returns random bytes for a UUID v7, led by a counter: ids that one instance makes in the same millisecond sort

@@ -24,6 +24,7 @@
 //! | [`profiles`], [`search`] | read, change and search profiles |
 //! | [`oauth`] | sign in through identity providers |
 //! | [`page_sessions`] | find and end sessions of the pages |
+//! | [`operators`] | give, activate and withdraw roles in the console |
 //! | [`admin`] | users, settings, audit |
 //! | [`outbox`], [`upkeep`], [`readiness`] | deliver mails, purge, health |
 //! | [`service`] | the list of capabilities with their lifetimes and limits, configuration, start |
@@ -41,6 +42,7 @@ pub mod factors;
 mod kernel;
 pub mod mailbox;
 pub mod oauth;
+pub mod operators;
 pub mod outbox;
 pub mod own_data;
 pub mod page_sessions;
@@ -61,7 +63,7 @@ pub mod undo;
 pub mod upkeep;
 
 pub use error::{Error, Result};
-pub use kernel::Site;
+pub use kernel::{OperatorRules, Site};
 pub use outbox::Mailer;
 pub use refusal::Refusal;
 pub use service::{Lifetimes, LimitSwitch, LimitsConfig, Service, ServiceConfig, ServiceParts, StartError};

@@ -8,6 +8,7 @@ mod factors;
 mod general;
 mod mailbox;
 mod oauth;
+mod operators;
 mod outbox;
 mod passkeys;
 mod passwords;
@@ -23,6 +24,7 @@ pub use factors::*;
 pub use general::*;
 pub use mailbox::*;
 pub use oauth::*;
+pub use operators::*;
 pub use outbox::*;
 pub use passkeys::*;
 pub use passwords::*;
@@ -42,6 +44,7 @@ pub const CAPABILITIES: &[&[&Refusal]] = &[
     accounts::ROWS,
     profiles::ROWS,
     admin::ROWS,
+    operators::ROWS,
     oauth::ROWS,
     outbox::ROWS,
     general::ROWS,

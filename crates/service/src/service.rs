@@ -21,9 +21,10 @@ use crate::email_change::EmailChanges;
 use crate::entropy::Entropy;
 use crate::error::Error;
 use crate::factors::Factors;
-use crate::kernel::{ClientLimits, IdOrder, Kernel, LimitAudit, MailWriter, Site};
+use crate::kernel::{ClientLimits, IdOrder, Kernel, LimitAudit, MailWriter, OperatorRules, Site};
 use crate::mailbox::Mailbox;
 use crate::oauth::OAuth;
+use crate::operators::Operators;
 use crate::outbox::{MailRetries, Mailer, Outbox};
 use crate::own_data::OwnData;
 use crate::page_sessions::PageSessions;
@@ -128,6 +129,7 @@ pub struct ServiceConfig {
     pub mail_retries: MailRetries,
     pub access: AccessKeys,
     pub relying_party: RelyingParty,
+    pub operators: OperatorRules,
 }
 
 /// The dependencies and the configuration from which [`Service::start`] builds a service.
@@ -196,6 +198,8 @@ pub struct Service {
     pub page_sessions: PageSessions,
     pub profiles: Arc<Profiles>,
     pub search: Search,
+    /// Roles in the console.
+    pub operators: Operators,
     /// The use cases of an admin: users, settings and the audit log.
     pub admin: Admin,
     /// Delivery of mails from the outbox table.
@@ -241,6 +245,7 @@ impl Service {
             limit_audit: LimitAudit::default(),
             mails,
             site: config.site.clone(),
+            operators: config.operators,
             ids: IdOrder::default(),
         });
         let reloading = AsyncMutex::default();
@@ -259,9 +264,9 @@ impl Service {
         hasher: PasswordHasher,
         mailer: Mailer,
     ) -> Result<Self, CannotDerive> {
-        let ServiceConfig { limits, lifetimes, .. } = config;
+        let ServiceConfig { limits, lifetimes, relying_party: party, .. } = config;
         let k = || kernel.clone();
-        let rp_id = config.relying_party.id.clone();
+        let rp_id = party.id.clone();
         let sessions =
             Sessions::new(k(), shared.clone(), secret, limits.sessions, lifetimes.sessions, rp_id)?;
         let sessions = Arc::new(sessions);
@@ -278,7 +283,6 @@ impl Service {
             limits: limits.passwords,
             lifetimes: lifetimes.passwords,
         });
-        let party = config.relying_party;
         let SecondFactors { factors, passkeys, challenges } =
             second_factors(&kernel, &sessions, &mailbox, &passwords, secret, (limits, lifetimes), party)?;
         let profiles = Arc::new(Profiles { kernel: k(), sessions: s(), limits: limits.profiles });
@@ -299,6 +303,7 @@ impl Service {
             oauth,
             page_sessions: PageSessions { kernel: k(), sessions: s(), code_lifetime: lifetime.code },
             search: Search::new(k(), profiles.clone(), config.search_engine),
+            operators: Operators { kernel: k() },
             admin: Admin {
                 kernel: k(),
                 shared: shared.clone(),

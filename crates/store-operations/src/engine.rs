@@ -14,6 +14,7 @@ mod identities;
 mod limits;
 mod oauth_flows;
 mod oauth_providers;
+mod operators;
 mod outbox;
 mod page_sessions;
 mod passkeys;

@@ -12,6 +12,7 @@ pub(crate) mod link_tokens;
 pub(crate) mod oauth_codes;
 pub(crate) mod oauth_flows;
 pub(crate) mod oauth_providers;
+pub(crate) mod operators;
 pub(crate) mod outbox;
 pub(crate) mod page_codes;
 pub(crate) mod passkeys;
@@ -50,7 +51,7 @@ macro_rules! lists {
 pub fn all_statements() -> impl Iterator<Item = (&'static str, &'static str, &'static Sql)> {
     let lists = lists!(
         audit_events challenges codes email_changes identities known_clients limit_failures link_tokens oauth_codes oauth_flows
-        oauth_providers outbox page_codes passkeys profiles recovery_codes seen_devices session_ends session_pages sessions
+        oauth_providers operators outbox page_codes passkeys profiles recovery_codes seen_devices session_ends session_pages sessions
         settings sign_up_attempts signing_keys statistics totp_factors undo_tokens used_ceremonies used_tokens users
     );
     lists.into_iter().flat_map(|(table, all)| all.iter().map(move |&(name, sql)| (table, name, sql)))
@@ -61,6 +62,7 @@ pub fn all_statements() -> impl Iterator<Item = (&'static str, &'static str, &'s
 pub const TABLES: &[Table] = &[
     users::TABLE,
     users::CREDENTIALS,
+    operators::TABLE,
     identities::TABLE,
     profiles::TABLE,
     sessions::TABLE,

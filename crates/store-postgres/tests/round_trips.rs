@@ -11,6 +11,7 @@ use latchkey_domain::codes::{CodeForm, CodeMac, Purpose};
 use latchkey_domain::identity::{Issuer, LegacyIdentities, ProviderKey};
 use latchkey_domain::ids::{KeyId, LeaseId};
 use latchkey_domain::mail_schedule::MailSchedule;
+use latchkey_domain::operator::Protection;
 use latchkey_domain::page::Page;
 use latchkey_domain::profile::{Bio, ProfilePatch, Username};
 use latchkey_domain::search::SearchQuery;
@@ -70,6 +71,7 @@ macro_rules! op {
 
 mod email_change;
 mod email_sign_in;
+mod operators;
 mod own_account;
 mod page_sessions;
 mod passkeys;
@@ -236,6 +238,7 @@ async fn profiles_and_admin(measured: &mut Measured) {
         metadata: Some(latchkey_domain::user::AppMetadata::default()),
         events: vec![event(next()), event(next())],
         mail: Some(mail(next())),
+        protection: Protection::Operators,
         now: at(3),
     };
     op!(m.update_user(change));
@@ -243,7 +246,8 @@ async fn profiles_and_admin(measured: &mut Measured) {
     op!(m.delete_profile(user_id(3), event(next())));
     op!(m.delete_users(
         &[user_id(3), user_id(4), user_id(999)],
-        vec![event(next()), event(next()), event(next())]
+        vec![event(next()), event(next()), event(next())],
+        Protection::Operators,
     ));
 }
 
@@ -334,6 +338,7 @@ async fn measure_all(prepared: Prepared) -> Measured {
     email_codes(&mut measured).await;
     two_step::measure(&mut measured).await;
     own_account::measure(&mut measured).await;
+    operators::measure(&mut measured).await;
     page_sessions::measure(&mut measured).await;
     passkeys::measure(&mut measured).await;
     email_change::measure(&mut measured).await;

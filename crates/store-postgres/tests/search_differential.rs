@@ -3,6 +3,7 @@
 //! compares each engine with the definition of a match.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+use latchkey_domain::operator::Protection;
 use latchkey_domain::page::Page;
 use latchkey_domain::profile::{Bio, Name, NewProfile, ProfilePatch, Username};
 use latchkey_domain::search::SearchQuery;
@@ -161,6 +162,7 @@ impl Both {
                 metadata: None,
                 events: Vec::new(),
                 mail: None,
+                protection: Protection::Operators,
                 now: at(1_000),
             };
             store.update_user(update).await.unwrap();
@@ -169,7 +171,8 @@ impl Both {
 
     async fn delete(&self, number: u64) {
         for store in self.stores() {
-            store.delete_users(&[user_id(number)], vec![event(1_000_000 + number)]).await.unwrap();
+            let events = vec![event(1_000_000 + number)];
+            store.delete_users(&[user_id(number)], events, Protection::Operators).await.unwrap().unwrap();
         }
     }
 

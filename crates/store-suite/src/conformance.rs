@@ -56,6 +56,8 @@ mod oauth_acts;
 mod oauth_flows;
 mod oauth_providers;
 mod oauth_races;
+mod operator_sleep;
+mod operators;
 mod outbox;
 mod own_events;
 mod owner_mails;
@@ -557,6 +559,25 @@ table::table! { $
         only_a_live_session_of_the_account_sets_its_password,
         the_password_of_an_unverified_address_tells_nobody,
         of_concurrent_first_passwords_one_is_set,
+    }
+    operators {
+        a_grant_sleeps_until_its_own_link_is_used,
+        an_activation_needs_a_live_session_and_two_step_sign_in,
+        only_a_verified_account_in_use_becomes_an_operator,
+        a_change_of_role_keeps_the_activation,
+        a_new_link_puts_the_grant_to_sleep_and_replaces_the_old_one,
+        accounts_of_operators_are_protected_from_admin_keys,
+        the_last_owner_stays_whatever_is_tried,
+        an_owner_who_cannot_enter_replaces_none,
+        of_two_owners_one_stays_however_they_leave,
+        of_twenty_uses_of_a_link_one_activates,
+    }
+    operator_sleep {
+        a_grant_sleeps_when_two_step_sign_in_is_turned_off,
+        a_grant_stays_active_while_another_factor_is_left,
+        a_grant_sleeps_when_the_only_passkey_is_removed,
+        a_grant_sleeps_when_an_admin_removes_a_factor,
+        a_grant_sleeps_after_an_undo,
     }
     page_sessions {
         a_page_session_is_found_in_its_browser_alone,

@@ -4,11 +4,13 @@ use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::email::Email;
 use latchkey_domain::ids::UserId;
+use latchkey_domain::operator::{OperatorRefusal, Protection};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::{AppMetadata, User};
 
 use crate::challenges::Restoral;
 use crate::error::StoreResult;
+use crate::operators::GuardedResult;
 use crate::outbox::NewMail;
 
 /// Start of a page in the list of users.
@@ -70,6 +72,8 @@ pub struct UpdateUser {
     pub events: Vec<AuditEvent>,
     /// Mail of kind `EmailChanged` to the previous address; `None` if security notifications are off.
     pub mail: Option<NewMail>,
+    /// What is spared if the account is an operator's.
+    pub protection: Protection,
     /// Time of the request, used as the current time throughout the operation.
     pub now: Timestamp,
 }
@@ -83,6 +87,8 @@ pub enum UpdateUserOutcome {
     NotFound,
     /// Another account has the new email address. Nothing changed.
     EmailTaken,
+    /// The account is an operator's. Nothing changed.
+    Refused(OperatorRefusal),
 }
 
 /// Operations on users that only admins may call.
@@ -95,8 +101,14 @@ pub trait AdminUsers {
     async fn update_user(&self, update: UpdateUser) -> StoreResult<UpdateUserOutcome>;
 
     /// Deletes users with everything that belongs to them except audit events. Unknown ids are skipped. For the user
-    /// `ids[n]`, `events[n]` is recorded. Returns the number of deleted users.
-    async fn delete_users(&self, ids: &[UserId], events: Vec<AuditEvent>) -> StoreResult<u64>;
+    /// `ids[n]`, `events[n]` is recorded. Returns the number of deleted users. Deletes none if the protection of operators
+    /// refuses one.
+    async fn delete_users(
+        &self,
+        ids: &[UserId],
+        events: Vec<AuditEvent>,
+        protection: Protection,
+    ) -> GuardedResult<u64>;
 
     /// Ends all sessions of a user. Returns the number of sessions that ended, or `None` for an unknown user.
     async fn end_all_sessions(

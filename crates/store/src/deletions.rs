@@ -9,6 +9,7 @@ use latchkey_domain::time::Timestamp;
 
 use crate::email_codes::NewToken;
 use crate::error::StoreResult;
+use crate::operators::GuardedResult;
 use crate::outbox::NewMail;
 
 /// Deletion of an account by its owner.
@@ -57,8 +58,8 @@ pub struct FinishedDeletion {
 pub trait Deletions {
     /// Schedules the deletion of an account, or deletes it at once if there is no grace period. Its sessions end, its
     /// codes, tokens and challenges become invalid, and its profile is hidden. Returns false, and changes nothing, if
-    /// the session is not live.
-    async fn delete_account(&self, delete: DeleteAccount) -> StoreResult<bool>;
+    /// the session is not live. Refused for the account of the last owner.
+    async fn delete_account(&self, delete: DeleteAccount) -> GuardedResult<bool>;
 
     /// Lists accounts whose grace period is over, at most [`crate::ACCOUNT_PURGE_BATCH`].
     async fn list_due_deletions(&self, now: Timestamp) -> StoreResult<Vec<DueDeletion>>;

@@ -8,6 +8,7 @@ use latchkey_domain::email_change::EmailChange;
 use latchkey_domain::factors::{FactorId, FactorName, Factors as OwnFactors, TotpFactor, TotpStep};
 use latchkey_domain::ids::{SessionId, UserId};
 use latchkey_domain::locale::Locale;
+use latchkey_domain::operator::Protection;
 use latchkey_domain::passkey::RpId;
 use latchkey_domain::session::NewSession;
 use latchkey_domain::time::Timestamp;
@@ -17,6 +18,7 @@ use latchkey_domain::user::User;
 use crate::challenges::{ChallengeTerms, SealedTotp};
 use crate::email_codes::NewToken;
 use crate::error::StoreResult;
+use crate::operators::GuardedResult;
 use crate::outbox::NewMail;
 use crate::sessions::{LiveSession, SignInGuard};
 
@@ -247,6 +249,8 @@ pub struct ResetFactors {
     pub event: AuditEvent,
     /// Mail of kind `FactorsReset`; `None` writes no mail.
     pub mail: Option<NewMail>,
+    /// What is spared if the account is an operator's.
+    pub protection: Protection,
     /// Time of the request, used as the current time throughout the operation.
     pub now: Timestamp,
 }
@@ -301,5 +305,5 @@ pub trait Factors {
     ) -> StoreResult<ChangedFactors>;
 
     /// Removes all second factors of an account. Returns `false` if there is no such account.
-    async fn reset_factors(&self, reset: ResetFactors) -> StoreResult<bool>;
+    async fn reset_factors(&self, reset: ResetFactors) -> GuardedResult<bool>;
 }

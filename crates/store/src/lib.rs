@@ -22,6 +22,7 @@ mod links;
 pub mod migrations;
 mod oauth_flows;
 mod oauth_providers;
+mod operators;
 mod outbox;
 mod page_sessions;
 mod passkeys;
@@ -72,6 +73,10 @@ pub use oauth_flows::{
     StoredCode, TakenCode, TakenFlow,
 };
 pub use oauth_providers::{FoundProvider, OAuthProviders, StoredProvider};
+pub use operators::{
+    ActivateOperator, ActivatedOperator, GrantOperator, GrantedOperator, GuardedResult, Operators,
+    RenewActivation, RenewedActivation, RevokeOperator, RevokedOperator,
+};
 pub use outbox::{ClaimedMail, Lease, ListedMail, MailFate, MailState, NewMail, Outbox, Recipient};
 pub use page_sessions::{
     FoundPageCode, FoundPageSession, NewPageCode, OpenFromPage, OpenedFromPage, PageSessionStepUp,
@@ -117,6 +122,7 @@ pub trait Store:
     + Limits
     + OAuthFlows
     + OAuthProviders
+    + Operators
     + Outbox
     + PageSessions
     + Passkeys

@@ -132,6 +132,7 @@ macro_rules! migrations {
                 24 "0024_page_sessions",
                 25 "0025_page_codes",
                 26 "0026_statistics",
+                27 "0027_operators",
             ]
         )
     };

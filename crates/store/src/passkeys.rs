@@ -5,6 +5,7 @@ use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::factors::FactorName;
 use latchkey_domain::ids::{SessionId, UserId};
+use latchkey_domain::operator::Protection;
 use latchkey_domain::passkey::{
     Aaguid, CredentialId, Passkey, PasskeyId, PasskeyState, Passkeys as OwnPasskeys, RpId, Transports,
     UserHandle,
@@ -18,6 +19,7 @@ use crate::email_codes::NewToken;
 use crate::entry::{Entered, Entry};
 use crate::error::StoreResult;
 use crate::factors::{ChangeFactors, ChangedFactors, Enroller, TurnedOn};
+use crate::operators::GuardedResult;
 use crate::outbox::NewMail;
 use crate::sessions::{LiveSession, SignInGuard};
 
@@ -231,6 +233,8 @@ pub struct RemovePasskeyOf {
     pub event: AuditEvent,
     /// Mail of kind `PasskeyRemoved`; `None` writes no mail.
     pub mail: Option<NewMail>,
+    /// What is spared if the account is an operator's.
+    pub protection: Protection,
     /// Time of the request, used as the current time throughout the operation.
     pub now: Timestamp,
 }
@@ -281,7 +285,7 @@ pub trait Passkeys {
 
     /// Removes a passkey for an admin, and ends the sessions whose sign-in used it. Returns `false` if the account has
     /// no such passkey.
-    async fn remove_passkey_of(&self, remove: RemovePasskeyOf) -> StoreResult<bool>;
+    async fn remove_passkey_of(&self, remove: RemovePasskeyOf) -> GuardedResult<bool>;
 
     /// Counts the passkeys of all accounts that were registered for another relying party id; for `None`, all
     /// passkeys.

@@ -18,7 +18,7 @@ use latchkey_service::passwords::HashingConfig;
 use latchkey_service::search::SearchEngine;
 use latchkey_service::settings::{BaseSettings, EditableSettings, EmailMethod, EmailSignIn};
 use latchkey_service::tokens::SigningAlgorithm;
-use latchkey_service::{LimitSwitch, LimitsConfig, ServiceConfig, Site};
+use latchkey_service::{LimitSwitch, LimitsConfig, OperatorRules, ServiceConfig, Site};
 use latchkey_settings::{Group, defaults};
 use url::Url;
 
@@ -116,6 +116,7 @@ fn service_config(public_url: Url) -> ServiceConfig {
             any_localhost: true,
             ..RelyingParty::default()
         },
+        operators: OperatorRules { protect: true, require_second_factor: true },
     }
 }
 

@@ -130,6 +130,7 @@ impl Admin {
             restore: if change.restore { Some(self.kernel.restoral(actor, client, now)?) } else { None },
             metadata: change.metadata,
             mail,
+            protection: self.kernel.protection(actor),
             now,
         };
         match self.kernel.store.update_user(update).await? {
@@ -139,6 +140,7 @@ impl Admin {
             }
             UpdateUserOutcome::NotFound => Err(Error::Refused(&USER_NOT_FOUND)),
             UpdateUserOutcome::EmailTaken => Err(Error::Refused(&EMAIL_EXISTS)),
+            UpdateUserOutcome::Refused(refusal) => Err(refusal.into()),
         }
     }
 
@@ -150,7 +152,7 @@ impl Admin {
             ..self.kernel.event(AuditKind::UserDeleted, actor, client, now)
         };
         let events = ids.iter().map(event).collect();
-        Ok(self.kernel.store.delete_users(ids, events).await?)
+        Ok(self.kernel.store.delete_users(ids, events, self.kernel.protection(actor)).await??)
     }
 
     /// Ends all sessions of a user; returns their number.

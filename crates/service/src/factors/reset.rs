@@ -30,9 +30,10 @@ impl Factors {
             with_passkeys,
             event: self.kernel.event(AuditKind::FactorsReset, actor, client, now),
             mail: self.kernel.required_notification(None, None, now)?,
+            protection: self.kernel.protection(actor),
             now,
         };
-        if !self.kernel.store.reset_factors(reset).await? {
+        if !self.kernel.store.reset_factors(reset).await?? {
             return Err(Error::Refused(&USER_NOT_FOUND));
         }
         self.kernel.mails.wake();

@@ -87,9 +87,10 @@ impl Passkeys {
             passkey: id,
             event: self.kernel.event(AuditKind::PasskeyRemoved, Actor::Admin, Some(client), now),
             mail: self.kernel.required_notification(None, None, now)?,
+            protection: self.kernel.protection(Actor::Admin),
             now,
         };
-        if self.kernel.store.remove_passkey_of(remove).await? {
+        if self.kernel.store.remove_passkey_of(remove).await?? {
             self.kernel.mails.wake();
             return Ok(());
         }

@@ -9,12 +9,16 @@ use latchkey_domain::email::Email;
 use latchkey_domain::email_verification::Verification;
 use latchkey_domain::ids::UserId;
 use latchkey_domain::mail_kind::MailKind;
+use latchkey_domain::operator::{Effect, Protection};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::User;
-use latchkey_store::{AdminUsers, ListUsers, StoreResult, UpdateUser, UpdateUserOutcome, UserPage};
+use latchkey_store::{
+    AdminUsers, GuardedResult, ListUsers, StoreResult, UpdateUser, UpdateUserOutcome, UserPage,
+};
 
 use super::Engine;
 use crate::form::{Decided, Executor, Repeat, Results, Script, Slot};
+use crate::operations::operator_guard::OperatorReads;
 use crate::operations::prove_mailbox::{Proven, prove};
 use crate::operations::{delete_account, request_code};
 use crate::tables::{
@@ -45,6 +49,8 @@ impl<E: Executor> AdminUsers for Engine<E> {
     async fn update_user(&self, update: UpdateUser) -> StoreResult<UpdateUserOutcome> {
         let mut reads = Script::default();
         users::lock_by_id(&mut reads, update.id);
+        let effect = if update.banned == Some(true) { Effect::Loss } else { Effect::Change };
+        let guard = OperatorReads::find(&mut reads, effect);
         let found = users::find_by_id(&mut reads, update.id);
         let profile = profiles::find_by_user(&mut reads, update.id);
         let owner = update.email.as_ref().map(|email| {
@@ -55,6 +61,9 @@ impl<E: Executor> AdminUsers for Engine<E> {
             let Some(account) = users::account(results, found)? else {
                 return Ok(Decided::Return(UpdateUserOutcome::NotFound));
             };
+            if let Err(refusal) = guard.judge(results, update.protection, &[update.id])? {
+                return Ok(Decided::Return(UpdateUserOutcome::Refused(refusal)));
+            }
             if let Some((owner, reservation)) = owner
                 && (results.any(owner)? || undo_tokens::is_reserved(results, reservation)?)
             {
@@ -70,7 +79,12 @@ impl<E: Executor> AdminUsers for Engine<E> {
     }
 
     /// Deletes users. An id that occurs twice is deleted once, and the first of its audit events is written.
-    async fn delete_users(&self, ids: &[UserId], events: Vec<AuditEvent>) -> StoreResult<u64> {
+    async fn delete_users(
+        &self,
+        ids: &[UserId],
+        events: Vec<AuditEvent>,
+        protection: Protection,
+    ) -> GuardedResult<u64> {
         let mut named: Vec<(UserId, Option<AuditEvent>)> = Vec::with_capacity(ids.len());
         let mut events = events.into_iter();
         named.extend(ids.iter().map(|id| (*id, events.next())));
@@ -79,7 +93,12 @@ impl<E: Executor> AdminUsers for Engine<E> {
         named.dedup_by_key(|(id, _)| *id);
         let mut reads = Script::default();
         let locks: Vec<Slot> = named.iter().map(|(id, _)| users::lock_to_delete(&mut reads, *id)).collect();
+        let guard = OperatorReads::find(&mut reads, Effect::Loss);
         self.transact(reads, move |results| {
+            let ids: Vec<_> = named.iter().map(|(id, _)| *id).collect();
+            if let Err(refusal) = guard.judge(results, protection, &ids)? {
+                return Ok(Decided::Return(Err(refusal)));
+            }
             let (mut writes, mut deleted) = (Script::default(), 0);
             for ((id, event), lock) in named.iter().zip(&locks) {
                 if results.any(*lock)? {
@@ -90,7 +109,7 @@ impl<E: Executor> AdminUsers for Engine<E> {
                     deleted += 1;
                 }
             }
-            Ok(Decided::done(writes, deleted))
+            Ok(Decided::done(writes, Ok(deleted)))
         })
         .await
     }
@@ -128,7 +147,7 @@ fn updated(results: &Results<'_>, user: Slot) -> StoreResult<UpdateUserOutcome> 
 }
 
 fn change(writes: &mut Script, there: &Proven, update: &UpdateUser) -> StoreResult<()> {
-    let UpdateUser { id, email, email_verified, banned, metadata, restore, events, mail, now } = update;
+    let UpdateUser { id, email, email_verified, banned, metadata, restore, events, mail, now, .. } = update;
     let (id, now, user) = (*id, *now, &there.account.user);
     let is_moved = email.as_ref().is_some_and(|email| email.key() != user.email.key());
     if let Some(email) = email {

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use latchkey_domain::time::Timestamp;
-use latchkey_store::{DeleteAccount, Deletions, DueDeletion, FinishedDeletion, StoreResult};
+use latchkey_store::{DeleteAccount, Deletions, DueDeletion, FinishedDeletion, GuardedResult, StoreResult};
 
 use super::Engine;
 use crate::form::{Cells, Executor, Results, Script};
@@ -11,7 +11,7 @@ use crate::tables::users;
 
 #[async_trait]
 impl<E: Executor> Deletions for Engine<E> {
-    async fn delete_account(&self, delete: DeleteAccount) -> StoreResult<bool> {
+    async fn delete_account(&self, delete: DeleteAccount) -> GuardedResult<bool> {
         delete_account::begin(&self.0, delete).await
     }
 

@@ -7,7 +7,8 @@ use latchkey_domain::ids::{SessionId, UserId};
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{
     AccountFactors, BeginTotp, BegunTotp, ChangeFactors, ChangedFactors, ConfirmTotp, ConfirmedTotp,
-    Enroller, Factors, OwnAccount, PendingTotp, ResetFactors, StoreResult, TurnTwoStepOn, TurnedTwoStepOn,
+    Enroller, Factors, GuardedResult, OwnAccount, PendingTotp, ResetFactors, StoreResult, TurnTwoStepOn,
+    TurnedTwoStepOn,
 };
 
 use super::Engine;
@@ -96,7 +97,7 @@ impl<E: Executor> Factors for Engine<E> {
         change_factors::replace_recovery_codes(&self.0, replace).await
     }
 
-    async fn reset_factors(&self, reset: ResetFactors) -> StoreResult<bool> {
+    async fn reset_factors(&self, reset: ResetFactors) -> GuardedResult<bool> {
         change_factors::reset(&self.0, reset).await
     }
 }

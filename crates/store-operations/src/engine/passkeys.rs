@@ -8,8 +8,9 @@ use latchkey_domain::sign_in_offer::SignInOffer;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_store::{
-    BeginPasskey, BegunPasskey, ChangeFactors, ChangedFactors, FoundPasskey, LiveSession, PasskeySignIn,
-    Passkeys, RegisterPasskey, RegisteredPasskey, RemovePasskeyOf, SignInWithPasskey, StoreResult,
+    BeginPasskey, BegunPasskey, ChangeFactors, ChangedFactors, FoundPasskey, GuardedResult, LiveSession,
+    PasskeySignIn, Passkeys, RegisterPasskey, RegisteredPasskey, RemovePasskeyOf, SignInWithPasskey,
+    StoreResult,
 };
 
 use super::Engine;
@@ -80,7 +81,7 @@ impl<E: Executor> Passkeys for Engine<E> {
         change_passkeys::remove(&self.0, remove, offer).await
     }
 
-    async fn remove_passkey_of(&self, remove: RemovePasskeyOf) -> StoreResult<bool> {
+    async fn remove_passkey_of(&self, remove: RemovePasskeyOf) -> GuardedResult<bool> {
         change_passkeys::remove_of(&self.0, remove).await
     }
 

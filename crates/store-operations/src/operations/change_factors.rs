@@ -3,14 +3,17 @@
 use latchkey_domain::codes::CodeMac;
 use latchkey_domain::factors::{FactorId, FactorName, TotpFactor};
 use latchkey_domain::mail_kind::MailKind;
+use latchkey_domain::operator::Effect;
 use latchkey_domain::passkey::Passkeys as OwnPasskeys;
 use latchkey_domain::user::User;
 use latchkey_store::{
-    ChangeFactors, ChangedFactors, Enroller, ResetFactors, StoreResult, TurnTwoStepOn, TurnedTwoStepOn,
+    ChangeFactors, ChangedFactors, Enroller, GuardedResult, ResetFactors, StoreResult, TurnTwoStepOn,
+    TurnedTwoStepOn,
 };
 
 use super::enrolling::{self, EnrollerReads, may_have_two_step};
 use super::factors;
+use super::operator_guard::OperatorReads;
 use crate::form::{Decided, Executor, Script};
 use crate::tables::{audit_events, outbox, passkeys, recovery_codes, sessions, totp_factors, users};
 
@@ -175,16 +178,20 @@ pub(crate) async fn replace_recovery_codes<E: Executor>(
 }
 
 /// Removes all second factors of an account, with or without its passkeys, and ends its sessions.
-pub(crate) async fn reset<E: Executor>(engine: &E, reset: ResetFactors) -> StoreResult<bool> {
-    let ResetFactors { user_id, with_passkeys, event, mail, now } = reset;
+pub(crate) async fn reset<E: Executor>(engine: &E, reset: ResetFactors) -> GuardedResult<bool> {
+    let ResetFactors { user_id, with_passkeys, event, mail, protection, now } = reset;
     let mut script = Script::default();
     users::lock_by_id(&mut script, user_id);
     let found = users::find_by_id(&mut script, user_id);
+    let guard = OperatorReads::find(&mut script, Effect::Change);
     engine
         .transact(script, move |results| {
             let Some(account) = users::account(results, found)? else {
-                return Ok(Decided::Return(false));
+                return Ok(Decided::Return(Ok(false)));
             };
+            if let Err(refusal) = guard.judge(results, protection, &[user_id])? {
+                return Ok(Decided::Return(Err(refusal)));
+            }
             let mut writes = Script::default();
             factors::invalidate_challenges(&mut writes, user_id, now);
             factors::remove_all_of(&mut writes, user_id);
@@ -195,7 +202,7 @@ pub(crate) async fn reset<E: Executor>(engine: &E, reset: ResetFactors) -> Store
             sessions::end_all_of(&mut writes, user_id, now);
             audit_events::record_of(&mut writes, event.clone(), user_id)?;
             outbox::notify(&mut writes, &account.user, mail.as_ref(), MailKind::FactorsReset, now);
-            Ok(Decided::done(writes, true))
+            Ok(Decided::done(writes, Ok(true)))
         })
         .await
 }

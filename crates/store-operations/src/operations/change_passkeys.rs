@@ -3,15 +3,17 @@
 use latchkey_domain::factors::FactorName;
 use latchkey_domain::ids::PasskeyId;
 use latchkey_domain::mail_kind::MailKind;
+use latchkey_domain::operator::Effect;
 use latchkey_domain::passkey::{Passkey, Passkeys as OwnPasskeys};
 use latchkey_domain::sign_in_offer::SignInOffer;
 use latchkey_domain::user::User;
-use latchkey_store::{ChangeFactors, ChangedFactors, RemovePasskeyOf, StoreResult};
+use latchkey_store::{ChangeFactors, ChangedFactors, GuardedResult, RemovePasskeyOf, StoreResult};
 
 use super::change_factors::{Owner, change, record};
 use super::factors;
+use super::operator_guard::OperatorReads;
 use crate::form::{Decided, Executor, Script};
-use crate::tables::{audit_events, outbox, passkeys, sessions, users};
+use crate::tables::{audit_events, operators, outbox, passkeys, sessions, users};
 
 pub(crate) async fn rename<E: Executor>(
     engine: &E,
@@ -53,6 +55,9 @@ pub(crate) async fn remove<E: Executor>(
             return Ok(ChangedFactors::LastWayIn);
         }
         passkeys::delete(writes, id);
+        if !has_factor {
+            operators::sleep(writes, user.id);
+        }
         record(writes, &user, remove, Some(MailKind::PasskeyRemoved))?;
         sessions::end_shown_passkey_besides(writes, user.id, id, remove.session_id, remove.now);
         Ok(ChangedFactors::Changed(own))
@@ -61,25 +66,30 @@ pub(crate) async fn remove<E: Executor>(
 }
 
 /// Removes a passkey for an admin. Returns `false` if the account has no such passkey.
-pub(crate) async fn remove_of<E: Executor>(engine: &E, remove: RemovePasskeyOf) -> StoreResult<bool> {
-    let RemovePasskeyOf { user_id, passkey: id, event, mail, now } = remove;
+pub(crate) async fn remove_of<E: Executor>(engine: &E, remove: RemovePasskeyOf) -> GuardedResult<bool> {
+    let RemovePasskeyOf { user_id, passkey: id, event, mail, protection, now } = remove;
     let mut script = Script::default();
     users::lock_by_id(&mut script, user_id);
     let found = passkeys::find(&mut script, id);
+    let guard = OperatorReads::find(&mut script, Effect::Change);
     engine
         .transact(script, move |results| {
             let found = passkeys::with_account(results, found)?;
             let Some((_, account)) = found.filter(|(_, account)| account.user.id == user_id) else {
-                return Ok(Decided::Return(false));
+                return Ok(Decided::Return(Ok(false)));
             };
+            if let Err(refusal) = guard.judge(results, protection, &[user_id])? {
+                return Ok(Decided::Return(Err(refusal)));
+            }
             let mut writes = Script::default();
             factors::invalidate_challenges(&mut writes, user_id, now);
             passkeys::delete(&mut writes, id);
+            operators::sleep(&mut writes, user_id);
             users::touch(&mut writes, user_id, now);
             sessions::end_shown_passkey(&mut writes, user_id, id, now);
             audit_events::record_of(&mut writes, event.clone(), user_id)?;
             outbox::notify(&mut writes, &account.user, mail.as_ref(), MailKind::PasskeyRemoved, now);
-            Ok(Decided::done(writes, true))
+            Ok(Decided::done(writes, Ok(true)))
         })
         .await
 }

@@ -3,11 +3,13 @@
 
 use latchkey_domain::ids::UserId;
 use latchkey_domain::mail_kind::MailKind;
+use latchkey_domain::operator::{Effect, Protection};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::undo::UndoableEvent;
 use latchkey_domain::user::User;
-use latchkey_store::{DeleteAccount, FinishedDeletion, Restoral, StoreResult, UndoLink};
+use latchkey_store::{DeleteAccount, FinishedDeletion, GuardedResult, Restoral, StoreResult, UndoLink};
 
+use super::operator_guard::OperatorReads;
 use super::request_code;
 use crate::form::{Decided, Executor, Script, Slot};
 use crate::tables::outbox::{self, Address};
@@ -27,16 +29,20 @@ pub(crate) fn delete(writes: &mut Script, id: UserId) {
 }
 
 /// Schedules the deletion of the account of a live session, or deletes it at once if there is no grace period.
-pub(crate) async fn begin<E: Executor>(engine: &E, begin: DeleteAccount) -> StoreResult<bool> {
+pub(crate) async fn begin<E: Executor>(engine: &E, begin: DeleteAccount) -> GuardedResult<bool> {
     let mut reads = Script::default();
     users::lock_to_delete(&mut reads, begin.user_id);
     let live = sessions::find_live(&mut reads, begin.session_id, begin.now);
+    let guard = OperatorReads::find(&mut reads, Effect::Loss);
     engine
         .transact(reads, move |results| {
             let account = results.find(live, users::read_account)?;
             let Some(account) = account.filter(|account| account.user.id == begin.user_id) else {
-                return Ok(Decided::Return(false));
+                return Ok(Decided::Return(Ok(false)));
             };
+            if let Err(refusal) = guard.judge(results, Protection::LastOwner, &[begin.user_id])? {
+                return Ok(Decided::Return(Err(refusal)));
+            }
             let DeleteAccount { session_id, deletes_at, event, mail, undo, now, .. } = &begin;
             let (user, mut writes) = (&account.user, Script::default());
             audit_events::record_in(&mut writes, event.clone(), user.id, *session_id)?;
@@ -44,7 +50,7 @@ pub(crate) async fn begin<E: Executor>(engine: &E, begin: DeleteAccount) -> Stor
                 let finished =
                     FinishedDeletion { user_id: user.id, event: event.clone(), mail: mail.clone() };
                 delete_for_good(&mut writes, user, &finished, *now);
-                return Ok(Decided::done(writes, true));
+                return Ok(Decided::done(writes, Ok(true)));
             }
             request_code::end_all_of(&mut writes, user.id, *now);
             sessions::end_all_of(&mut writes, user.id, *now);
@@ -57,7 +63,7 @@ pub(crate) async fn begin<E: Executor>(engine: &E, begin: DeleteAccount) -> Stor
                 let link = UndoLink { event: UndoableEvent::DeletionScheduled, happened_at: *now };
                 undo_tokens::insert(&mut writes, user.id, undo, link, &user.email, user.has_two_step());
             }
-            Ok(Decided::done(writes, true))
+            Ok(Decided::done(writes, Ok(true)))
         })
         .await
 }

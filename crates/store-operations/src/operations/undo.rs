@@ -18,7 +18,8 @@ use crate::tables::challenges::{self, Beginner};
 use crate::tables::outbox::{self, Address};
 use crate::tables::undo_tokens::{self, Undo};
 use crate::tables::{
-    audit_events, identities, passkeys, recovery_codes, sessions, sign_up_attempts, totp_factors, users,
+    audit_events, identities, operators, passkeys, recovery_codes, sessions, sign_up_attempts, totp_factors,
+    users,
 };
 
 /// Handles of the statements that read an undo token, and whether the client is known to the account, which determines
@@ -72,6 +73,7 @@ impl UndoReads {
         users::delete_password(writes, user.id);
         identities::delete_linked_since(writes, user.id, since);
         passkeys::delete_added_since(writes, user.id, since);
+        operators::sleep(writes, user.id);
         if facts.turns_two_step_off() {
             factors::remove_all_of(writes, user.id);
         } else {

@@ -2,6 +2,7 @@
 
 use latchkey_domain::challenge::{ChallengeKind, SecondFactorPolicy};
 use latchkey_domain::factors::FactorName;
+use latchkey_domain::operator::Protection;
 use latchkey_domain::passkey::{Aaguid, CredentialId, PasskeyId, PasskeyState, RpId, Transports, UserHandle};
 use latchkey_domain::session::{Level, NewSession};
 use latchkey_domain::sign_in_offer::SignInOffer;
@@ -125,6 +126,7 @@ pub(crate) async fn measure(measured: &mut Measured) {
         passkey: id(2),
         event,
         mail,
+        protection: Protection::Operators,
         now: at(0)
     }));
     op!(m.count_unusable_passkeys(Some(&rp_id())));

@@ -6,6 +6,7 @@ use latchkey_domain::codes::{CodeMac, Purpose};
 use latchkey_domain::factors::{FactorId, FactorName, TotpStep};
 use latchkey_domain::guess_limits::SecondFactorGuard;
 use latchkey_domain::limits::{LimitKey, Rate};
+use latchkey_domain::operator::Protection;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_store::{
     Accounts, AnswerChallenge, AnswerMails, BeginReauthentication, BeginResetChallenge, BeginTotp,
@@ -231,6 +232,7 @@ async fn undo(measured: &mut Measured) {
         with_passkeys: true,
         event: event(next()),
         mail: Some(mail(next())),
+        protection: Protection::Operators,
         now: at(1),
     };
     op!(m.reset_factors(reset));

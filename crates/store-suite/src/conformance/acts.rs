@@ -6,6 +6,7 @@ use latchkey_domain::codes::{CodeForm, CodeMac, Purpose};
 use latchkey_domain::email::EmailKey;
 use latchkey_domain::ids::{EventId, SessionId, UserId};
 use latchkey_domain::mail_schedule::MailSchedule;
+use latchkey_domain::operator::Protection;
 use latchkey_domain::password::PasswordHash;
 use latchkey_domain::session::NewSession;
 use latchkey_domain::time::Timestamp;
@@ -104,8 +105,14 @@ impl World {
             metadata: None,
             events,
             mail: None,
+            protection: Protection::Operators,
             now,
         }
+    }
+
+    /// Deletes users as an admin does, and returns their number.
+    pub(super) async fn delete(&self, ids: &[UserId], events: Vec<AuditEvent>) -> u64 {
+        self.delete_users(ids, events, Protection::Operators).await.unwrap().unwrap()
     }
 
     /// Reads a page of users. An empty `search` lists all.

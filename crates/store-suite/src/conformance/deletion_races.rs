@@ -48,7 +48,7 @@ pub(super) async fn no_sign_in_beside_the_deletion_leaves_a_session(world: World
 
     race(&world, move |world, number| async move {
         if number == 7 {
-            return world.delete_account(world.deletion(ada, at(1))).await.unwrap();
+            return world.delete_account(world.deletion(ada, at(1))).await.unwrap().unwrap();
         }
         let sign_in = world.right(ada.user, "secret", None, at(1));
         matches!(world.sign_in(sign_in).await.unwrap().unwrap(), SignInOutcome::Entered(_))
@@ -73,7 +73,7 @@ pub(super) async fn a_deletion_and_a_restoral_end_in_one_of_both(world: World) {
                 return world.answer_challenge(restored).await.unwrap().is_ok();
             }
             let of = super::email_change_acts::Mover { session, ..ada };
-            world.delete_account(world.deletion(of, at(3))).await.unwrap()
+            world.delete_account(world.deletion(of, at(3))).await.unwrap().unwrap()
         }
     })
     .await;

@@ -43,7 +43,7 @@ impl World {
     /// Creates an account whose deletion is scheduled.
     pub(super) async fn in_deletion(&self, name: &'static str, now: Timestamp) -> Mover {
         let of = self.mover(name, now).await;
-        assert!(self.delete_account(self.deletion(of, now)).await.unwrap());
+        assert!(self.delete_account(self.deletion(of, now)).await.unwrap().unwrap());
         self.mails(now).await;
         of
     }
@@ -87,7 +87,7 @@ pub(super) async fn a_deleted_account_is_hidden_and_signed_out(world: World) {
     let delete = world.deletion(ada, at(1));
     let event = delete.event.id;
 
-    assert!(world.delete_account(delete).await.unwrap());
+    assert!(world.delete_account(delete).await.unwrap().unwrap());
 
     assert_eq!(world.user(ada.user).await.deletes_at, Some(at(1 + GRACE * DAY)));
     for session in [ada.session, other.id] {
@@ -110,11 +110,11 @@ pub(super) async fn only_a_live_session_of_the_account_deletes_it(world: World) 
     let eve = world.mover("eve", at(0)).await;
     let foreign = world.deletion(Mover { session: eve.session, ..ada }, at(1));
 
-    assert!(!world.delete_account(foreign).await.unwrap());
+    assert!(!world.delete_account(foreign).await.unwrap().unwrap());
 
     assert_eq!(world.user(ada.user).await.deletes_at, None);
-    assert!(world.delete_account(world.deletion(ada, at(1))).await.unwrap());
-    assert!(!world.delete_account(world.deletion(ada, at(2))).await.unwrap(), "the session ended");
+    assert!(world.delete_account(world.deletion(ada, at(1))).await.unwrap().unwrap());
+    assert!(!world.delete_account(world.deletion(ada, at(2))).await.unwrap().unwrap(), "the session ended");
     assert_eq!(world.user(eve.user).await.deletes_at, None);
 }
 
@@ -122,11 +122,11 @@ pub(super) async fn every_way_in_asks_whether_to_restore(world: World) {
     let ada = world.mover("ada", at(0)).await;
     world.enter(google("1", "ada"), at(0)).await;
     let passkey = world.add_passkey(ada.user, ada.session, at(0)).await;
-    assert!(world.delete_account(world.deletion(ada, at(1))).await.unwrap());
+    assert!(world.delete_account(world.deletion(ada, at(1))).await.unwrap().unwrap());
     let eve = world.unverified("eve", at(0)).await;
     let session = world.open_session(eve.id, at(0)).await.id;
     let of_eve = world.deletion(Mover { user: eve.id, session, name: "eve" }, at(1));
-    assert!(world.delete_account(of_eve).await.unwrap());
+    assert!(world.delete_account(of_eve).await.unwrap().unwrap());
     world.send_code(&key("eve"), Purpose::VerifyEmail, mac(1), at(2)).await;
     let restore = Entered::Challenge(vec![ChallengeKind::Restore]);
 
@@ -172,7 +172,7 @@ pub(super) async fn the_answer_restores_and_signs_in_once(world: World) {
 pub(super) async fn a_second_factor_comes_before_the_restoral(world: World) {
     let TwoStep { user, session, factor } = world.two_step("ada", at(0)).await;
     let ada = Mover { user: user.id, session: session.id, name: "ada" };
-    assert!(world.delete_account(world.deletion(ada, at(1))).await.unwrap());
+    assert!(world.delete_account(world.deletion(ada, at(1))).await.unwrap().unwrap());
     let first = world.challenged(user.id, at(2)).await;
     assert_eq!(world.kinds(first, at(2)).await, [ChallengeKind::Totp, ChallengeKind::RecoveryCode]);
     assert_eq!(world.judged(world.restoring(first, at(2))).await, Answered::Invalid, "not yet");
@@ -195,7 +195,7 @@ pub(super) async fn a_second_factor_comes_before_the_restoral(world: World) {
 pub(super) async fn the_session_remembers_the_passkey_and_identity_from_before_the_restoral(world: World) {
     let ada = world.mover("ada", at(0)).await;
     let passkey = world.add_passkey(ada.user, ada.session, at(0)).await;
-    assert!(world.delete_account(world.deletion(ada, at(1))).await.unwrap());
+    assert!(world.delete_account(world.deletion(ada, at(1))).await.unwrap().unwrap());
     let sign_in = world.passkey_sign_in(passkey.id, 6, at(2));
     let challenge = sign_in.entry.challenge.hash;
     world.sign_in_with_passkey(sign_in).await.unwrap();
@@ -209,7 +209,7 @@ pub(super) async fn the_session_remembers_the_passkey_and_identity_from_before_t
     assert!(matches!(world.sign_in_with_identity(sign_in).await.unwrap(), IdentityOutcome::Entered(_)));
     let caller = world.open_session(ada.user, at(5)).await;
     let mover = Mover { session: caller.id, ..ada };
-    assert!(world.delete_account(world.deletion(mover, at(6))).await.unwrap());
+    assert!(world.delete_account(world.deletion(mover, at(6))).await.unwrap().unwrap());
     let sign_in = world.with_identity(google("1", "ada"), at(7));
     let challenge = sign_in.entry.challenge.hash;
     world.sign_in_with_identity(sign_in).await.unwrap();
@@ -262,7 +262,7 @@ pub(super) async fn without_a_grace_it_is_gone_at_once(world: World) {
     let id = event.id;
     let delete = DeleteAccount { deletes_at: at(1), event, undo: None, ..world.deletion(ada, at(1)) };
 
-    assert!(world.delete_account(delete).await.unwrap());
+    assert!(world.delete_account(delete).await.unwrap().unwrap());
 
     assert_eq!(world.find_user(ada.user).await.unwrap(), None);
     assert_eq!(world.event_of(id).await.unwrap().user_id, Some(ada.user));
@@ -273,7 +273,7 @@ pub(super) async fn its_undo_link_restores_the_account(world: World) {
     let ada = world.mover("ada", at(0)).await;
     let delete = world.deletion(ada, at(1));
     let undo = delete.undo.unwrap().hash;
-    world.delete_account(delete).await.unwrap();
+    world.delete_account(delete).await.unwrap().unwrap();
     world.mails(at(1)).await;
     let link = UndoLink { event: UndoableEvent::DeletionScheduled, happened_at: at(1) };
     assert_eq!(world.find_undo(undo, &[], at(2)).await.unwrap().unwrap(), Some(link));
@@ -293,7 +293,7 @@ pub(super) async fn its_undo_link_restores_the_account(world: World) {
 pub(super) async fn an_undo_of_an_earlier_event_ends_the_deletion(world: World) {
     let ada = world.mover("ada", at(0)).await;
     let (undo, eva) = world.moved(ada, "eva", at(1)).await;
-    assert!(world.delete_account(world.deletion(eva, at(2))).await.unwrap());
+    assert!(world.delete_account(world.deletion(eva, at(2))).await.unwrap().unwrap());
     world.mails(at(2)).await;
 
     let outcome = world.undo(world.use_undo(undo, "ada", at(3))).await.unwrap().unwrap();
@@ -321,8 +321,7 @@ pub(super) async fn an_admin_restores_and_deletes(world: World) {
     world.update_user(again).await.unwrap();
     assert_eq!((world.event_of(event).await, world.told(at(2)).await), (None, vec![]), "nothing to restore");
     let eve = world.in_deletion("eve", at(3)).await;
-    let gone =
-        world.delete_users(&[eve.user], vec![world.event(AuditKind::UserDeleted, at(4))]).await.unwrap();
+    let gone = world.delete(&[eve.user], vec![world.event(AuditKind::UserDeleted, at(4))]).await;
     assert_eq!(gone, 1);
 }
 
@@ -340,9 +339,11 @@ pub(super) async fn in_the_grace_there_are_no_mails_but_of_sign_in_and_reset(wor
             with_passkeys: true,
             event: world.event(AuditKind::FactorsReset, at(1)),
             mail: Some(world.mail(at(1))),
+            protection: latchkey_domain::operator::Protection::Operators,
             now: at(1),
         })
         .await
+        .unwrap()
         .unwrap();
     assert_eq!(world.told(at(1)).await, [(MailKind::EmailChange, to("eve"))], "the caller's own mail alone");
     let token = world.reset_token("ada", at(2)).await;

@@ -128,7 +128,7 @@ pub(super) async fn a_stale_change_is_purged(world: World) {
 pub(super) async fn a_deleted_account_leaves_no_change_and_no_reservation(world: World) {
     let ada = world.mover("ada", at(0)).await;
     world.moved(ada, "eva", at(1)).await;
-    world.delete_users(&[ada.user], vec![world.event(AuditKind::UserDeleted, at(2))]).await.unwrap();
+    world.delete(&[ada.user], vec![world.event(AuditKind::UserDeleted, at(2))]).await;
 
     let account = NewAccount { email_verified: false, ..world.account("ada", at(3)) };
     let session = world.session(at(3));

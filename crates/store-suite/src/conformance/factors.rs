@@ -3,6 +3,7 @@
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::factors::{FactorId, FactorName};
 use latchkey_domain::mail_kind::MailKind;
+use latchkey_domain::operator::Protection;
 
 use super::factor_acts::TwoStep;
 use super::fixtures::{MINUTE, World, at, mac};
@@ -131,10 +132,11 @@ pub(super) async fn an_admin_removes_all_factors(world: World) {
         with_passkeys: false,
         event: event.clone(),
         mail: Some(world.mail(at(2))),
+        protection: Protection::Operators,
         now: at(2),
     };
 
-    assert!(world.reset_factors(reset.clone()).await.unwrap());
+    assert!(world.reset_factors(reset.clone()).await.unwrap().unwrap());
 
     let found = world.find_factors(user.id).await.unwrap().unwrap();
     assert!(!found.user.has_two_step());
@@ -145,7 +147,7 @@ pub(super) async fn an_admin_removes_all_factors(world: World) {
     assert_eq!(world.mails(at(3)).await[0].kind, MailKind::FactorsReset);
     let event = world.event(AuditKind::FactorsReset, at(3));
     let unknown = ResetFactors { user_id: world.user_id(at(3)), event, ..reset };
-    assert!(!world.reset_factors(unknown).await.unwrap());
+    assert!(!world.reset_factors(unknown).await.unwrap().unwrap());
 }
 
 pub(super) async fn a_change_of_factors_ends_challenges_and_second_reset_tokens(world: World) {

@@ -9,6 +9,7 @@ use latchkey_domain::email::EmailKey;
 use latchkey_domain::identity::ProviderKey;
 use latchkey_domain::ids::LeaseId;
 use latchkey_domain::mail_schedule::MailSchedule;
+use latchkey_domain::operator::Protection;
 
 use super::numbered::{self, account, at, email, entry, event, key, mail, session, token, user_id};
 use latchkey_store::{
@@ -189,7 +190,8 @@ pub async fn only_the_audit_trail_of_a_deleted_user_stays(fixture: &impl Inspect
     begin(fixture).await;
     request(fixture, key(1), 1, code()).await;
     request(fixture, key(1), 2, link(11)).await;
-    assert_eq!(fixture.store().delete_users(&[user_id(1)], vec![event(70)]).await.unwrap(), 1);
+    let deleted = fixture.store().delete_users(&[user_id(1)], vec![event(70)], Protection::Operators).await;
+    assert_eq!(deleted.unwrap(), Ok(1));
     for table in
         ["users", "credentials", "profiles", "sessions", "codes", "link_tokens", "outbox", "identities"]
     {

@@ -135,7 +135,7 @@ pub(super) async fn identities_of_others_are_not_unlinked(world: World) {
 pub(super) async fn identities_go_with_their_user(world: World) {
     let first = world.enter(google("1", "ada"), at(0)).await;
     let event = world.event(AuditKind::UserDeleted, at(1));
-    assert_eq!(world.delete_users(&[first.id], vec![event]).await.unwrap(), 1);
+    assert_eq!(world.delete(&[first.id], vec![event]).await, 1);
 
     let second = world.enter(google("1", "ada"), at(2)).await;
 

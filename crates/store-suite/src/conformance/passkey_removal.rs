@@ -3,6 +3,7 @@
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::ids::{PasskeyId, UserId};
 use latchkey_domain::mail_kind::MailKind;
+use latchkey_domain::operator::Protection;
 use latchkey_domain::sign_in_offer::SignInOffer;
 
 use super::factor_acts::TwoStep;
@@ -133,15 +134,19 @@ pub(super) async fn an_admin_removes_one_passkey(world: World) {
         passkey,
         event: world.event(AuditKind::PasskeyRemoved, at(3)),
         mail: Some(world.mail(at(3))),
+        protection: Protection::Operators,
         now: at(3),
     };
-    assert!(!world.remove_passkey_of(remove(eve.id, passkey.id)).await.unwrap(), "of another account");
+    assert!(
+        !world.remove_passkey_of(remove(eve.id, passkey.id)).await.unwrap().unwrap(),
+        "of another account"
+    );
     let own = remove(user.id, passkey.id);
     let event = own.event.id;
 
-    assert!(world.remove_passkey_of(own).await.unwrap());
+    assert!(world.remove_passkey_of(own).await.unwrap().unwrap());
 
-    assert!(!world.remove_passkey_of(remove(user.id, passkey.id)).await.unwrap());
+    assert!(!world.remove_passkey_of(remove(user.id, passkey.id)).await.unwrap().unwrap());
     assert!(!world.lives(opened, at(4)).await && world.lives(by_password.id, at(4)).await);
     assert_eq!(world.event_of(event).await.unwrap().user_id, Some(user.id));
     assert_eq!(mailed(&world, at(3)).await, [MailKind::PasskeyRemoved]);
@@ -155,11 +160,12 @@ pub(super) async fn a_reset_of_factors_removes_passkeys_on_request(world: World)
         with_passkeys,
         event: world.event(AuditKind::FactorsReset, at(2)),
         mail: None,
+        protection: Protection::Operators,
         now: at(2),
     };
 
-    assert!(world.reset_factors(reset(false)).await.unwrap());
+    assert!(world.reset_factors(reset(false)).await.unwrap().unwrap());
     assert_eq!(world.passkeys_of(user.id).await.len(), 1);
-    assert!(world.reset_factors(reset(true)).await.unwrap());
+    assert!(world.reset_factors(reset(true)).await.unwrap().unwrap());
     assert_eq!(world.passkeys_of(user.id).await, []);
 }

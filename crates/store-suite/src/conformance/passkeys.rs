@@ -240,7 +240,7 @@ pub(super) async fn a_deleted_account_leaves_no_passkey(world: World) {
     let user = world.verified("ada", at(0)).await;
     let session = world.open_session(user.id, at(0)).await;
     let passkey = world.add_passkey(user.id, session.id, at(1)).await;
-    world.delete_users(&[user.id], vec![world.event(AuditKind::UserDeleted, at(2))]).await.unwrap();
+    world.delete(&[user.id], vec![world.event(AuditKind::UserDeleted, at(2))]).await;
     assert!(world.known_passkey(&passkey.credential_id, &rp_id()).await.is_none());
     assert_eq!(world.count_unusable_passkeys(None).await.unwrap(), 0);
 }

@@ -140,7 +140,7 @@ pub(super) async fn a_username_given_up_is_free(world: World) {
     assert!(world.delete_profile(owners[0], world.event(AuditKind::ProfileDeleted, at(6))).await.unwrap());
     assert!(matches!(world.update_profile(update(owners[1], handle("countess"))).await.unwrap(), Updated(_)));
 
-    world.delete_users(&owners[1..], events(1)).await.unwrap();
+    world.delete(&owners[1..], events(1)).await;
     assert!(matches!(world.update_profile(update(next, handle("countess"))).await.unwrap(), Updated(_)));
 }
 

@@ -271,7 +271,7 @@ pub(super) async fn deleted_profiles_and_users_are_not_found(world: World) {
     let gone = profile(&world, 2, "Ada", "", "").await;
 
     world.delete_profile(bare.id, world.event(AuditKind::ProfileDeleted, at(6))).await.unwrap();
-    world.delete_users(&[gone.id], vec![world.event(AuditKind::UserDeleted, at(6))]).await.unwrap();
+    world.delete(&[gone.id], vec![world.event(AuditKind::UserDeleted, at(6))]).await;
 
     assert!(found(&world, "ada").await.is_empty());
     assert!(found(&world, "a").await.is_empty());

@@ -114,7 +114,7 @@ pub(super) async fn banned_deleted_and_pending_users_are_hidden(world: World) {
 
     let other = world.verified("bo", at(4)).await;
     follower.follow().await;
-    world.delete_users(&[other.id], vec![world.event(AuditKind::UserDeleted, at(5))]).await.unwrap();
+    world.delete(&[other.id], vec![world.event(AuditKind::UserDeleted, at(5))]).await;
     assert!(matches!(follower.follow().await[..], [SearchChange::Hidden { .. }]));
 
     world.pending("carl", at(6)).await;
@@ -210,7 +210,7 @@ pub(super) async fn a_consumer_misses_nothing_during_concurrent_writes(world: Wo
                 world.create(world.account(&name, at(turn))).await;
             }
             if number % 2 == 0 {
-                world.delete_users(&[user], vec![world.event(AuditKind::UserDeleted, at(9))]).await.unwrap();
+                world.delete(&[user], vec![world.event(AuditKind::UserDeleted, at(9))]).await;
             }
         })
     });

@@ -153,10 +153,7 @@ async fn stir(world: &World, random: &mut Random, profiles: &mut Vec<Profile>, r
         match turn % 6 {
             0 => {
                 let gone = profiles.swap_remove(at_random);
-                world
-                    .delete_users(&[gone.user_id], vec![world.event(AuditKind::UserDeleted, at(9))])
-                    .await
-                    .unwrap();
+                world.delete(&[gone.user_id], vec![world.event(AuditKind::UserDeleted, at(9))]).await;
             }
             1 => {
                 let gone = profiles.swap_remove(at_random);

@@ -198,7 +198,7 @@ pub(super) async fn a_ban_and_a_deletion_end_sessions_at_once(world: World) {
     let sessions = [world.open_session(banned.id, at(0)).await, world.open_session(deleted.id, at(0)).await];
 
     world.ban(banned.id, at(1)).await;
-    world.delete_users(&[deleted.id], vec![world.event(AuditKind::UserDeleted, at(1))]).await.unwrap();
+    world.delete(&[deleted.id], vec![world.event(AuditKind::UserDeleted, at(1))]).await;
 
     for session in sessions {
         assert!(!world.lives(session.id, at(1)).await);

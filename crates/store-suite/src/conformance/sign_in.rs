@@ -96,7 +96,7 @@ pub(super) async fn an_account_banned_or_deleted_meanwhile_opens_nothing(world: 
     let banned = world.verified("ada", at(0)).await;
     let deleted = world.verified("eve", at(0)).await;
     world.ban(banned.id, at(1)).await;
-    world.delete_users(&[deleted.id], vec![world.event(AuditKind::UserDeleted, at(1))]).await.unwrap();
+    world.delete(&[deleted.id], vec![world.event(AuditKind::UserDeleted, at(1))]).await;
 
     for user in [banned.id, deleted.id] {
         let sign_in = world.right(user, "secret", None, at(2));

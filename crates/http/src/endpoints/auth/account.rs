@@ -136,7 +136,7 @@ pub const DELETE: Endpoint = Endpoint::delete(PATH, |method| on(method, delete))
     .access(Access::User)
     .parameters(&[parameters::client_type])
     .responds_with::<InDeletionBody>(StatusCode::OK, "The account is in deletion.", &[headers::SET_COOKIE])
-    .errors(&[&codes::REAUTHENTICATION_REQUIRED]);
+    .errors(&[&codes::REAUTHENTICATION_REQUIRED, &codes::LAST_OWNER]);
 
 pub async fn delete(
     State(app): State<App>,

@@ -237,7 +237,7 @@ pub const CHANGE: Endpoint = Endpoint::patch("/api/auth/users/{id}", |method| on
     .parameters(&[parameters::id::<UserId>])
     .optional_body::<ChangeUserRequest>(|| json!({ "banned": true }))
     .responds::<AdminUserBody>("The user after the change.")
-    .errors(&[&codes::USER_NOT_FOUND, &codes::EMAIL_EXISTS]);
+    .errors(&[&codes::USER_NOT_FOUND, &codes::EMAIL_EXISTS, &codes::OPERATOR_PROTECTED, &codes::LAST_OWNER]);
 
 pub(super) async fn change(
     State(app): State<App>,
@@ -259,10 +259,11 @@ pub(super) async fn change(
 
 pub const DELETE: Endpoint = Endpoint::delete("/api/auth/users", |method| on(method, delete))
     .named("deleteUsers", "Delete users")
-    .about("Unknown ids are skipped, and so is a text that is no id; the sessions die with the user.")
+    .about("Unknown ids are skipped, and so is a text that is no id; the sessions die with the user. All go, or none.")
     .access(Access::Admin)
     .body::<DeleteUsersRequest>(|| json!({ "userIds": [UserId::SENT.example] }))
-    .responds::<DeletedBody>("How many users went.");
+    .responds::<DeletedBody>("How many users went.")
+    .errors(&[&codes::OPERATOR_PROTECTED, &codes::LAST_OWNER]);
 
 pub(super) async fn delete(
     State(app): State<App>,

@@ -1,0 +1,128 @@
+//! Operators: accounts with a grant, which may sign in to the console. A grant sleeps until its activation link is used by
+//! the signed-in account, which has shown a second factor. Who may do what, and the protection of operators' accounts,
+//! are rules of [`latchkey_domain::operator`].
+
+use std::sync::Arc;
+
+use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
+use latchkey_domain::client::Client;
+use latchkey_domain::ids::UserId;
+use latchkey_domain::operator::{ACTIVATION_LIFETIME, Ineligible, Operator, Role};
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::tokens::LinkToken;
+use latchkey_store::{
+    ActivateOperator, ActivatedOperator, GrantOperator, GrantedOperator, NewToken, RenewActivation,
+    RenewedActivation, RevokeOperator, RevokedOperator,
+};
+
+use crate::error::{Error, Result};
+use crate::kernel::Kernel;
+use crate::refusal::{
+    AUTH_UNAUTHORIZED, INVALID_CODE, OPERATOR_NEEDS_TWO_STEP, OPERATOR_NOT_FOUND, USER_NOT_FOUND,
+};
+use crate::sessions::FreshCaller;
+
+/// The use cases of operators.
+pub struct Operators {
+    pub(crate) kernel: Arc<Kernel>,
+}
+
+/// A one-time link by which the signed-in account activates its grant. It is shown once, and never mailed.
+pub struct ActivationLink {
+    url: String,
+    pub expires_at: Timestamp,
+}
+
+impl ActivationLink {
+    /// Returns the URL, to be shown to the owner or on the terminal.
+    #[must_use]
+    pub fn expose(&self) -> &str {
+        &self.url
+    }
+}
+
+/// The outcome of giving an account a role.
+pub enum Granting {
+    /// The account has the role, and its grant is active already.
+    Active,
+    /// The account has the role; the link activates its grant.
+    Asleep(ActivationLink),
+    /// The account cannot be an operator. Nothing changed.
+    Ineligible(Ineligible),
+}
+
+impl Operators {
+    /// Lists all operators, the earliest grant first.
+    pub async fn list(&self) -> Result<Vec<Operator>> {
+        Ok(self.kernel.store.list_operators().await?)
+    }
+
+    /// Gives an account a role on behalf of the command line. A grant that is active stays so.
+    pub async fn grant(&self, user_id: UserId, role: Role) -> Result<Granting> {
+        let now = self.kernel.now();
+        let (activation, link) = self.activation(now);
+        let event = self.event(AuditKind::OperatorGranted, now);
+        let grant = GrantOperator { user_id, role, granted_by: None, activation, event, now };
+        match self.kernel.store.grant_operator(grant).await?? {
+            GrantedOperator::Active => Ok(Granting::Active),
+            GrantedOperator::Asleep => Ok(Granting::Asleep(link)),
+            GrantedOperator::Ineligible(reason) => Ok(Granting::Ineligible(reason)),
+            GrantedOperator::NotFound => Err(Error::Refused(&USER_NOT_FOUND)),
+        }
+    }
+
+    /// Makes a new activation link on behalf of the command line. The grant falls asleep, and an earlier link becomes
+    /// invalid.
+    pub async fn reactivate(&self, user_id: UserId) -> Result<Granting> {
+        let now = self.kernel.now();
+        let (activation, link) = self.activation(now);
+        let event = self.event(AuditKind::OperatorLinkMade, now);
+        match self.kernel.store.renew_activation(RenewActivation { user_id, activation, event }).await? {
+            RenewedActivation::Renewed => Ok(Granting::Asleep(link)),
+            RenewedActivation::Ineligible(reason) => Ok(Granting::Ineligible(reason)),
+            RenewedActivation::NotFound => Err(Error::Refused(&OPERATOR_NOT_FOUND)),
+        }
+    }
+
+    /// Withdraws the role of an account on behalf of the command line. Returns true if it was the last owner, which is
+    /// refused unless `even_last_owner` is set.
+    pub async fn revoke(&self, user_id: UserId, even_last_owner: bool) -> Result<bool> {
+        let event = self.event(AuditKind::OperatorRevoked, self.kernel.now());
+        match self.kernel.store.revoke_operator(RevokeOperator { user_id, even_last_owner, event }).await?? {
+            RevokedOperator::Revoked { was_last_owner } => Ok(was_last_owner),
+            RevokedOperator::NotFound => Err(Error::Refused(&OPERATOR_NOT_FOUND)),
+        }
+    }
+
+    /// Activates the caller's grant by its link. The caller must have signed in recently, with a second factor if the
+    /// account has two-step sign-in; where operators need it, the account must have it.
+    pub async fn activate(&self, caller: &FreshCaller, token: &str, client: &Client) -> Result<()> {
+        let now = self.kernel.now();
+        let token = LinkToken::parse(token).ok_or(&INVALID_CODE)?;
+        let activate = ActivateOperator {
+            user_id: caller.caller().user_id,
+            session_id: caller.caller().session_id,
+            token: token.hash(),
+            needs_two_step: self.kernel.operators.require_second_factor,
+            event: self.kernel.event(AuditKind::OperatorActivated, Actor::User, Some(client), now),
+            now,
+        };
+        match self.kernel.store.activate_operator(activate).await? {
+            ActivatedOperator::Activated => Ok(()),
+            ActivatedOperator::Refused => Err(Error::Refused(&INVALID_CODE)),
+            ActivatedOperator::NoTwoStep => Err(Error::Refused(&OPERATOR_NEEDS_TWO_STEP)),
+            ActivatedOperator::NoSession => Err(Error::Refused(&AUTH_UNAUTHORIZED)),
+        }
+    }
+
+    fn activation(&self, now: Timestamp) -> (NewToken, ActivationLink) {
+        let token = LinkToken::new(self.kernel.entropy.bytes());
+        let expires_at = now.plus(ACTIVATION_LIFETIME);
+        let url = self.kernel.site.activation_link(&token);
+        (NewToken { hash: token.hash(), expires_at }, ActivationLink { url, expires_at })
+    }
+
+    fn event(&self, kind: AuditKind, now: Timestamp) -> AuditEvent {
+        self.kernel.event(kind, Actor::System, None, now)
+    }
+}

@@ -1,0 +1,37 @@
+//! Protection of the accounts of operators. The rules are in [`latchkey_domain::operator`].
+
+use latchkey_domain::ids::UserId;
+use latchkey_domain::operator::{Effect, Operator, OperatorRefusal, Protection};
+use latchkey_store::StoreResult;
+
+use crate::form::{Results, Script, Slot};
+use crate::tables::operators;
+
+/// Handle of the statement that reads all operators, for a change with this effect.
+#[derive(Clone, Copy)]
+pub(crate) struct OperatorReads {
+    operators: Slot,
+    effect: Effect,
+}
+
+impl OperatorReads {
+    /// Adds the statements that read all operators. Earlier statements must lock the accounts concerned.
+    pub(crate) fn find(script: &mut Script, effect: Effect) -> Self {
+        if effect == Effect::Loss {
+            operators::lock_owners(script);
+        }
+        Self { operators: operators::list(script), effect }
+    }
+
+    /// Decides whether the accounts may be changed.
+    pub(crate) fn judge(
+        self,
+        results: &Results<'_>,
+        protection: Protection,
+        accounts: &[UserId],
+    ) -> StoreResult<Result<(), OperatorRefusal>> {
+        let operators = operators::operators(results, self.operators)?;
+        let standings: Vec<_> = operators.iter().map(Operator::standing).collect();
+        Ok(protection.judge(self.effect, accounts, &standings))
+    }
+}

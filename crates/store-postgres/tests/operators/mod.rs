@@ -1,0 +1,37 @@
+//! Round trips of the operations on operators.
+
+use latchkey_domain::operator::Role;
+use latchkey_store::{
+    Accounts, ActivateOperator, GrantOperator, NewToken, Operators, RenewActivation, RevokeOperator,
+};
+
+use super::{Measured, account, at, entry, event, next, session, token, user_id};
+
+/// Number of the account.
+const OPERATOR: u64 = 950;
+
+pub(super) async fn measure(measured: &mut Measured) {
+    let m = measured;
+    m.store.create_account_and_enter(account(OPERATOR), entry(session(OPERATOR))).await.unwrap();
+    let (user_id, activation) = (user_id(OPERATOR), NewToken { hash: token(next()), expires_at: at(60) });
+    let grant = GrantOperator {
+        user_id,
+        role: Role::Admin,
+        granted_by: None,
+        activation,
+        event: event(next()),
+        now: at(1),
+    };
+    op!(m.grant_operator(grant));
+    op!(m.renew_activation(RenewActivation { user_id, activation, event: event(next()) }));
+    op!(m.activate_operator(ActivateOperator {
+        user_id,
+        session_id: session(OPERATOR).id,
+        token: activation.hash,
+        needs_two_step: false,
+        event: event(next()),
+        now: at(2),
+    }));
+    op!(m.list_operators());
+    op!(m.revoke_operator(RevokeOperator { user_id, even_last_owner: true, event: event(next()) }));
+}

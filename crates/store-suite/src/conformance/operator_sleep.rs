@@ -1,0 +1,86 @@
+//! Cases of grants of operators that fall asleep, because the account loses second factors.
+
+use latchkey_domain::audit::AuditKind;
+use latchkey_domain::factors::FactorName;
+use latchkey_domain::operator::{Protection, Role};
+
+use super::factor_acts::TwoStep;
+use super::fixtures::{World, at};
+use super::passkey_acts::offer;
+use latchkey_store::{ChangedFactors, UndoOutcome};
+
+const LAST_OWNER: Protection = Protection::LastOwner;
+
+pub(super) async fn a_grant_sleeps_when_two_step_sign_in_is_turned_off(world: World) {
+    let ada = world.operator("ada", Role::Owner, at(0)).await;
+    let eve = world.operator("eve", Role::Owner, at(0)).await.user.id;
+    world.add_passkey(ada.user.id, ada.session.id, at(1)).await;
+    let rename = (ada.factor, FactorName::parse("Phone").unwrap());
+    world.rename_totp(world.factor_change(&ada, rename, AuditKind::TotpAdded, at(1))).await.unwrap();
+    assert!(world.is_active(ada.user.id).await, "the factors stayed");
+
+    let off =
+        world.turn_two_step_off(world.factor_change(&ada, (), AuditKind::TwoStepOff, at(2))).await.unwrap();
+
+    assert_eq!(off, ChangedFactors::Changed(()));
+    assert!(!world.is_active(ada.user.id).await && world.is_active(eve).await);
+}
+
+pub(super) async fn a_grant_stays_active_while_another_factor_is_left(world: World) {
+    let ada = world.operator("ada", Role::Owner, at(0)).await;
+    let passkey = world.add_passkey(ada.user.id, ada.session.id, at(1)).await;
+    world.add_passkey(ada.user.id, ada.session.id, at(1)).await;
+    let caller = (ada.user.id, ada.session.id);
+
+    let removed = world.take_passkey(caller, passkey.id, at(2)).await;
+    let totp = world.factor_change(&ada, ada.factor, AuditKind::TotpRemoved, at(3));
+    let without_app = world.remove_totp(totp).await.unwrap();
+
+    assert!(matches!(removed, ChangedFactors::Changed(_)));
+    assert_eq!(without_app, ChangedFactors::Changed(()));
+    assert!(world.is_active(ada.user.id).await);
+}
+
+pub(super) async fn a_grant_sleeps_when_the_only_passkey_is_removed(world: World) {
+    let (user, factor) =
+        (world.verified("ada", at(0)).await, world.id(at(0), latchkey_domain::factors::FactorId::new));
+    let session = world.open_session(user.id, at(0)).await;
+    let passkey = world.add_passkey(user.id, session.id, at(1)).await;
+    let ada = TwoStep { user, session, factor };
+    world.make_operator_without_two_step(&ada, at(1)).await;
+    let change = world.factor_change(&ada, passkey.id, AuditKind::PasskeyRemoved, at(2));
+
+    let removed = world.remove_passkey(change, offer()).await.unwrap();
+
+    assert!(matches!(removed, ChangedFactors::Changed(_)), "{removed:?}");
+    assert!(!world.is_active(ada.user.id).await);
+}
+
+pub(super) async fn a_grant_sleeps_when_an_admin_removes_a_factor(world: World) {
+    let ada = world.operator("ada", Role::Owner, at(0)).await;
+    let eve = world.operator("eve", Role::Owner, at(0)).await;
+    let passkey = world.add_passkey(ada.user.id, ada.session.id, at(1)).await;
+
+    let removal = world.removal(ada.user.id, passkey.id, LAST_OWNER);
+    assert_eq!(world.remove_passkey_of(removal).await.unwrap(), Ok(true));
+    assert!(!world.is_active(ada.user.id).await && world.is_active(eve.user.id).await);
+    assert_eq!(world.reset_all_factors(eve.user.id, LAST_OWNER).await, Ok(true));
+    assert!(!world.is_active(eve.user.id).await);
+}
+
+pub(super) async fn a_grant_sleeps_after_an_undo(world: World) {
+    let user = world.verified("ada", at(0)).await;
+    let token = world.turned_on_with_undo(user.id, at(0)).await;
+    let session = world.open_session(user.id, at(0)).await;
+    let ada = TwoStep {
+        user: world.user(user.id).await,
+        session,
+        factor: world.id(at(0), latchkey_domain::factors::FactorId::new),
+    };
+    world.make_operator(&ada, Role::Owner, at(1)).await;
+
+    let undone = world.undo(world.use_undo(token, "ada", at(2))).await.unwrap().unwrap();
+
+    assert_eq!(undone, UndoOutcome::Undone);
+    assert!(!world.is_active(user.id).await);
+}

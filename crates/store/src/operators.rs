@@ -1,0 +1,140 @@
+//! Contract for operators: accounts with a grant, which may sign in to the console. The rules are in
+//! [`latchkey_domain::operator`].
+
+use async_trait::async_trait;
+use latchkey_domain::audit::AuditEvent;
+use latchkey_domain::ids::{SessionId, UserId};
+use latchkey_domain::operator::{Ineligible, Operator, OperatorRefusal, Role};
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::tokens::TokenHash;
+
+use crate::email_codes::NewToken;
+use crate::error::StoreResult;
+
+/// Result of an operation on an account that may be an operator's: its outcome, or the reason why the account is not
+/// changed.
+pub type GuardedResult<T> = StoreResult<Result<T, OperatorRefusal>>;
+
+/// A role for an account. An account that has a grant gets the role in it, and the grant stays active if it is.
+#[derive(Debug, Clone)]
+pub struct GrantOperator {
+    /// Id of the account.
+    pub user_id: UserId,
+    /// Role to give.
+    pub role: Role,
+    /// Operator who gives the role; `None` for the command line.
+    pub granted_by: Option<UserId>,
+    /// Token of the activation link. It is stored only if the grant is not active.
+    pub activation: NewToken,
+    /// Audit event of kind `OperatorGranted`. The store fills in the user id and the former role.
+    pub event: AuditEvent,
+    /// Time of the request, used as the current time throughout the operation.
+    pub now: Timestamp,
+}
+
+/// Outcome of [`Operators::grant_operator`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GrantedOperator {
+    /// The account has the role, and its grant is active.
+    Active,
+    /// The account has the role. Its grant sleeps until the activation link is used.
+    Asleep,
+    /// No account has the id.
+    NotFound,
+    /// The account cannot be an operator. Nothing changed.
+    Ineligible(Ineligible),
+}
+
+/// A new activation link for a grant, which falls asleep. An earlier link becomes invalid.
+#[derive(Debug, Clone)]
+pub struct RenewActivation {
+    /// Id of the account.
+    pub user_id: UserId,
+    /// Token of the activation link.
+    pub activation: NewToken,
+    /// Audit event of kind `OperatorLinkMade`. The store fills in the user id.
+    pub event: AuditEvent,
+}
+
+/// Outcome of [`Operators::renew_activation`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RenewedActivation {
+    /// The token is stored, and the grant sleeps.
+    Renewed,
+    /// The account has no grant, or does not exist.
+    NotFound,
+    /// The account cannot use a grant. Nothing changed.
+    Ineligible(Ineligible),
+}
+
+/// Outcome of [`Operators::revoke_operator`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RevokedOperator {
+    /// The grant is deleted.
+    Revoked {
+        /// True if it was the grant of the last owner.
+        was_last_owner: bool,
+    },
+    /// The account has no grant.
+    NotFound,
+}
+
+/// Withdrawal of a grant.
+#[derive(Debug, Clone)]
+pub struct RevokeOperator {
+    /// Id of the account.
+    pub user_id: UserId,
+    /// True if the grant of the last owner is deleted too.
+    pub even_last_owner: bool,
+    /// Audit event of kind `OperatorRevoked`. The store fills in the user id and the role.
+    pub event: AuditEvent,
+}
+
+/// Use of an activation link by the signed-in account.
+#[derive(Debug, Clone)]
+pub struct ActivateOperator {
+    /// Id of the signed-in account.
+    pub user_id: UserId,
+    /// Session of the account.
+    pub session_id: SessionId,
+    /// Hash of the presented token.
+    pub token: TokenHash,
+    /// True if the account must have two-step sign-in.
+    pub needs_two_step: bool,
+    /// Audit event of kind `OperatorActivated`. The store fills in user id and session id.
+    pub event: AuditEvent,
+    /// Time of the request, used as the current time throughout the operation.
+    pub now: Timestamp,
+}
+
+/// Outcome of [`Operators::activate_operator`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ActivatedOperator {
+    /// The grant is active, and the link is used up.
+    Activated,
+    /// The token is unknown, used or expired, or of another account's grant, or the account cannot use a grant.
+    Refused,
+    /// Two-step sign-in is off. The link stays valid.
+    NoTwoStep,
+    /// The session is not live.
+    NoSession,
+}
+
+/// Operators, and their grants.
+#[async_trait]
+pub trait Operators {
+    /// Lists all operators, the earliest grant first.
+    async fn list_operators(&self) -> StoreResult<Vec<Operator>>;
+
+    /// Gives an account a role. Refused if the last owner would get another one.
+    async fn grant_operator(&self, grant: GrantOperator) -> GuardedResult<GrantedOperator>;
+
+    /// Makes a new activation link for a grant, and puts the grant to sleep.
+    async fn renew_activation(&self, renew: RenewActivation) -> StoreResult<RenewedActivation>;
+
+    /// Deletes a grant. Refused for the last owner, unless the request says otherwise.
+    async fn revoke_operator(&self, revoke: RevokeOperator) -> GuardedResult<RevokedOperator>;
+
+    /// Activates a grant. Of concurrent callers only one succeeds.
+    async fn activate_operator(&self, activate: ActivateOperator) -> StoreResult<ActivatedOperator>;
+}
