@@ -1,6 +1,7 @@
 //! Command-line arguments, parsed with clap. The commands themselves are in [`crate::commands`].
 
 mod copy_args;
+mod operators;
 mod providers;
 mod settings_args;
 mod users;
@@ -11,6 +12,7 @@ use clap::{Args, Parser, Subcommand};
 use latchkey_domain::ids::MailId;
 
 pub use copy_args::{CopyArgs, CopyDestination, CopySource};
+pub use operators::OperatorCommand;
 pub use providers::{AddProvider, OAuthCommand};
 pub use settings_args::{Override, OverrideForm};
 pub use users::{UserRef, UserRefForm};
@@ -58,6 +60,9 @@ pub enum Command {
     /// Manage accounts in the configured database.
     #[command(subcommand)]
     User(UserCommand),
+    /// Manage the operators of the console.
+    #[command(subcommand)]
+    Operator(OperatorCommand),
     /// Manage identity providers.
     #[command(subcommand, name = "oauth")]
     OAuth(OAuthCommand),

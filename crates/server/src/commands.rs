@@ -7,6 +7,7 @@ mod keys;
 mod mail;
 mod migrate;
 mod oauth;
+mod operator;
 mod pages;
 mod redirects;
 mod user;
@@ -115,6 +116,9 @@ fn dispatch(
         }
         Command::User(command) => {
             with_service(sources, Scope::Database, async |assembly| user::run(&assembly, command).await)?;
+        }
+        Command::Operator(command) => {
+            with_service(sources, Scope::Database, async |assembly| operator::run(&assembly, command).await)?;
         }
         Command::OAuth(command) => {
             with_service(sources, Scope::Providers, async |assembly| oauth::run(&assembly, command).await)?;

@@ -119,7 +119,7 @@ fn ways_in(user: &User) -> String {
     }
 }
 
-async fn find(assembly: &Assembly, user: &UserRef) -> Result<User, CommandError> {
+pub(super) async fn find(assembly: &Assembly, user: &UserRef) -> Result<User, CommandError> {
     Ok(match user {
         UserRef::Id(id) => assembly.service.admin.find_user(*id).await?,
         UserRef::Email(email) => assembly.service.admin.find_user_by_email(&parse_email(email)?).await?,
@@ -153,7 +153,7 @@ async fn ask_password() -> Result<Password, CommandError> {
     Ok(Password::new(password.to_string()))
 }
 
-fn refused(text: String) -> CommandError {
+pub(super) fn refused(text: String) -> CommandError {
     CommandError::Refused(text)
 }
 

@@ -1,0 +1,39 @@
+//! Arguments of `latchkey operator`.
+
+use clap::Subcommand;
+use latchkey_domain::operator::Role;
+
+use super::UserRef;
+
+/// Subcommands of `latchkey operator`.
+#[derive(Debug, Subcommand)]
+pub enum OperatorCommand {
+    /// List the operators, with their roles and states.
+    List,
+    /// Give an account a role in the console, or change its role, and print the link that activates it. The account must
+    /// exist with a verified address.
+    Grant {
+        /// Email address or id of the account.
+        user: UserRef,
+        /// Role: viewer, support, admin or owner; each may do all that the one before may.
+        #[arg(long, value_parser = role)]
+        role: Role,
+    },
+    /// Withdraw the role of an account.
+    Revoke {
+        /// Email address or id of the account.
+        user: UserRef,
+        /// Withdraw it even from the last owner. Then only this command lets anybody in again.
+        #[arg(long)]
+        force: bool,
+    },
+    /// Put the role of an account to sleep, and print a new link that activates it.
+    Reactivate {
+        /// Email address or id of the account.
+        user: UserRef,
+    },
+}
+
+fn role(text: &str) -> Result<Role, &'static str> {
+    Role::parse(text).ok_or("wanted viewer, support, admin or owner")
+}

@@ -1,0 +1,73 @@
+//! Commands `latchkey operator list`, `grant`, `revoke` and `reactivate`.
+
+use latchkey_domain::operator::Operator;
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::user::User;
+use latchkey_service::operators::Granting;
+
+use super::CommandError;
+use super::user::{find, refused};
+use crate::cli::OperatorCommand;
+use crate::wiring::Assembly;
+
+pub(super) async fn run(assembly: &Assembly, command: OperatorCommand) -> Result<(), CommandError> {
+    let operators = &assembly.service.operators;
+    match command {
+        OperatorCommand::List => list(&operators.list().await?, assembly.service.now()),
+        OperatorCommand::Grant { user, role } => {
+            let user = find(assembly, &user).await?;
+            let granting = operators.grant(user.id, role).await?;
+            report(&user, &format!("{} has the role {role}", user.email.as_typed()), granting)?;
+        }
+        OperatorCommand::Reactivate { user } => {
+            let user = find(assembly, &user).await?;
+            let granting = operators.reactivate(user.id).await?;
+            report(&user, &format!("the role of {} sleeps", user.email.as_typed()), granting)?;
+        }
+        OperatorCommand::Revoke { user, force } => {
+            let user = find(assembly, &user).await?;
+            let was_last_owner = operators.revoke(user.id, force).await?;
+            println!("{} has no role any more", user.email.as_typed());
+            if was_last_owner {
+                println!("It was the last owner: nobody can enter the console as an owner now.");
+            }
+        }
+    }
+    Ok(())
+}
+
+fn list(operators: &[Operator], now: Timestamp) {
+    println!("{:<10}{:<32}{:<22}{:<10}EMAIL", "ROLE", "STATE", "GRANTED", "TWO-STEP");
+    for Operator { user, grant } in operators {
+        let state = match (grant.activated_at, grant.activation_expires_at) {
+            (Some(at), _) => format!("active since {}", at.to_minute_text()),
+            (None, Some(until)) if until > now => format!("link until {}", until.to_minute_text()),
+            (None, _) => "asleep".to_owned(),
+        };
+        let two_step = if user.has_two_step() { "on" } else { "off" };
+        let (granted, email) = (grant.granted_at.to_minute_text(), user.email.as_typed());
+        println!("{:<10}{state:<32}{granted:<22}{two_step:<10}{email}", grant.role.as_str());
+    }
+    println!("{} operators", operators.len());
+}
+
+/// Prints what happened, with the activation link if the grant sleeps.
+fn report(user: &User, done: &str, granting: Granting) -> Result<(), CommandError> {
+    let link = match granting {
+        Granting::Active => {
+            println!("{done}");
+            return Ok(());
+        }
+        Granting::Ineligible(reason) => {
+            let text = format!("{} cannot be an operator: {reason}; nothing changed", user.email.as_typed());
+            return Err(refused(text));
+        }
+        Granting::Asleep(link) => link,
+    };
+    println!(
+        "{done}, and activates it by this link, once, signed in, until {}:",
+        link.expires_at.to_minute_text()
+    );
+    println!("{}", link.expose());
+    Ok(())
+}
