@@ -36,7 +36,7 @@ pub enum CommandError {
     #[error(transparent)]
     Serve(#[from] ServeError),
     /// A use case of the service failed or refused the request.
-    #[error("{}", latchkey_http::error::chain_of(.0))]
+    #[error("{}", explained(.0))]
     Service(#[from] latchkey_service::Error),
     /// The storage engine failed.
     #[error("{}", latchkey_http::error::chain_of(.0))]
@@ -50,6 +50,14 @@ pub enum CommandError {
     /// A signal ended the command before it was done.
     #[error("ended by {0}")]
     Ended(Ending),
+}
+
+/// Returns the text of an error of a use case; for a refusal, with what to do about it.
+fn explained(error: &latchkey_service::Error) -> String {
+    match error {
+        latchkey_service::Error::Refused(refusal) => format!("{} {}", refusal.message, refusal.next_action),
+        _ => latchkey_http::error::chain_of(error),
+    }
 }
 
 /// Runs a command and returns the exit code of the process.

@@ -22,6 +22,7 @@ mod logs;
 mod migrate;
 mod neighbours;
 mod oauth;
+mod operators;
 mod outbox;
 mod pages;
 mod postgres;

@@ -82,6 +82,7 @@ mod oauth_outbound;
 mod oauth_returns;
 mod oauth_state;
 mod openapi;
+mod operators;
 mod outbox;
 mod overload;
 mod own_events;

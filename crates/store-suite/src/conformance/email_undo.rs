@@ -154,7 +154,7 @@ pub(super) async fn an_undo_for_another_address_completes_no_challenge(world: Wo
 
 pub(super) async fn the_link_of_two_step_gives_a_later_changed_address_back(world: World) {
     let user = world.verified("ada", at(0)).await.id;
-    let undo = world.turned_on_with_undo(user, at(1)).await;
+    let undo = world.turn_on_with_undo(user, at(1)).await.1;
     let session = world.list_sessions(user, at(1)).await.unwrap()[0].id;
     let (later, _) = world.moved(Mover { user, session, name: "ada" }, "eva", at(2)).await;
 

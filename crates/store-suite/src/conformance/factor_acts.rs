@@ -150,13 +150,19 @@ impl World {
 
     /// Turns two-step sign-in on for an account with the password `secret`.
     pub(super) async fn turn_on(&self, id: UserId, now: Timestamp) -> TwoStep {
+        self.turn_on_with_undo(id, now).await.0
+    }
+
+    /// Like [`Self::turn_on`]; returns the token of the mail's undo link as well.
+    pub(super) async fn turn_on_with_undo(&self, id: UserId, now: Timestamp) -> (TwoStep, TokenHash) {
         let first = self.open_session(id, now).await;
         let factor = self.pend(id, first.id, now).await;
         let enroller = Enroller::Session(id, first.id);
         let confirm = self.confirmation(enroller, factor, Some(FIRST_STEP), now);
         let session = confirm.turned_on.session.clone();
+        let undo = confirm.turned_on.undo.as_ref().unwrap().hash;
         match self.confirm_totp(confirm).await.unwrap() {
-            ConfirmedTotp::TurnedOn(user, _) => TwoStep { user: *user, session, factor },
+            ConfirmedTotp::TurnedOn(user, _) => (TwoStep { user: *user, session, factor }, undo),
             other => panic!("{other:?}"),
         }
     }
@@ -360,16 +366,6 @@ impl World {
 
 /// Helpers for undo links.
 impl World {
-    /// Turns two-step sign-in on for an account with the password `secret`, and returns the undo token.
-    pub(super) async fn turned_on_with_undo(&self, id: UserId, now: Timestamp) -> TokenHash {
-        let session = self.open_session(id, now).await;
-        let factor = self.pend(id, session.id, now).await;
-        let confirm = self.confirmation(Enroller::Session(id, session.id), factor, Some(FIRST_STEP), now);
-        let token = confirm.turned_on.undo.unwrap().hash;
-        assert!(matches!(self.confirm_totp(confirm).await.unwrap(), ConfirmedTotp::TurnedOn(..)));
-        token
-    }
-
     /// Makes a use of an undo link. The mail after the undo has the password reset code `mac(9)`.
     pub(super) fn use_undo(&self, token: TokenHash, name: &str, now: Timestamp) -> UseUndoLink {
         UseUndoLink {

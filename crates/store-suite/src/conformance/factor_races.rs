@@ -156,7 +156,7 @@ pub(super) async fn a_factor_removed_while_it_answers_is_used_before_or_not_at_a
 
 pub(super) async fn of_twenty_undo_calls_one_takes_the_event_back(world: World) {
     let user = world.verified("ada", at(0)).await;
-    let token = world.turned_on_with_undo(user.id, at(0)).await;
+    let token = world.turn_on_with_undo(user.id, at(0)).await.1;
 
     let answers = race(&world, move |world, _| async move {
         world.undo(world.use_undo(token, "ada", at(1))).await.unwrap().unwrap()

@@ -70,13 +70,7 @@ pub(super) async fn a_grant_sleeps_when_an_admin_removes_a_factor(world: World) 
 
 pub(super) async fn a_grant_sleeps_after_an_undo(world: World) {
     let user = world.verified("ada", at(0)).await;
-    let token = world.turned_on_with_undo(user.id, at(0)).await;
-    let session = world.open_session(user.id, at(0)).await;
-    let ada = TwoStep {
-        user: world.user(user.id).await,
-        session,
-        factor: world.id(at(0), latchkey_domain::factors::FactorId::new),
-    };
+    let (ada, token) = world.turn_on_with_undo(user.id, at(0)).await;
     world.make_operator(&ada, Role::Owner, at(1)).await;
 
     let undone = world.undo(world.use_undo(token, "ada", at(2))).await.unwrap().unwrap();

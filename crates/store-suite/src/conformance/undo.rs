@@ -11,7 +11,7 @@ use latchkey_store::{UndoLink, UndoOutcome, UseUndoLink};
 
 pub(super) async fn an_undo_link_tells_its_event(world: World) {
     let user = world.verified("ada", at(0)).await;
-    let token = world.turned_on_with_undo(user.id, at(5)).await;
+    let token = world.turn_on_with_undo(user.id, at(5)).await.1;
 
     let found = world.find_undo(token, &[], at(6)).await.unwrap().unwrap();
 
@@ -23,7 +23,7 @@ pub(super) async fn an_undo_link_tells_its_event(world: World) {
 pub(super) async fn an_undo_takes_two_step_back_with_all_that_is_open(world: World) {
     let user = world.verified("ada", at(0)).await;
     world.enter(google("1", "ada"), at(0)).await;
-    let token = world.turned_on_with_undo(user.id, at(2 * DAY)).await;
+    let token = world.turn_on_with_undo(user.id, at(2 * DAY)).await.1;
     let session = world.list_sessions(user.id, at(2 * DAY)).await.unwrap()[0].id;
     let caller = NewSession { id: session, ..world.session(at(2 * DAY)) };
     world.link(user.id, &caller, google("2", "ada"), at(2 * DAY + HOUR)).await;
@@ -57,7 +57,7 @@ pub(super) async fn an_identity_of_the_day_before_goes_as_well(world: World) {
     let user = world.verified("ada", at(0)).await;
     world.enter(google("1", "ada"), at(HOUR)).await;
     world.enter(google("2", "ada"), at(2 * HOUR)).await;
-    let token = world.turned_on_with_undo(user.id, at(2 * HOUR + DAY)).await;
+    let token = world.turn_on_with_undo(user.id, at(2 * HOUR + DAY)).await.1;
     let now = at(3 * HOUR + DAY);
 
     world.undo(world.use_undo(token, "ada", now)).await.unwrap().unwrap();
@@ -68,7 +68,7 @@ pub(super) async fn an_identity_of_the_day_before_goes_as_well(world: World) {
 
 pub(super) async fn an_undo_link_is_good_once(world: World) {
     let user = world.verified("ada", at(0)).await;
-    let token = world.turned_on_with_undo(user.id, at(0)).await;
+    let token = world.turn_on_with_undo(user.id, at(0)).await.1;
     assert_eq!(world.undo(world.use_undo(token, "ada", at(1))).await.unwrap().unwrap(), UndoOutcome::Undone);
 
     let again = world.undo(world.use_undo(token, "ada", at(2))).await.unwrap().unwrap();
@@ -78,7 +78,7 @@ pub(super) async fn an_undo_link_is_good_once(world: World) {
 
 pub(super) async fn another_address_or_time_is_refused_and_counted(world: World) {
     let user = world.verified("ada", at(0)).await;
-    let token = world.turned_on_with_undo(user.id, at(0)).await;
+    let token = world.turn_on_with_undo(user.id, at(0)).await.1;
     let takes = vec![take("undo", 2)];
     let wrong = |name: &str| UseUndoLink { takes: takes.clone(), ..world.use_undo(token, name, at(1)) };
 
@@ -97,7 +97,7 @@ pub(super) async fn another_address_or_time_is_refused_and_counted(world: World)
 
 pub(super) async fn a_banned_account_takes_nothing_back(world: World) {
     let user = world.verified("ada", at(0)).await;
-    let token = world.turned_on_with_undo(user.id, at(0)).await;
+    let token = world.turn_on_with_undo(user.id, at(0)).await.1;
     world.ban(user.id, at(1)).await;
 
     assert_eq!(world.find_undo(token, &[], at(2)).await.unwrap().unwrap(), None);
@@ -107,7 +107,7 @@ pub(super) async fn a_banned_account_takes_nothing_back(world: World) {
 
 pub(super) async fn the_mailbox_of_a_former_address_takes_nothing_back(world: World) {
     let user = world.verified("ada", at(0)).await;
-    let token = world.turned_on_with_undo(user.id, at(0)).await;
+    let token = world.turn_on_with_undo(user.id, at(0)).await.1;
     world.move_to(user.id, "eva", at(1)).await;
 
     assert_eq!(world.find_undo(token, &[], at(2)).await.unwrap().unwrap(), None);
@@ -119,7 +119,7 @@ pub(super) async fn the_mailbox_of_a_former_address_takes_nothing_back(world: Wo
 
 pub(super) async fn an_undo_ends_the_links_of_later_events_alone(world: World) {
     let user = world.verified("ada", at(0)).await;
-    let first = world.turned_on_with_undo(user.id, at(0)).await;
+    let first = world.turn_on_with_undo(user.id, at(0)).await.1;
     let off_and_on = |now| {
         let world = world.clone();
         async move {
@@ -134,7 +134,7 @@ pub(super) async fn an_undo_ends_the_links_of_later_events_alone(world: World) {
                 now,
             };
             world.turn_two_step_off(off).await.unwrap();
-            world.turned_on_with_undo(user.id, now).await
+            world.turn_on_with_undo(user.id, now).await.1
         }
     };
     let second = off_and_on(at(HOUR)).await;
@@ -151,7 +151,7 @@ pub(super) async fn an_undo_ends_the_links_of_later_events_alone(world: World) {
 pub(super) async fn an_undo_changes_no_other_account(world: World) {
     let TwoStep { user: eve, session, .. } = world.two_step("eve", at(0)).await;
     let ada = world.verified("ada", at(0)).await;
-    let token = world.turned_on_with_undo(ada.id, at(0)).await;
+    let token = world.turn_on_with_undo(ada.id, at(0)).await.1;
 
     world.undo(world.use_undo(token, "ada", at(1))).await.unwrap().unwrap();
 
