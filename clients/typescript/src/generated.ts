@@ -2108,6 +2108,11 @@ export type components = {
             pending: number;
             /** Format: int64 */
             banned: number;
+            /**
+             * Format: int64
+             * @description Accounts with a role in the console.
+             */
+            operators: number;
         };
         /** @description An authenticator app of the account. */
         TotpFactor: {

@@ -27,6 +27,8 @@ pub struct Counts {
     pub pending: u64,
     /// Number of banned accounts.
     pub banned: u64,
+    /// Number of accounts with a role in the console.
+    pub operators: u64,
     /// Number of accounts in use within the last day.
     pub active_day: u64,
     /// Number of accounts in use within the last 7 days.

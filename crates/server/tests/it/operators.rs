@@ -18,7 +18,7 @@ fn user_id(user: &User) -> UserId {
 }
 
 /// Gives a user a role; returns the token of the activation link.
-async fn grant(app: &TestApp, user: &User, role: Role) -> String {
+pub(crate) async fn grant(app: &TestApp, user: &User, role: Role) -> String {
     let Granting::Asleep(link) = app.service().operators.grant(user_id(user), role).await.unwrap() else {
         panic!("no link");
     };

@@ -1,6 +1,9 @@
 //! Tests of the statistics for an admin.
 
+use latchkey_domain::operator::Role;
 use latchkey_testkit::{PASSWORD, TestApp, Value, both_stores, days, json, minutes, seconds};
+
+use crate::operators::grant;
 
 const STATS: &str = "/api/auth/stats";
 
@@ -29,12 +32,20 @@ both_stores! {
 
         let found = renewed(&app).await;
 
-        assert_eq!(found["users"], json!({"total": 3, "verified": 1, "pending": 0, "banned": 1}));
+        assert_eq!(found["users"], json!({"total": 3, "verified": 1, "pending": 0, "banned": 1, "operators": 0}));
         assert_eq!(found["sessions"], json!({"live": 2}), "those of ada");
         assert_eq!(found["active"], json!({"day": 2, "week": 2, "month": 2}));
         assert_eq!(found["passwords"], json!({"argon2id": 3}));
         assert_eq!(found["providers"], json!({}));
         assert_eq!(found["mails"], json!({"queued": 0, "dead": 0, "oldestSeconds": 0}));
+    }
+
+    with(|b| b.verification_by_code())
+    async fn operators_are_counted(app) {
+        let (ada, _) = (app.user("ada").await, app.user("eve").await);
+        let _ = grant(&app, &ada, Role::Viewer).await;
+
+        assert_eq!(renewed(&app).await["users"]["operators"], 1);
     }
 
     with(|b| b.verification_by_code())
@@ -62,7 +73,7 @@ both_stores! {
 
         let found = stats(&app).await;
 
-        assert_eq!(found["users"], json!({"total": 1, "verified": 0, "pending": 1, "banned": 0}));
+        assert_eq!(found["users"], json!({"total": 1, "verified": 0, "pending": 1, "banned": 0, "operators": 0}));
         assert_eq!(found["mails"], json!({"queued": 1, "dead": 0, "oldestSeconds": 90}));
     }
 

@@ -38,7 +38,8 @@ statements! {
         failures = excluded.failures, resets = excluded.resets";
     COUNT_USERS = "
     SELECT count(*), coalesce(sum(CASE WHEN email_verified THEN 1 ELSE 0 END), 0),
-        coalesce(sum(CASE WHEN pending THEN 1 ELSE 0 END), 0), count(banned_at), count(two_step_at) FROM users";
+        coalesce(sum(CASE WHEN pending THEN 1 ELSE 0 END), 0), count(banned_at), count(two_step_at),
+        (SELECT count(*) FROM operators) FROM users";
     COUNT_ACTIVE = ACTIVE;
     COUNT_SESSIONS = "
     SELECT count(*) FROM sessions WHERE coalesce(ended_at, least(idle_expires_at, absolute_expires_at)) > $1
@@ -104,6 +105,7 @@ impl Counting {
             counts.pending = number(cells, "pending")?;
             counts.banned = number(cells, "banned_at")?;
             counts.two_step = number(cells, "two_step_at")?;
+            counts.operators = number(cells, "id")?;
             Ok(())
         })?;
         results.find(self.active, |cells| {

@@ -51,6 +51,8 @@ pub struct UsersBody {
     /// Accounts whose sign-up waits for its verification.
     pending: u64,
     banned: u64,
+    /// Accounts with a role in the console.
+    operators: u64,
 }
 
 /// Numbers of accounts in use within the last 24 hours, 7 days and 30 days.
@@ -138,6 +140,7 @@ impl From<Statistics> for StatsBody {
                 verified: counts.verified,
                 pending: counts.pending,
                 banned: counts.banned,
+                operators: counts.operators,
             },
             active: ActiveBody {
                 day: counts.active_day,
