@@ -21,6 +21,9 @@ pub(super) fn of(settings: &Settings) -> Vec<String> {
     if is_production && !settings.editable.require_email_verification {
         warnings.push("auth.require_email_verification is off in production: an account can be opened with the email address of another person");
     }
+    if is_production && !settings.console.protect_operators {
+        warnings.push("console.protect_operators is off in production: an admin key can change the accounts of operators");
+    }
     if has_link_without_target(settings) && is_production {
         warnings
             .push("a method is \"link\" and auth.allowed_redirect_urls is empty: no link can be asked for");

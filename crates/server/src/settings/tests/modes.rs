@@ -22,6 +22,27 @@ fn owners_hear_of_their_accounts_in_production_unless_it_is_switched_off() {
 }
 
 #[test]
+fn operators_need_a_second_factor_in_production() {
+    let off = "console.require_second_factor=false";
+    assert!(!load(Sources::none()).console.require_second_factor);
+    assert!(load(development(&["console.require_second_factor=true"])).console.require_second_factor);
+    assert!(load(production(&[])).console.require_second_factor);
+    assert_says(&problem(production(&[off])), &["console.require_second_factor", "leave it out"]);
+}
+
+#[test]
+fn accounts_of_operators_are_protected_unless_it_is_switched_off() {
+    for sources in [Sources::none(), production(&[])] {
+        let settings = load(sources);
+        assert!(settings.console.protect_operators);
+        assert!(!settings.warnings().join("\n").contains("console."));
+    }
+    let off = load(production(&["console.protect_operators=false"]));
+    assert!(!off.console.protect_operators);
+    assert_says(&off.warnings().join("\n"), &["console.protect_operators"]);
+}
+
+#[test]
 fn everything_written_follows_the_data_folder() {
     let settings = load(development(&["data.dir=/srv/latchkey/"]));
     assert_eq!(settings.mail.dir, Path::new("/srv/latchkey/mails"));
