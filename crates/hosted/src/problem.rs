@@ -181,6 +181,7 @@ fn fault_of_row(row: &Refusal, wait: Option<Duration>) -> Option<Fault> {
         "TOO_MANY_FACTORS" => Fault::TooManyFactors,
         "LAST_SECOND_FACTOR" => Fault::LastSecondFactor,
         "LAST_SIGN_IN_METHOD" => Fault::LastSignInMethod,
+        "LAST_OWNER" => Fault::LastOwner,
         "IDENTITY_TAKEN" => Fault::IdentityTaken,
         "PRECONDITION_FAILED" => Fault::Conflict,
         "REAUTHENTICATION_REQUIRED" => Fault::SignInAgain,

@@ -98,6 +98,7 @@ pub enum Fault {
     TooManyFactors,
     LastSecondFactor,
     LastSignInMethod,
+    LastOwner,
     IdentityTaken,
     Conflict,
     SignInAgain,

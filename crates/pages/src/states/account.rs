@@ -163,7 +163,8 @@ fn activity(person: &Person) -> Vec<State> {
     };
     vec![
         State::new("activity", page(0, Some("/auth/account/activity?before=1"))),
-        State::new("activity.older", page(20, None)),
+        State::new("activity.older", page(20, Some("/auth/account/activity?before=2"))),
+        State::new("activity.oldest", page(40, None)),
         State::new("activity.none", page(usize::MAX, None)),
     ]
 }
@@ -178,6 +179,7 @@ fn data() -> Vec<State> {
         State::new("data", plain()),
         State::new("data.at_once", AccountData { grace_days: 0, ..plain() }),
         State::new("data.sign_in_again", plain()).with(Fault::SignInAgain),
+        State::new("data.last_owner", plain()).with(Fault::LastOwner),
         State::new("data.confirmed", plain()).after(Notice::Confirmed),
     ]
 }

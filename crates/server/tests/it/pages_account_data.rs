@@ -1,8 +1,10 @@
 //! `/auth/account/data`: the copy of the own data and the deletion of the account on the pages.
 
+use latchkey_domain::operator::Role;
 use latchkey_testkit::{PASSWORD, both_stores, minutes};
 
 use crate::deletion_calls::at_once;
+use crate::operators::grant;
 use crate::pages_account::signed_in;
 
 const PATH: &str = "/auth/account/data";
@@ -77,6 +79,19 @@ both_stores! {
         assert!(challenged.header("location").unwrap().starts_with("/auth/challenge?"), "{challenged:?}");
         app.clock.advance(minutes(31));
         assert_eq!(browser.get(done.header("location").unwrap()).await.status, 303);
+    }
+
+    with(|b| b.pages().verification_by_code())
+    async fn last_owner_of_the_console_is_told_who_must_be_named_first(app) {
+        let ada = app.user("ada").await;
+        let browser = signed_in(&app).await;
+        let _ = grant(&app, &ada, Role::Owner).await;
+        let page = browser.get(PATH).await;
+
+        let refused = browser.submit(&page, "act=delete", &[]).await;
+
+        assert!(refused.hosted(409).contains("Name another owner first"), "{refused:?}");
+        ada.get("/api/auth/sessions/current").send().await.expect(200);
     }
 
     with(|b| at_once(b.pages()))
