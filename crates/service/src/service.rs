@@ -135,8 +135,7 @@ pub struct ServiceConfig {
 /// The dependencies and the configuration from which [`Service::start`] builds a service.
 pub struct ServiceParts {
     pub config: ServiceConfig,
-    /// The settings that an admin may edit, with the values from the settings file, the environment and the command
-    /// line.
+    /// The settings that an admin may edit, with the values from the file, the environment and the command line.
     pub base_settings: BaseSettings,
     pub store: Arc<dyn Store>,
     pub clock: Arc<dyn Clock>,
@@ -198,7 +197,6 @@ pub struct Service {
     pub page_sessions: PageSessions,
     pub profiles: Arc<Profiles>,
     pub search: Search,
-    /// Roles in the console.
     pub operators: Operators,
     /// The use cases of an admin: users, settings and the audit log.
     pub admin: Admin,
