@@ -6,6 +6,7 @@ pub(crate) mod continuing;
 pub(crate) mod forgot;
 pub(crate) mod mail_code;
 pub(crate) mod passkey_options;
+pub(crate) mod provider;
 pub(crate) mod reset;
 pub(crate) mod sign_in;
 pub(crate) mod sign_out;

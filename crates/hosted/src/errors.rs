@@ -61,6 +61,11 @@ impl PageError {
         Self::new(&codes::INVALID_CSRF_TOKEN, ErrorCause::StaleForm)
     }
 
+    /// A prefetch or `HEAD` of an address that acts.
+    pub(crate) fn forbidden() -> Self {
+        Self::new(&codes::FORBIDDEN, ErrorCause::Forbidden)
+    }
+
     pub(crate) fn wrong_host() -> Self {
         Self::new(&MISDIRECTED, ErrorCause::WrongHost)
     }

@@ -38,6 +38,8 @@ pub(crate) struct Flow {
     pub(crate) next: Option<String>,
     /// PKCE verifier of the sign-in by mail that was asked for.
     pub(crate) verifier: Option<String>,
+    /// The provider to which the person left, with the verifier for the way back.
+    pub(crate) departed: Option<Departure>,
     /// The challenge that is to be answered.
     pub(crate) asked: Option<Asked>,
     /// Address of the account whose page session ended, because another account signed in.
@@ -48,6 +50,15 @@ pub(crate) struct Flow {
     pub(crate) asks_again: bool,
     /// Longest time since the last sign-in that the app accepts, in seconds.
     pub(crate) max_age: Option<u64>,
+}
+
+/// The way to an identity provider.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Departure {
+    /// Key of the provider.
+    pub(crate) provider: String,
+    /// PKCE verifier of the code that comes back.
+    pub(crate) verifier: String,
 }
 
 /// A challenge that is to be answered.

@@ -1,8 +1,8 @@
 //! The list of all pages. The router is derived from it.
 
 use crate::auth::{
-    account, challenge, continuing, forgot, mail_code, passkey_options, reset, sign_in, sign_out, sign_up,
-    verified, verify,
+    account, challenge, continuing, forgot, mail_code, passkey_options, provider, reset, sign_in, sign_out,
+    sign_up, verified, verify,
 };
 use crate::page::Page;
 
@@ -19,6 +19,8 @@ pub(crate) const PAGES: &[&Page] = &[
     &challenge::PAGE,
     &mail_code::PAGE,
     &passkey_options::PAGE,
+    &provider::BEGIN,
+    &provider::RETURN,
     &account::PAGE,
     &account::sessions::PAGE,
     &account::confirm::PAGE,

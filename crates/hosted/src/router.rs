@@ -14,8 +14,9 @@ use crate::{assets, host, start};
 /// Paths below which every unknown path is an error page.
 const UNKNOWN: [&str; 3] = ["/auth", "/auth/", "/auth/{*rest}"];
 
-/// Pages that mailed links lead to.
-const TARGETS: [&str; 4] = ["/auth/verified", "/auth/reset", "/auth/mail-code", "/auth/invitation"];
+/// Pages that mailed links and providers lead to.
+const TARGETS: [&str; 5] =
+    ["/auth/verified", "/auth/reset", "/auth/mail-code", "/auth/invitation", "/auth/provider/return"];
 
 /// Returns the pages that are redirect targets without being on the operator's list. `origin` is that of the service.
 #[must_use]

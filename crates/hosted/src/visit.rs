@@ -265,7 +265,8 @@ impl Visit {
     /// Shows a page with another status.
     pub(crate) fn page_as(&self, status: StatusCode, view: &dyn View) -> Outcome {
         let page = self.render(status, Vec::new(), view)?;
-        Ok(if status.is_client_error() { ApiError::of_status(status).into_page(page) } else { page })
+        let is_error = status.is_client_error() || status.is_server_error();
+        Ok(if is_error { ApiError::of_status(status).into_page(page) } else { page })
     }
 
     /// Shows the form again with the reason for which it was refused. A refusal that is not about the form is an error
@@ -282,8 +283,17 @@ impl Visit {
 
     /// Sends the browser on after a form, to a page that can be loaded again.
     pub(crate) fn go_to(&self, address: &str) -> Outcome {
+        self.redirect(StatusCode::SEE_OTHER, address)
+    }
+
+    /// Sends the browser from a link to another site.
+    pub(crate) fn go_out(&self, url: &str) -> Outcome {
+        self.redirect(StatusCode::FOUND, url)
+    }
+
+    fn redirect(&self, status: StatusCode, address: &str) -> Outcome {
         let location = HeaderValue::try_from(address).map_err(PageError::internal)?;
-        let mut response = (StatusCode::SEE_OTHER, [(LOCATION, location)]).into_response();
+        let mut response = (status, [(LOCATION, location)]).into_response();
         add_headers(&mut response);
         Ok(self.with_cookies(response))
     }

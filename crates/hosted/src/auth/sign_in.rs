@@ -7,7 +7,7 @@ use latchkey_service::Error;
 use latchkey_service::sessions::{KeepSignedIn, PageSession};
 use latchkey_service::settings::EmailSignIn;
 
-use super::passkey_options;
+use super::{passkey_options, provider};
 use crate::errors::PageError;
 use crate::fields::Fields;
 use crate::page::Page;
@@ -105,7 +105,7 @@ fn view(visit: &Visit, email: String, is_kept: bool, verify: Option<String>) -> 
         form: Some(visit.form_with(PATH, if wants_other { &[(OTHER, "1")] } else { &[] })),
         email,
         is_kept,
-        providers: Vec::new(),
+        providers: provider::links(visit),
         passkey: if resume.is_none() { passkey(visit)? } else { None },
         forgot: visit.href("/auth/forgot"),
         mail_code: has_mail_code.then(|| visit.href("/auth/mail-code")),

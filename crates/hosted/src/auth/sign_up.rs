@@ -7,6 +7,7 @@ use latchkey_pages::views::{PasswordRules, SignUp as View};
 use latchkey_service::accounts::sign_up::{RedirectInput, SignUp, SignedUp};
 use latchkey_service::sessions::KeepSignedIn;
 
+use super::provider;
 use crate::entrance;
 use crate::errors::PageError;
 use crate::fields::Fields;
@@ -78,7 +79,7 @@ fn view(visit: &Visit, name: String, email: String) -> Result<View, PageError> {
         email,
         is_email_fixed: false,
         rules: PasswordRules::from(&settings.values.passwords()),
-        providers: Vec::new(),
+        providers: provider::links(visit),
         sign_in: visit.href("/auth/sign-in"),
         app: visit.app()?,
     })

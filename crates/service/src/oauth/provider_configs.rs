@@ -23,6 +23,12 @@ impl OAuth {
         self.shared.providers.load().all().filter(|one| one.kind == kind).cloned().collect()
     }
 
+    /// Returns the providers of both kinds that users can sign in with, by key.
+    #[must_use]
+    pub fn offered_providers(&self) -> Vec<KnownProvider> {
+        self.shared.providers.load().all().filter(|one| one.description.enabled).cloned().collect()
+    }
+
     /// Finds a configured provider; [`PROVIDER_NOT_FOUND`] if none has this kind and key.
     pub fn find_provider(&self, kind: ProviderKind, key: &str) -> Result<KnownProvider> {
         let not_found = || Error::Refused(&PROVIDER_NOT_FOUND);

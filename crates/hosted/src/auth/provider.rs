@@ -1,0 +1,168 @@
+//! `/auth/provider/{key}`, the way to an identity provider, and `/auth/provider/return`, the way back. Both are links and
+//! act on `GET`, so neither answers `HEAD` or a prefetch. The flow has the verifier, so the code that comes back signs in
+//! only the browser that left.
+
+use axum::extract::FromRequestParts;
+use axum::routing::get;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use http::request::Parts;
+use http::{Method, StatusCode};
+use latchkey_domain::identity::IdentityRefusal;
+use latchkey_domain::tokens::{LinkToken, TokenHash};
+use latchkey_http::path::PathText;
+use latchkey_pages::views::{ProviderLink, ProviderOutcome, ProviderReturn};
+use latchkey_service::Error;
+use latchkey_service::oauth::callback::CallbackProblem;
+use latchkey_service::oauth::exchange::Exchanged;
+use latchkey_service::oauth::start::{StartOAuth, StartingBrowser};
+use latchkey_service::refusal::{
+    EMAIL_NOT_VERIFIED, INVALID_OAUTH_CODE, PROVIDER_EMAIL_NOT_VERIFIED, PROVIDER_NOT_CONFIGURED,
+    PROVIDER_UNAVAILABLE, PROVIDER_WITHOUT_EMAIL, Refusal, SIGN_IN_TO_LINK, SIGNUP_DISABLED, USER_BANNED,
+};
+use latchkey_service::sessions::{Credential, KeepSignedIn};
+
+use crate::entrance;
+use crate::errors::PageError;
+use crate::flow::{self, Departure};
+use crate::page::Page;
+use crate::problem::Rejection;
+use crate::visit::{Outcome, Visit};
+
+const BACK: &str = "/auth/provider/return";
+
+pub(crate) const BEGIN: Page = Page::new("/auth/provider/{key}", || get(begin));
+pub(crate) const RETURN: Page = Page::new(BACK, || get(come_back));
+
+/// A request that a person made, not a prefetch and not `HEAD`.
+struct Deliberate;
+
+impl<S: Send + Sync> FromRequestParts<S> for Deliberate {
+    type Rejection = PageError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, PageError> {
+        let purpose = parts.headers.get("sec-purpose").map(|purpose| purpose.as_bytes().to_vec());
+        let is_prefetch = purpose.is_some_and(|purpose| purpose.starts_with(b"prefetch"));
+        if is_prefetch || parts.method == Method::HEAD { Err(PageError::forbidden()) } else { Ok(Self) }
+    }
+}
+
+/// Returns the links to the providers in force.
+pub(super) fn links(visit: &Visit) -> Vec<ProviderLink> {
+    let providers = visit.service().oauth.offered_providers().into_iter();
+    let link = |name: &str, key: &str| ProviderLink {
+        name: name.to_owned(),
+        href: visit.href(&format!("/auth/provider/{key}")),
+    };
+    providers.map(|provider| link(provider.name(), provider.key.as_str())).collect()
+}
+
+async fn begin(_: Deliberate, PathText(key): PathText, visit: Visit) -> Outcome {
+    let mut visit = visit.begin()?;
+    let offered = visit.service().oauth.offered_providers();
+    let Some(provider) = offered.into_iter().find(|provider| provider.key.as_str() == key) else {
+        return Err(PageError::not_found());
+    };
+    let verifier = LinkToken::new(visit.service().random_bytes()).expose().to_owned();
+    let code_challenge = URL_SAFE_NO_PAD.encode(TokenHash::of(verifier.as_bytes()).as_bytes());
+    visit.change_flow(|flow| flow.departed = Some(Departure { provider: key.clone(), verifier }))?;
+    let back = visit.flow_text().unwrap_or_default();
+    let start = StartOAuth {
+        kind: provider.kind,
+        provider: key,
+        redirect_uri: Some(format!("{}{BACK}?{}={back}", visit.service().site().origin(), flow::PARAMETER)),
+        code_challenge: Some(code_challenge),
+        hints: Vec::new(),
+        client: visit.to_client(),
+        browser: StartingBrowser::Unbound,
+    };
+    match visit.service().oauth.start(start).await {
+        Ok(started) => visit.go_out(&started.url),
+        Err(Error::Refused(refusal)) if *refusal == PROVIDER_UNAVAILABLE => {
+            show(&visit, ProviderOutcome::Down)
+        }
+        Err(Error::Refused(refusal)) if *refusal == PROVIDER_NOT_CONFIGURED => Err(PageError::not_found()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn come_back(_: Deliberate, mut visit: Visit) -> Outcome {
+    let Some(left) = visit.flow().departed.clone() else { return Err(PageError::bad_flow()) };
+    let code = visit.query.optional(&visit.service().site().parameter("code"))?;
+    let Some(code) = code else {
+        let said = visit.query.optional("error")?.unwrap_or_default();
+        return show(&visit, outcome_of(&said));
+    };
+    let from = visit.sign_in_client(KeepSignedIn::No);
+    let oauth = &visit.service().oauth;
+    let entrance = match oauth.exchange(&code, &left.verifier, Credential::Bearer(None), &from).await {
+        Ok(Exchanged::Entered(entrance)) => entrance,
+        Ok(Exchanged::Linked { .. }) => return Err(PageError::bad_flow()),
+        Err(Error::Refused(refusal)) => match outcome_of_refusal(refusal) {
+            Some(outcome) => return show(&visit, outcome),
+            None => return Err(Error::Refused(refusal).into()),
+        },
+        Err(error) => return Err(error.into()),
+    };
+    match entrance::enter(&mut visit, entrance, KeepSignedIn::No).await {
+        Ok(address) => visit.go_to(&address),
+        Err(Rejection::Page(error)) => Err(error),
+        Err(Rejection::Form(refused)) => Err(refused.error.into()),
+    }
+}
+
+/// Refusals of an identity by the rules of sign-in.
+const REFUSED: [IdentityRefusal; 6] = [
+    IdentityRefusal::Banned,
+    IdentityRefusal::AccountUnverified,
+    IdentityRefusal::SignUpClosed,
+    IdentityRefusal::NoEmail,
+    IdentityRefusal::EmailUnproven,
+    IdentityRefusal::SignInToLink,
+];
+
+/// Reads the sentence with which the callback came back.
+fn outcome_of(said: &str) -> ProviderOutcome {
+    use CallbackProblem as Problem;
+    let is = |problems: &[Problem]| problems.iter().any(|problem| problem.message() == said);
+    if is(&[Problem::Denied]) {
+        ProviderOutcome::Denied
+    } else if is(&REFUSED.map(Problem::Identity)) {
+        ProviderOutcome::Unverified
+    } else if is(&[Problem::Expired, Problem::Replayed, Problem::OtherProvider, Problem::OtherBrowser]) {
+        ProviderOutcome::Expired
+    } else {
+        ProviderOutcome::Down
+    }
+}
+
+fn outcome_of_refusal(refusal: &'static Refusal) -> Option<ProviderOutcome> {
+    match *refusal {
+        INVALID_OAUTH_CODE => Some(ProviderOutcome::Expired),
+        PROVIDER_EMAIL_NOT_VERIFIED
+        | PROVIDER_WITHOUT_EMAIL
+        | SIGN_IN_TO_LINK
+        | EMAIL_NOT_VERIFIED
+        | SIGNUP_DISABLED
+        | USER_BANNED => Some(ProviderOutcome::Unverified),
+        _ => None,
+    }
+}
+
+fn show(visit: &Visit, outcome: ProviderOutcome) -> Outcome {
+    let key = visit.flow().departed.as_ref().map(|left| left.provider.clone()).unwrap_or_default();
+    let offered = visit.service().oauth.offered_providers();
+    let known = offered.iter().find(|provider| provider.key.as_str() == key);
+    let is_tried_again = outcome != ProviderOutcome::Unverified && known.is_some();
+    let status = match outcome {
+        ProviderOutcome::Down => StatusCode::SERVICE_UNAVAILABLE,
+        _ => StatusCode::BAD_REQUEST,
+    };
+    let view = ProviderReturn {
+        provider: known.map_or_else(|| key.clone(), |provider| provider.name().to_owned()),
+        outcome,
+        retry: is_tried_again.then(|| visit.href(&format!("/auth/provider/{key}"))),
+        sign_in: visit.href("/auth/sign-in"),
+    };
+    visit.page_as(status, &view)
+}
