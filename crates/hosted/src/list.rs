@@ -29,4 +29,6 @@ pub(crate) const PAGES: &[&Page] = &[
     &account::profile::PAGE,
     &account::activity::PAGE,
     &account::data::PAGE,
+    &account::providers::PAGE,
+    &account::two_step::PAGE,
 ];

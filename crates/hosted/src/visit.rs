@@ -9,6 +9,7 @@ use http::header::{LOCATION, SET_COOKIE};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use latchkey_domain::client::Client;
+use latchkey_domain::identity::ProviderKey;
 use latchkey_domain::locale::Locale;
 use latchkey_domain::page_session::PageToken;
 use latchkey_domain::time::Timestamp;
@@ -244,6 +245,13 @@ impl Visit {
         &self.path
     }
 
+    /// Returns the name of an identity provider; its key if it is not configured any more.
+    pub(crate) fn provider_name(&self, key: &str) -> String {
+        let oauth = &self.service().oauth;
+        let known = oauth.find_provider(oauth.provider_kind(key), key);
+        known.map_or_else(|_| key.to_owned(), |known| known.name().to_owned())
+    }
+
     pub(crate) fn headers(&self) -> &HeaderMap {
         &self.headers
     }
@@ -339,7 +347,17 @@ impl Visit {
         if let Some(left) = Left::of(self) {
             return Some(Notice::OtherAccountLeft { email: left });
         }
-        Notice::parse(&self.query.optional("notice").ok()??)
+        let key = self.query.optional("notice").ok()??;
+        if key == "provider_unlinked" {
+            return Some(Notice::ProviderUnlinked { provider: self.noticed_provider()? });
+        }
+        Notice::parse(&key)
+    }
+
+    /// Returns the name of the provider that a notice is about.
+    fn noticed_provider(&self) -> Option<String> {
+        let key = ProviderKey::parse(&self.query.optional("provider").ok()??).ok()?;
+        Some(self.provider_name(key.as_str()))
     }
 
     fn ending(&self) -> Option<Ending> {

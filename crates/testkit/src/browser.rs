@@ -101,6 +101,13 @@ impl Browser {
         cookies.iter().find(|(known, _)| known.contains(name)).map(|(_, value)| value.clone())
     }
 
+    /// Adds a cookie.
+    #[must_use]
+    pub fn with_cookie(self, name: &str, value: String) -> Self {
+        self.cookies().insert(name.to_owned(), value);
+        self
+    }
+
     /// Removes cookies whose names contain `name`.
     pub fn forget(&self, name: &str) {
         self.cookies().retain(|known, _| !known.contains(name));

@@ -18,7 +18,9 @@ pub(crate) mod data;
 pub(crate) mod email;
 pub(crate) mod password;
 pub(crate) mod profile;
+pub(crate) mod providers;
 pub(crate) mod sessions;
+pub(crate) mod two_step;
 
 const PATH: &str = "/auth/account";
 /// Most sessions on the overview. The page of sessions has all.
@@ -65,7 +67,8 @@ async fn view(visit: &Visit, session: &PageSession) -> Result<Account, PageError
         passkeys: (passkeys > 0).then_some(passkeys),
         has_two_step: user.has_two_step(),
         recovery_codes_left: u64::from(account.factors.recovery_codes_left),
-        providers: (!user.identities.is_empty()).then(|| user.identities.clone()),
+        providers: (!user.identities.is_empty())
+            .then(|| user.identities.iter().map(|key| visit.provider_name(key)).collect()),
         session_count: sessions.len() as u64,
         sessions: sessions.into_iter().take(MOST_SESSIONS).collect(),
         end: visit.form(PATH),

@@ -151,6 +151,7 @@ fn session_list(person: &Person) -> Vec<State> {
 fn linked(person: &Person) -> Vec<State> {
     let one = |(index, name): (usize, &String)| LinkedProvider {
         key: format!("provider-{index}"),
+        subject: format!("subject-{index}"),
         name: name.clone(),
         email: (index == 0).then(|| person.email.clone()),
     };

@@ -126,6 +126,8 @@ pub struct Providers {
 #[derive(Debug, Clone, Serialize)]
 pub struct LinkedProvider {
     pub key: String,
+    /// Identifier of the person at the provider.
+    pub subject: String,
     pub name: String,
     /// Email address that the provider stated, if any.
     pub email: Option<String>,

@@ -11,7 +11,7 @@ use latchkey_service::sessions::{
     Challenge, Credential, Entrance, KeepSignedIn, Opened, Opens, PageSession, PageSignIn, PageSignedIn,
     SignInClient,
 };
-use latchkey_testkit::{TestApp, TwoStepUser, User};
+use latchkey_testkit::{Browser, TestApp, TwoStepUser, User};
 
 /// A browser on the pages: its secret, and the token of its page session.
 pub(crate) struct PageBrowser<'a> {
@@ -94,6 +94,13 @@ impl<'a> PageBrowser<'a> {
 
     pub(crate) fn renew(&mut self, signed_in: &PageSignedIn) {
         self.token = Some(signed_in.token.clone());
+    }
+
+    /// Browser of the test kit with the cookies of this one.
+    pub(crate) fn on_pages(&self) -> Browser {
+        let browser = self.app.browser().with_cookie("latchkey_browser_8700", self.secret.expose());
+        let token = self.token.as_ref().expect("a page session").expose();
+        browser.with_cookie("latchkey_pages_8700", token)
     }
 
     pub(crate) async fn sign_out(&self, what: PageSignOut) {

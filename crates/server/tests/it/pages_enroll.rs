@@ -10,12 +10,12 @@ use crate::passkey_calls::required;
 
 const ADA: &str = "ada@example.org";
 
-fn required_on_pages(builder: TestAppBuilder) -> TestAppBuilder {
+pub(crate) fn required_on_pages(builder: TestAppBuilder) -> TestAppBuilder {
     required(builder).pages()
 }
 
 /// Signs up for an app and verifies, up to the choice of a factor.
-async fn choosing(app: &TestApp, browser: &Browser) -> Answer {
+pub(crate) async fn choosing(app: &TestApp, browser: &Browser) -> Answer {
     let page = browser.get(&from_app("/auth/sign-up")).await;
     let fields = [("email", ADA), ("password", PASSWORD)];
     let page = browser.follow(&browser.submit(&page, "/auth/sign-up", &fields).await).await;
@@ -26,17 +26,22 @@ async fn choosing(app: &TestApp, browser: &Browser) -> Answer {
 }
 
 /// Begins the set-up of an authenticator app; returns the page and the app.
-async fn set_up(app: &TestApp, browser: &Browser, page: &Answer) -> (Answer, Authenticator) {
+pub(crate) async fn set_up(app: &TestApp, browser: &Browser, page: &Answer) -> (Answer, Authenticator) {
     let page = browser.follow(&browser.submit(page, "act=totp", &[]).await).await;
-    let text = page.hosted(200);
-    assert!(text.contains("<svg"), "{text}");
-    let key = text.split("<code id=\"secret\">").nth(1).unwrap().split('<').next().unwrap();
-    let authenticator = Authenticator::new(&key.replace(' ', ""), &app.clock);
+    let authenticator = shown_authenticator(app, &page);
     (page, authenticator)
 }
 
+/// Authenticator app with the key that a page shows.
+pub(crate) fn shown_authenticator(app: &TestApp, page: &Answer) -> Authenticator {
+    let text = page.hosted(200);
+    assert!(text.contains("<svg"), "{text}");
+    let key = text.split("<code id=\"secret\">").nth(1).unwrap().split('<').next().unwrap();
+    Authenticator::new(&key.replace(' ', ""), &app.clock)
+}
+
 /// Recovery codes of a page.
-fn shown_codes(page: &Answer) -> Vec<String> {
+pub(crate) fn shown_codes(page: &Answer) -> Vec<String> {
     let lines = page.text().split("<li><code>").skip(1);
     lines.map(|line| line.split('<').next().unwrap().to_owned()).collect()
 }
