@@ -2416,6 +2416,43 @@ export type components = {
             /** @description How many. */
             recoveryCodesLeft: number;
         };
+        /** @description A mail to a user and its fate, without its content. */
+        UserMail: {
+            /**
+             * @description The id of the mail.
+             * @example 01a1fe6b-42e2-7c34-802d-fc79a6fb6b61
+             */
+            id: string;
+            /** @description Kind of the mail, as `docs/mails.md` lists them. */
+            kind: string;
+            /** @description Address to which the mail was written. */
+            email: string;
+            /** @description `queued`, `sent` (accepted by the mail server) or `dead` (given up for good). */
+            state: string;
+            /**
+             * Format: int32
+             * @description Number of attempts to send it.
+             */
+            attempts: number;
+            /**
+             * Format: date-time
+             * @description When it was made, in UTC.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it was sent or given up, in UTC; `null` while it waits.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            endedAt: string | null;
+            /** @description Error of the last failed attempt, without addresses and codes; `null` if there is none. */
+            error: string | null;
+        };
+        /** @description The mails to a user, newest first. */
+        UserMails: {
+            data: components["schemas"]["UserMail"][];
+        };
         /** @description A page of users. */
         UserPage: {
             data: components["schemas"]["AdminUser"][];
@@ -2433,6 +2470,46 @@ export type components = {
              * @example https://example.org/ada.png
              */
             avatar_url: string | null;
+        };
+        /** @description A live session of a user. */
+        UserSession: {
+            /**
+             * Format: uuid
+             * @description The id of the session: `sid` of access tokens.
+             * @example 0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When it was made, in UTC.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When the session was last used to refresh, in UTC.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            lastSeenAt: string;
+            /**
+             * @description What the client called itself.
+             * @example Mozilla/5.0
+             */
+            userAgent: string | null;
+            /**
+             * @description IP address of the client at the sign-in or the last refresh.
+             * @example 192.0.2.7
+             */
+            ip: string;
+            /**
+             * @description Browser or app, and operating system; `Unknown device` if neither is known.
+             * @example Firefox on Linux
+             */
+            device: string;
+        };
+        /** @description The live sessions of a user. */
+        UserSessions: {
+            data: components["schemas"]["UserSession"][];
         };
         /** @description The response while verification is required. It is the same for a free and a taken address. */
         VerificationRequired: {

@@ -34,7 +34,9 @@ pub(crate) mod users;
 use std::time::Duration;
 
 use latchkey_domain::seen_device::REMEMBERED;
-use latchkey_store::{DECOY_RETENTION, FLOW_RETENTION, RETENTION_AFTER_END, STATISTICS_RETENTION};
+use latchkey_store::{
+    DECOY_RETENTION, FLOW_RETENTION, MAIL_RETENTION, RETENTION_AFTER_END, STATISTICS_RETENTION,
+};
 use purges::{PurgedRows, expired, rows};
 
 use crate::bulk::{Table, columns};
@@ -109,7 +111,7 @@ pub const PURGED: &[PurgedRows] = &[
     expired("undo_tokens", "hash", NO_LONGER),
     expired("email_changes", "user_id", NO_LONGER),
     expired("totp_factors", "id", NO_LONGER), // a confirmed factor has no expiry
-    rows("outbox", "id", "state = 'sent' AND ended_at <= $1", "ended_at", RETENTION_AFTER_END),
+    rows("outbox", "id", "state = 'sent' AND ended_at <= $1", "ended_at", MAIL_RETENTION),
     rows("outbox", "id", "state = 'decoy' AND created_at <= $1", "created_at", DECOY_RETENTION),
     rows("sessions", "id", SESSION_ENDED, SESSION_END, RETENTION_AFTER_END),
     rows("seen_devices", "user_id, device", "seen_at <= $1", "seen_at", REMEMBERED),

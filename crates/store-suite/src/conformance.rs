@@ -763,7 +763,7 @@ table::table! { $
         live_rows_are_not_purged,
         accounts_settings_keys_and_audit_are_never_purged,
         expired_and_used_links_keep_their_status_for_seven_days,
-        sent_mails_are_kept_for_seven_days_and_dead_ones_longer,
+        sent_mails_are_kept_for_thirty_days_and_dead_ones_longer,
         ended_sessions_are_purged_after_seven_days,
         decoys_are_purged,
         a_bucket_that_is_not_full_yet_is_kept,

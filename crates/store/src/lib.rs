@@ -90,7 +90,7 @@ pub use passkeys::{
 pub use profiles::{ProfileHits, Profiles, UpdateProfile, UpdateProfileOutcome};
 pub use retention::{
     ACCOUNT_PURGE_BATCH, ANONYMOUS_FAILURE_RETENTION, DECOY_RETENTION, FEED_LIMIT, FEED_PURGE_BATCHES,
-    FEED_RETENTION, FLOW_RETENTION, PURGE_BATCH, RETENTION_AFTER_END, STATISTICS_RETENTION,
+    FEED_RETENTION, FLOW_RETENTION, MAIL_RETENTION, PURGE_BATCH, RETENTION_AFTER_END, STATISTICS_RETENTION,
 };
 pub use search_feed::{FeedPosition, FeedRead, SearchChange, SearchEntry, SearchFeed};
 pub use sessions::{
@@ -144,8 +144,8 @@ pub trait Store:
     /// pending TOTP factors, used WebAuthn ceremonies, OAuth codes, used provider tokens and counters of
     /// failed attempts are deleted when they expire, and token buckets when they are full. OAuth states are
     /// retained for a day, the client networks known to an account for 30 days after their last sign-in,
-    /// search feed changes for one to two days; links, reset tokens, sent mails and sessions for 7 days after
-    /// their end.
+    /// search feed changes for one to two days; links, reset tokens and sessions for 7 days after their end, sent
+    /// mails for 30 days.
     ///
     /// Deletes at most a few thousand rows per table in one call. Returns the number of deleted rows; 0 means that
     /// nothing is left to delete.

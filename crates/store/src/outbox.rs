@@ -113,6 +113,8 @@ pub struct ListedMail {
     pub created_at: Timestamp,
     /// Time of the next attempt while the mail is queued, or end of the lease.
     pub next_attempt_at: Timestamp,
+    /// Time at which the mail was sent or died; `None` while it is queued.
+    pub ended_at: Option<Timestamp>,
     /// Error message of the last failed attempt, if any.
     pub last_error: Option<String>,
 }
@@ -145,6 +147,14 @@ pub trait Outbox {
     /// Lists mails for the operator, newest first, at most `limit`: those in `state`, or in any state with
     /// `None`. Decoys ([`MailState::Decoy`]) are left out.
     async fn list_mails(&self, state: Option<MailState>, limit: u32) -> StoreResult<Vec<ListedMail>>;
+
+    /// Lists the mails of a user that were written after `since`, newest first, at most `limit`.
+    async fn list_mails_of(
+        &self,
+        user_id: UserId,
+        since: Timestamp,
+        limit: u32,
+    ) -> StoreResult<Vec<ListedMail>>;
 
     /// Queues dead mails again: the mail with this id, or all if `id` is `None`. Returns the number of queued mails.
     async fn retry_mails(&self, id: Option<MailId>, now: Timestamp) -> StoreResult<u64>;

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-/// Retention of links, reset tokens, sent mails and sessions after their end. Until then an old link or token gets a
+/// Retention of sent mails after they were sent. Their payload is deleted when they are sent.
+pub const MAIL_RETENTION: Duration = Duration::from_hours(30 * 24);
+
+/// Retention of links, reset tokens and sessions after their end. Until then an old link or token gets a
 /// more exact response than an unknown one.
 pub const RETENTION_AFTER_END: Duration = Duration::from_hours(7 * 24);
 

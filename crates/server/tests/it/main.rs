@@ -164,6 +164,7 @@ mod sign_up;
 mod sign_up_pending;
 mod smtp;
 mod stats;
+mod support;
 mod two_step_admin;
 mod two_step_answers;
 mod two_step_attacks;

@@ -7,10 +7,12 @@ use latchkey_domain::ids::{ProfileId, UserId};
 use latchkey_domain::locale::Locale;
 use latchkey_domain::password::Password;
 use latchkey_domain::profile::{Name, NewProfile};
+use latchkey_domain::session::Session;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::{AppMetadata, User};
 use latchkey_store::{
-    CreateOutcome, ListUsers, NewAccount, UpdateUser, UpdateUserOutcome, UserPage, UserPosition,
+    CreateOutcome, ListUsers, ListedMail, MAIL_RETENTION, NewAccount, UpdateUser, UpdateUserOutcome,
+    UserPage, UserPosition,
 };
 
 use super::Admin;
@@ -160,6 +162,19 @@ impl Admin {
         let now = self.kernel.now();
         let event = self.kernel.event(AuditKind::SessionsEnded, Actor::Admin, client, now);
         self.kernel.store.end_all_sessions(id, event, now).await?.ok_or(Error::Refused(&USER_NOT_FOUND))
+    }
+
+    /// Lists the live sessions of a user.
+    pub async fn list_sessions(&self, id: UserId) -> Result<Vec<Session>> {
+        let user = self.find_user(id).await?;
+        Ok(self.kernel.store.list_sessions(user.id, self.kernel.now()).await?)
+    }
+
+    /// Lists the mails to a user of the last 30 days, newest first, with their fate and without their content.
+    pub async fn list_mails(&self, id: UserId, limit: u32) -> Result<Vec<ListedMail>> {
+        let user = self.find_user(id).await?;
+        let since = self.kernel.now().minus(MAIL_RETENTION);
+        Ok(self.kernel.store.list_mails_of(user.id, since, limit).await?)
     }
 
     pub async fn delete_profile(&self, id: UserId, client: Option<&Client>) -> Result<()> {

@@ -1,7 +1,7 @@
 //! Operations on the outbox of mails: implementation of [`Outbox`].
 
 use async_trait::async_trait;
-use latchkey_domain::ids::{LeaseId, MailId};
+use latchkey_domain::ids::{LeaseId, MailId, UserId};
 use latchkey_domain::mail_schedule::MailSchedule;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{ClaimedMail, Lease, ListedMail, MailFate, MailState, Outbox, StoreResult};
@@ -9,7 +9,8 @@ use latchkey_store::{ClaimedMail, Lease, ListedMail, MailFate, MailState, Outbox
 use super::Engine;
 use crate::form::{Executor, Repeat, Script, values};
 use crate::tables::outbox::{
-    self, LIST, LIST_IN, NEXT_DUE, RETRY, RETRY_ALL, SETTLE_DEAD, SETTLE_RETRY, SETTLE_SENT, read_listed,
+    self, LIST, LIST_IN, LIST_OF_USER, NEXT_DUE, RETRY, RETRY_ALL, SETTLE_DEAD, SETTLE_RETRY, SETTLE_SENT,
+    read_listed,
 };
 
 #[async_trait]
@@ -57,6 +58,16 @@ impl<E: Executor> Outbox for Engine<E> {
             Some(state) => Script::of_read(&LIST_IN, values![limit, state.as_str()]),
             None => Script::of_read(&LIST, values![limit]),
         };
+        self.read_long(script, move |results| results.list(all, read_listed)).await
+    }
+
+    async fn list_mails_of(
+        &self,
+        user_id: UserId,
+        since: Timestamp,
+        limit: u32,
+    ) -> StoreResult<Vec<ListedMail>> {
+        let (script, all) = Script::of_read(&LIST_OF_USER, values![user_id, since, limit]);
         self.read_long(script, move |results| results.list(all, read_listed)).await
     }
 

@@ -106,11 +106,14 @@ statements! {
     NEXT_DUE = "
     SELECT next_attempt_at FROM outbox WHERE state = 'queued' ORDER BY next_attempt_at LIMIT 1";
     LIST = "
-    SELECT id, kind, email, state, attempts, created_at, next_attempt_at, last_error FROM outbox
+    SELECT id, kind, email, state, attempts, created_at, next_attempt_at, ended_at, last_error FROM outbox
     WHERE state <> 'decoy' ORDER BY created_at DESC, id DESC LIMIT $1";
     LIST_IN = "
-    SELECT id, kind, email, state, attempts, created_at, next_attempt_at, last_error FROM outbox
+    SELECT id, kind, email, state, attempts, created_at, next_attempt_at, ended_at, last_error FROM outbox
     WHERE state = $2 AND state <> 'decoy' ORDER BY created_at DESC, id DESC LIMIT $1";
+    LIST_OF_USER = "
+    SELECT id, kind, email, state, attempts, created_at, next_attempt_at, ended_at, last_error FROM outbox
+    WHERE user_id = $1 AND created_at > $2 AND state <> 'decoy' ORDER BY created_at DESC, id DESC LIMIT $3";
     RETRY = "
     UPDATE outbox SET state = 'queued', attempts = 0, next_attempt_at = $2, ended_at = NULL
     WHERE id = $1 AND state = 'dead'";
@@ -226,6 +229,7 @@ pub(crate) fn read_listed(cells: &mut Cells<'_>) -> StoreResult<ListedMail> {
         attempts: cells.count("attempts")?,
         created_at: cells.time("created_at")?,
         next_attempt_at: cells.time("next_attempt_at")?,
+        ended_at: cells.maybe_time("ended_at")?,
         last_error: cells.maybe_text("last_error")?,
     })
 }

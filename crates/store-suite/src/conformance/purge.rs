@@ -87,7 +87,7 @@ pub(super) async fn expired_and_used_links_keep_their_status_for_seven_days(worl
     assert_eq!(world.look(used, ResetPassword, at(9 * DAY)).await, OpenedLink::Unknown);
 }
 
-pub(super) async fn sent_mails_are_kept_for_seven_days_and_dead_ones_longer(world: World) {
+pub(super) async fn sent_mails_are_kept_for_thirty_days_and_dead_ones_longer(world: World) {
     world.verified("ada", at(0)).await;
     for seconds in 0..3 {
         world.send_code(&key("ada"), ResetPassword, mac(1), at(seconds)).await;
@@ -98,10 +98,10 @@ pub(super) async fn sent_mails_are_kept_for_seven_days_and_dead_ones_longer(worl
     let dead = MailFate::Dead { error: "550".to_owned() };
     assert!(world.settle_mail(mails[1].id, lease.id, dead, at(9)).await.unwrap());
 
-    purge(&world, at(6 * DAY)).await;
+    purge(&world, at(29 * DAY)).await;
     assert_eq!(world.list_mails(None, 10).await.unwrap().len(), 3);
 
-    purge(&world, at(8 * DAY)).await;
+    purge(&world, at(31 * DAY)).await;
     let states: Vec<_> = world.list_mails(None, 10).await.unwrap().iter().map(|mail| mail.state).collect();
     assert_eq!(states, [MailState::Queued, MailState::Dead]);
 }

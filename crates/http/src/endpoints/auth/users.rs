@@ -1,8 +1,10 @@
 //! `/api/auth/users`: sign-up, and the management of users by an admin.
 
 pub mod factors;
+pub mod mails;
 mod manage;
 pub mod passkeys;
+pub mod sessions;
 mod sign_up;
 
 pub use manage::{
