@@ -3,7 +3,7 @@
 use crate::reason::Reason;
 
 /// Maximum length, in characters, of a name that a user gives to a session, factor or passkey.
-pub(crate) const LONGEST_OWN_NAME: usize = 64;
+pub const LONGEST_OWN_NAME: usize = 64;
 
 /// Declares a type for a text that obeys a rule, which is a parsing function.
 macro_rules! bounded_text {

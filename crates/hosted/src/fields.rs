@@ -2,10 +2,12 @@
 
 use latchkey_domain::codes::{EnteredCode, SixDigitCode};
 use latchkey_domain::email::Email;
+use latchkey_domain::factors::FactorName;
+
 use latchkey_domain::password::Password;
 use latchkey_domain::profile::Name;
 use latchkey_domain::reason::Reason;
-use latchkey_domain::text::InvalidText;
+use latchkey_domain::text::{InvalidText, LONGEST_OWN_NAME};
 use latchkey_http::endpoints::auth::passkeys::credential;
 use latchkey_http::error::ApiError;
 use latchkey_http::query::Query;
@@ -71,6 +73,16 @@ impl Fields {
     /// Reads a name, which may be left empty.
     pub(crate) fn name(&mut self, name: &'static str) -> Result<Option<Name>, PageError> {
         self.optional(name, |text| Name::parse(text).map_err(InvalidText::reason))
+    }
+
+    /// Reads the name of a second factor.
+    pub(crate) fn factor_name(&mut self, name: &'static str) -> Result<Option<FactorName>, PageError> {
+        self.parse(name, |text| {
+            FactorName::parse(text).map_err(|error| match error.reason() {
+                Reason::TooLong => Fault::TooLong { most: LONGEST_OWN_NAME as u64 },
+                reason => fault_of(name, reason),
+            })
+        })
     }
 
     /// Reads a text that may be left empty; line breaks are single characters.

@@ -25,6 +25,7 @@ pub(crate) const PAGES: &[&Page] = &[
     &account::sessions::PAGE,
     &account::confirm::PAGE,
     &account::email::PAGE,
+    &account::passkeys::PAGE,
     &account::password::PAGE,
     &account::profile::PAGE,
     &account::activity::PAGE,

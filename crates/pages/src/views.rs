@@ -14,8 +14,8 @@ pub use account::{
     ProfileSummary,
 };
 pub use credentials::{
-    ChangeEmail, ChangePassword, LinkedProvider, Passkey, Passkeys, PendingEmail, Providers, Sessions, Totp,
-    TwoStep, TwoStepState,
+    AddPasskey, ChangeEmail, ChangePassword, LinkedProvider, Passkey, Passkeys, PendingEmail, Providers,
+    Sessions, Totp, TwoStep, TwoStepState,
 };
 pub use entrance::{
     Continue, ContinueStep, ProviderOutcome, ProviderReturn, Resume, SignIn, SignOut, SignUp,

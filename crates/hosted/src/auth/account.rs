@@ -16,6 +16,7 @@ pub(crate) mod activity;
 pub(crate) mod confirm;
 pub(crate) mod data;
 pub(crate) mod email;
+pub(crate) mod passkeys;
 pub(crate) mod password;
 pub(crate) mod profile;
 pub(crate) mod providers;

@@ -6,8 +6,8 @@ use super::factors::setup;
 use super::{Person, State, ago, form, later, passkey, providers, rules};
 use crate::message::{Fault, Notice};
 use crate::views::{
-    ChangeEmail, ChangePassword, LinkedProvider, Passkey, Passkeys, PendingEmail, Providers, Sessions, Totp,
-    TwoStep, TwoStepState,
+    AddPasskey, ChangeEmail, ChangePassword, LinkedProvider, Passkey, Passkeys, PendingEmail, Providers,
+    Sessions, Totp, TwoStep, TwoStepState,
 };
 
 pub(super) fn states(person: &Person) -> Vec<State> {
@@ -77,17 +77,22 @@ fn passkeys(person: &Person) -> Vec<State> {
         is_usable: index != 3,
     };
     let page = |count| Passkeys {
-        add: (count < 20).then(|| passkey("/auth/account/passkeys")),
+        add: (count < 20).then(|| AddPasskey::Ready { passkey: passkey("/auth/account/passkeys") }),
         list: (0..count).map(one).collect(),
         rename: form("/auth/account/passkeys/rename"),
         remove: form("/auth/account/passkeys/remove"),
         edited: None,
         accepted: Some(r#"{"rpId":"localhost","userId":"dXNlcg","allAcceptedCredentialIds":[]}"#.to_owned()),
     };
+    let first = || Passkeys {
+        add: Some(AddPasskey::Begin { form: form("/auth/account/passkeys") }),
+        accepted: None,
+        ..page(0)
+    };
     let edited = || Passkeys { edited: Some(one(1).id), ..page(3) };
     vec![
         State::new("passkeys", page(2)),
-        State::new("passkeys.none", page(0)),
+        State::new("passkeys.none", first()),
         State::new("passkeys.full", page(20)).with(Fault::TooManyFactors),
         State::new("passkeys.rename", edited()),
         State::new("passkeys.rename_wrong", edited()).at("name", Fault::TooLong { most: 64 }),

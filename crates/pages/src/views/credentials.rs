@@ -43,8 +43,8 @@ pub struct ChangePassword {
 /// Passkeys of the account.
 #[derive(Debug, Clone, Serialize)]
 pub struct Passkeys {
-    /// Form that adds a passkey; `None` if no more can be added.
-    pub add: Option<PasskeyForm>,
+    /// Way to add a passkey; `None` if no more can be added.
+    pub add: Option<AddPasskey>,
     pub list: Vec<Passkey>,
     pub rename: Form,
     pub remove: Form,
@@ -52,6 +52,16 @@ pub struct Passkeys {
     pub edited: Option<String>,
     /// JSON `{rpId, userId, allAcceptedCredentialIds}`, with which the browser updates its passkey manager.
     pub accepted: Option<String>,
+}
+
+/// Way to add a passkey.
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum AddPasskey {
+    /// Form that leads to this page with [`Self::Ready`]: after a recent sign-in, and the first time.
+    Begin { form: Form },
+    /// Form that the browser's passkey fills in.
+    Ready { passkey: PasskeyForm },
 }
 
 #[derive(Debug, Clone, Serialize)]
