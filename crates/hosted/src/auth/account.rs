@@ -2,6 +2,7 @@
 
 use axum::routing::get;
 use latchkey_domain::profile::{Profile, Username};
+use latchkey_domain::user::User;
 use latchkey_pages::views::{Account, ProfileSummary};
 use latchkey_service::sessions::PageSession;
 
@@ -65,15 +66,20 @@ async fn view(visit: &Visit, session: &PageSession) -> Result<Account, PageError
         verify: if user.email_verified { None } else { Some(verify(visit, session)?) },
         profile: profile::own(visit, session).await?.map(summary),
         has_password: user.has_password,
-        passkeys: (passkeys > 0).then_some(passkeys),
+        passkeys: (passkeys > 0 || service.passkeys.is_offered()).then_some(passkeys),
         has_two_step: user.has_two_step(),
         recovery_codes_left: u64::from(account.factors.recovery_codes_left),
-        providers: (!user.identities.is_empty())
-            .then(|| user.identities.iter().map(|key| visit.provider_name(key)).collect()),
+        providers: providers(visit, user),
         session_count: sessions.len() as u64,
         sessions: sessions.into_iter().take(MOST_SESSIONS).collect(),
         end: visit.form(PATH),
     })
+}
+
+/// Returns the names of the linked providers; `None` if there is none to link either.
+fn providers(visit: &Visit, user: &User) -> Option<Vec<String>> {
+    let is_shown = !user.identities.is_empty() || !visit.service().oauth.offered_providers().is_empty();
+    is_shown.then(|| user.identities.iter().map(|key| visit.provider_name(key)).collect())
 }
 
 fn summary(profile: Profile) -> ProfileSummary {

@@ -35,6 +35,10 @@ both_stores! {
 
         let text = page.hosted(200);
         assert!(text.contains(ADA) && text.contains("/auth/sign-out"), "{text}");
+        assert!(text.contains("aria-hidden=\"true\">A</span>"), "{text}");
+        for page in ["profile", "password", "passkeys", "two-step", "activity", "data"] {
+            assert!(text.contains(&format!("href=\"{PATH}/{page}")), "no way to {page}: {text}");
+        }
         for link in text.split("href=\"/auth/").skip(1) {
             let path = format!("/auth/{}", link.split(['"', '?']).next().unwrap());
             assert_ne!(browser.get(&path).await.status, 404, "{path}");

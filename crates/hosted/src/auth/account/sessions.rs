@@ -86,7 +86,7 @@ pub(super) async fn list(visit: &Visit, session: &PageSession) -> Result<Vec<Ses
 fn shown(session: &Live, current: SessionId) -> Session {
     Session {
         id: session.id.to_string(),
-        name: session.shown_name().map(str::to_owned),
+        name: session.name.as_ref().map(|name| name.as_str().to_owned()),
         device: session.client.device().into(),
         last_seen: When(session.last_seen_at),
         is_current: session.id == current,
