@@ -8,7 +8,6 @@ use latchkey_service::sessions::PageSession;
 
 use crate::errors::PageError;
 use crate::flow::Flow;
-use crate::list::PAGES;
 use crate::page::Page;
 use crate::submission::Submission;
 use crate::visit::{Outcome, Visit};
@@ -61,7 +60,6 @@ async fn view(visit: &Visit, session: &PageSession) -> Result<Account, PageError
     let user = &account.user;
     let passkeys = account.factors.passkeys.len() as u64;
     Ok(Account {
-        pages: PAGES.iter().map(|page| page.path).collect(),
         email: user.email.as_typed().to_owned(),
         verify: if user.email_verified { None } else { Some(verify(visit, session)?) },
         profile: profile::own(visit, session).await?.map(summary),

@@ -19,19 +19,6 @@ const NOT_SHOWN: [AuditKind; 5] = [
     AuditKind::RequestLimited,
 ];
 
-/// The pages that the overview leads to.
-const PAGES: [&str; 9] = [
-    "/auth/account/profile",
-    "/auth/account/email",
-    "/auth/account/password",
-    "/auth/account/passkeys",
-    "/auth/account/two-step",
-    "/auth/account/providers",
-    "/auth/account/sessions",
-    "/auth/account/activity",
-    "/auth/account/data",
-];
-
 pub(super) fn states(person: &Person) -> Vec<State> {
     let mut states = overview(person);
     states.extend(profile(person));
@@ -45,7 +32,6 @@ pub(super) fn states(person: &Person) -> Vec<State> {
 
 fn overview(person: &Person) -> Vec<State> {
     let plain = || Account {
-        pages: PAGES.to_vec(),
         email: person.email.clone(),
         verify: None,
         profile: Some(ProfileSummary { name: person.name.clone(), username: Some(person.username.clone()) }),

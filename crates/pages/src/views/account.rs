@@ -11,8 +11,6 @@ use crate::view::views;
 /// Overview of the account.
 #[derive(Debug, Clone, Serialize)]
 pub struct Account {
-    /// Paths of the pages that exist. A row has a link if its page is one of them.
-    pub pages: Vec<&'static str>,
     pub email: String,
     /// URL at which the address can be verified; `None` if it is verified.
     pub verify: Option<String>,
