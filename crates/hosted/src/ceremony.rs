@@ -1,12 +1,16 @@
-//! Passkey ceremonies: the forms whose credential a script fills in.
+//! Passkey ceremonies: their begin, and the forms whose credential a script fills in.
 
+use latchkey_domain::challenge::{ChallengeId, ChallengeKind};
 use latchkey_http::endpoints::auth::passkeys::options::{CreationOptionsBody, RequestOptionsBody};
 use latchkey_pages::Form;
 use latchkey_pages::views::PasskeyForm;
-use latchkey_service::passkeys::{BegunRegistration, BegunSignIn, RequestOptions};
+use latchkey_service::Error;
+use latchkey_service::factors::FactorEnroller;
+use latchkey_service::passkeys::{BegunRegistration, BegunSignIn, RegistrationMode, RequestOptions};
 use serde::Serialize;
 
 use crate::errors::PageError;
+use crate::visit::Visit;
 
 /// Field with the id of a ceremony, if the form has one.
 pub(crate) const ID: &str = "ceremony_id";
@@ -32,4 +36,30 @@ pub(crate) fn registration(form: Form, begun: BegunRegistration) -> Result<Passk
 fn with_options(form: Form, ceremony: String, options: &impl Serialize) -> Result<PasskeyForm, PageError> {
     let options = serde_json::to_string(options).map_err(PageError::internal)?;
     Ok(PasskeyForm { form, ceremony, options, renew: None })
+}
+
+/// Issues what the page of a challenge shows but may not write: `GET` changes nothing.
+pub(crate) async fn prepare(
+    visit: &Visit,
+    id: &ChallengeId,
+    kinds: &[ChallengeKind],
+) -> Result<(), PageError> {
+    let prepared = match kinds {
+        [ChallengeKind::Passkey, ..] => visit.service().passkeys.challenge_options(id).await.map(|_| ()),
+        [ChallengeKind::Enroll] => enrolment(visit, id).await.map(|_| ()),
+        _ => Ok(()),
+    };
+    match prepared {
+        Err(Error::Refused(_)) => Ok(()), // the page says so itself
+        other => Ok(other?),
+    }
+}
+
+/// Begins the registration of a passkey at a sign-in. Only the first one of an account writes: its user handle.
+pub(crate) async fn enrolment(
+    visit: &Visit,
+    id: &ChallengeId,
+) -> latchkey_service::Result<BegunRegistration> {
+    let enroller = FactorEnroller::Challenge(id.clone());
+    visit.service().passkeys.begin_registration(enroller, RegistrationMode::Prompted).await
 }

@@ -9,9 +9,10 @@ use latchkey_service::sessions::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::auth::challenge::prepare;
+use crate::ceremony;
 use crate::errors::PageError;
 use crate::flow::{Asked, host_of};
+use crate::other_account::Left;
 use crate::problem::Rejection;
 use crate::sealed::Carried;
 use crate::visit::Visit;
@@ -31,34 +32,6 @@ pub(crate) struct Ticket {
 
 impl Carried for Ticket {
     const KIND: &'static str = "ticket";
-}
-
-/// The address of the account whose page session ended, because another account signed in. The page after the sign-in
-/// says so.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct Left(String);
-
-impl Carried for Left {
-    const KIND: &'static str = "left";
-}
-
-impl Left {
-    /// Query parameter of the sealed value.
-    const PARAMETER: &'static str = "left";
-
-    /// Returns the address that a visit is to be told.
-    pub(crate) fn of(visit: &Visit) -> Option<String> {
-        let opened = visit.open::<Self>(&visit.query.optional(Self::PARAMETER).ok()??)?;
-        (opened.ends > visit.now).then_some(opened.value.0)
-    }
-
-    /// Adds the address of the flow to that of the next page.
-    fn tell(visit: &Visit, next: String) -> Result<String, PageError> {
-        let Some(email) = visit.flow().left.clone() else { return Ok(next) };
-        let text = visit.seal(visit.now.plus(TICKET_LIFETIME), Self(email))?;
-        let separator = if next.contains('?') { '&' } else { '?' };
-        Ok(format!("{next}{separator}{}={text}", Self::PARAMETER))
-    }
 }
 
 /// Takes what a sign-in opened; returns the address of the next page. `keep` is what the sign-in asked for.
@@ -83,7 +56,7 @@ pub(crate) async fn ask(
     start: &str,
     keep: KeepSignedIn,
 ) -> Result<String, Rejection> {
-    prepare(visit, &challenge.id, &challenge.kinds).await?;
+    ceremony::prepare(visit, &challenge.id, &challenge.kinds).await?;
     let is_kept = keep == KeepSignedIn::Yes;
     let asked = Asked { challenge: challenge.id.expose(), start: start.to_owned(), is_kept };
     visit.change_flow(|flow| flow.asked = Some(asked))?;

@@ -6,7 +6,7 @@
 //! | Module | Contents |
 //! |---|---|
 //! | `list`, `page` | the list of all pages; the type of a page |
-//! | `auth`, `entrance` | the pages below `/auth`; the end of every way in |
+//! | `auth`, `entrance`, `other_account` | the pages below `/auth`; the end of every way in; the notice of a session that ended by it |
 //! | [`router`], [`hosted`], [`keys`] | the router, derived from the list; the state that all pages share; their keys |
 //! | `visit`, `submission`, `fields`, `problem` | a request for a page; a form with its checks; its fields; its refusal |
 //! | `flow`, `browser`, `sealed`, `form_token` | what a browser carries from page to page, and what binds it to that browser |
@@ -28,6 +28,7 @@ pub mod hosted;
 pub mod keys;
 mod language;
 mod list;
+mod other_account;
 mod page;
 mod problem;
 mod response;

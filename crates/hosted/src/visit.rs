@@ -22,12 +22,12 @@ use latchkey_service::Service;
 use latchkey_service::sessions::{KeepSignedIn, Opens, PageSession, PageSignIn, SignInClient};
 
 use crate::browser::Browser;
-use crate::entrance::Left;
 use crate::errors::PageError;
 use crate::flow::{self, Flow};
 use crate::form_token;
 use crate::hosted::Hosted;
 use crate::language;
+use crate::other_account::Left;
 use crate::problem::Rejection;
 use crate::response::{add_headers, html};
 use crate::sealed::{self, Carried, Opened};

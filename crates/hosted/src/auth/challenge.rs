@@ -62,7 +62,7 @@ async fn answer(visit: &mut Visit, fields: &mut Fields, id: &ChallengeId) -> Res
     let from = visit.sign_in_client(visit.flow().keep());
     let answered = visit.service().challenges.answer(answer, Credential::Bearer(None), &from).await;
     if answered.is_err() && kind == ChallengeKind::Passkey {
-        prepare(visit, id, &[kind]).await?; // a wrong answer used the options up
+        ceremony::prepare(visit, id, &[kind]).await?; // a wrong answer used the options up
     }
     match answered.map_err(|error| worded(error.into(), kind))? {
         Answered::Entered(Entrance::SignedIn(opened)) if kind == ChallengeKind::RecoveryCode => {
@@ -105,23 +105,6 @@ pub(crate) fn worded(rejection: Rejection, kind: ChallengeKind) -> Rejection {
             rejection.replacing(&Fault::InvalidSecondFactor, &at_code(Fault::InvalidCode))
         }
         _ => rejection.replacing(&Fault::InvalidCode, &at_code(Fault::InvalidSecondFactor)),
-    }
-}
-
-/// Issues what the page of a challenge shows but may not write: `GET` changes nothing.
-pub(crate) async fn prepare(
-    visit: &Visit,
-    id: &ChallengeId,
-    kinds: &[ChallengeKind],
-) -> Result<(), PageError> {
-    let prepared = match kinds {
-        [ChallengeKind::Passkey, ..] => visit.service().passkeys.challenge_options(id).await.map(|_| ()),
-        [ChallengeKind::Enroll] => enroll::registration(visit, id).await.map(|_| ()),
-        _ => Ok(()),
-    };
-    match prepared {
-        Err(Error::Refused(_)) => Ok(()), // the page says so itself
-        other => Ok(other?),
     }
 }
 

@@ -2,10 +2,10 @@
 
 use latchkey_domain::challenge::ChallengeId;
 use latchkey_pages::views::{Enroll, EnrollStep, RecoveryCodes};
+use latchkey_service::Error;
 use latchkey_service::factors::{ConfirmedTotp, FactorEnroller, TwoStepOn};
-use latchkey_service::passkeys::{BegunRegistration, Registered, RegistrationMode};
+use latchkey_service::passkeys::Registered;
 use latchkey_service::refusal::FACTOR_NOT_FOUND;
-use latchkey_service::{Error, Result};
 
 use super::{ACT, PATH, next, says, start};
 use crate::errors::PageError;
@@ -82,11 +82,6 @@ pub(super) fn show_codes(visit: &Visit) -> Outcome {
     }
 }
 
-/// Begins the registration of a passkey. Only the first one of an account writes: its user handle.
-pub(super) async fn registration(visit: &Visit, id: &ChallengeId) -> Result<BegunRegistration> {
-    visit.service().passkeys.begin_registration(enroller(id), RegistrationMode::Prompted).await
-}
-
 pub(super) async fn view(visit: &Visit, id: &ChallengeId) -> Result<Enroll, PageError> {
     let form = |act| visit.form_with(PATH, &[(ACT, act)]);
     if let Some(set_up) = SetUp::find(visit, &id.expose())
@@ -95,7 +90,7 @@ pub(super) async fn view(visit: &Visit, id: &ChallengeId) -> Result<Enroll, Page
         let setup = set_up.shown(form("code"), visit.href_with(PATH, &[(CHOOSE, "1")]));
         return Ok(Enroll { step: EnrollStep::Totp { setup } });
     }
-    let passkey = match registration(visit, id).await {
+    let passkey = match ceremony::enrolment(visit, id).await {
         Ok(begun) => Some(ceremony::registration(form("passkey"), begun)?),
         Err(Error::Refused(_)) => None,
         Err(error) => return Err(error.into()),
