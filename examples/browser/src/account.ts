@@ -48,6 +48,8 @@ async function showProfile(view: HTMLElement): Promise<void> {
     field("name").value = data.name;
     field("username").value = data.username ?? "";
     field("bio").value = data.bio ?? "";
+    // Before this, what is typed would be overwritten by what is stored.
+    part<HTMLFieldSetElement>(form, "fieldset").disabled = false;
   } else {
     complain(view, mine.error);
   }
