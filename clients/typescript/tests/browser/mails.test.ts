@@ -1,7 +1,7 @@
 // In a real browser: sign-up and reset, by code and by link.
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { type App, openBrowser, picture, seen, startApp, submit, visit } from "../support/app.js";
+import { type App, openBrowser, picture, seen, shown, startApp, submit, visit } from "../support/app.js";
 import { codeIn, linkIn, mailTo, newEmail, PASSWORD } from "../support/people.js";
 
 const NEW_PASSWORD = "staple of the battery";
@@ -14,6 +14,7 @@ afterAll(() => browser.close());
 /** Signs up, up to the view about the mail. */
 async function signUp(page: Page, url: string, email: string): Promise<void> {
   await page.goto(`${url}#sign-up`);
+  await shown(page, "Create an account");
   await submit(page, { Name: "Ada Lovelace", Email: email, Password: PASSWORD });
   await seen(page, "Check your mail");
 }
@@ -60,6 +61,7 @@ describe("by code", () => {
     await seen(page, "Welcome back");
 
     await page.getByText("Forgot your password?").click();
+    await shown(page, "Forgot your password?");
     await submit(page, { Email: email });
     await page.getByLabel("Code", { exact: true }).waitFor();
     await submit(page, { Code: codeIn(await mailTo(inject("code"), email, 2)) });
@@ -67,6 +69,7 @@ describe("by code", () => {
     await seen(page, "Your password is changed");
     await picture(page, "password-changed");
     await page.getByText("Go to sign-in").click();
+    await shown(page, "Welcome back");
     await submit(page, { Email: email, Password: NEW_PASSWORD });
 
     await seen(page, "verified");
@@ -97,6 +100,7 @@ describe("by link", () => {
     await picture(page, "verified");
     expect(page.url()).toBe(app.url);
     await page.getByText("Go to sign-in").click();
+    await shown(page, "Welcome back");
     await submit(page, { Email: email, Password: PASSWORD });
 
     await seen(page, "verified");
@@ -108,6 +112,7 @@ describe("by link", () => {
     const email = await verified(page);
 
     await page.goto(`${app.url}#forgot`);
+    await shown(page, "Forgot your password?");
     await submit(page, { Email: email });
     await seen(page, "Check your mail");
     await page.goto(linkIn(await mailTo(inject("link"), email, 2)));
@@ -117,6 +122,7 @@ describe("by link", () => {
     await submit(page, { "New password": NEW_PASSWORD });
     await seen(page, "Your password is changed");
     await page.getByText("Go to sign-in").click();
+    await shown(page, "Welcome back");
     await submit(page, { Email: email, Password: NEW_PASSWORD });
 
     await seen(page, "verified");
@@ -127,6 +133,7 @@ describe("by link", () => {
     const page = await visit(await browser.newContext(), app.url);
     const email = await verified(page);
     await page.goto(`${app.url}#forgot`);
+    await shown(page, "Forgot your password?");
     await submit(page, { Email: email });
     await seen(page, "Check your mail");
     const link = linkIn(await mailTo(inject("link"), email, 2));

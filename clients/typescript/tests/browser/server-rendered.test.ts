@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
 import { plugIn } from "../support/authenticator.js";
-import { openBrowser, picture, seen, visit } from "../support/app.js";
+import { openBrowser, picture, seen, shown, visit } from "../support/app.js";
 import { codeIn, linkIn, mailTo, must, newEmail, PASSWORD, serverClient } from "../support/people.js";
 import { freePort, startService } from "../support/service.js";
 import { totpOf } from "../support/totp.js";
@@ -66,6 +66,7 @@ test("a user signs up, verifies, changes the profile, returns, resets, and signs
   expect(await context.cookies()).toEqual([]);
 
   await page.getByText("Forgot your password?").click();
+  await shown(page, "Forgot your password?");
   await page.getByLabel("Email").fill(email);
   await page.getByText("Send mail").click();
   await page.getByLabel("Code").fill(codeIn(await mailTo(inject("code"), email, 2)));

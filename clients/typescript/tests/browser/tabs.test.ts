@@ -1,7 +1,7 @@
 // In a real browser: tabs, reloads, and an unstable network.
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
-import { type App, countRefreshes, openBrowser, picture, seen, startApp, submit, visit } from "../support/app.js";
+import { type App, countRefreshes, openBrowser, picture, seen, shown, startApp, submit, visit } from "../support/app.js";
 import { newEmail, PASSWORD } from "../support/people.js";
 import { type Service, startService } from "../support/service.js";
 
@@ -74,6 +74,7 @@ describe("tabs", () => {
     await seen(second, "Welcome back");
     const email = newEmail();
     await second.goto(`${app.url}#sign-up`);
+    await shown(second, "Create an account");
     await submit(second, { Email: email, Password: PASSWORD });
 
     await seen(second, "not verified");
@@ -147,6 +148,7 @@ describe("access tokens of eight seconds", () => {
     const page = await signedUp(app);
     const refreshes = countRefreshes(context);
 
+    await expect.poll(() => page.getByLabel("Name", { exact: true }).isEnabled()).toBe(true);
     await context.setOffline(true);
     await page.locator("#offline").waitFor();
     await expect.poll(() => refreshes.total, { timeout: 12_000 }).toBeGreaterThan(0);

@@ -1,7 +1,7 @@
 // In a real browser: two apps of one site, on two ports of one host, share the session of one service.
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, inject, test } from "vitest";
-import { type App, openBrowser, seen, startApp, submit, visit } from "../support/app.js";
+import { type App, openBrowser, seen, shown, startApp, submit, visit } from "../support/app.js";
 import { newEmail, PASSWORD } from "../support/people.js";
 
 let browser: Browser;
@@ -72,6 +72,7 @@ test("another user who signs in in one app becomes the user of the other, with s
   await signOut(page);
   await seen(page, "Welcome back");
   await page.goto(`${url(0)}#sign-up`);
+  await shown(page, "Create an account");
   await submit(page, { Email: email, Password: PASSWORD });
   await seen(page, "not verified");
 

@@ -84,6 +84,10 @@ export async function submit(page: Page, fields: Record<string, string>): Promis
 /** Waits for a heading or another text. */
 export const seen = (page: Page, text: string): Promise<void> => page.getByText(text, { exact: true }).first().waitFor();
 
+/** Waits for the view or page with a heading, before its form is filled: the one before may have the same fields. */
+export const shown = (page: Page, name: string): Promise<void> =>
+  page.getByRole("heading", { name, exact: true }).waitFor();
+
 /** Counts the refreshes of a context's pages: total and maximum concurrency. */
 export function countRefreshes(context: BrowserContext): { total: number; most: number } {
   const count = { total: 0, most: 0 };
