@@ -152,7 +152,13 @@ export type components = {
              * @description Who caused it.
              * @enum {string}
              */
-            actor: "user" | "admin" | "system";
+            actor: "user" | "admin" | "operator" | "system";
+            /**
+             * Format: uuid
+             * @description The operator who caused it; only for the actor `operator`.
+             * @example 0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b
+             */
+            operatorId?: string;
             /**
              * Format: uuid
              * @description The user that it is about.

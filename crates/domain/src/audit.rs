@@ -128,15 +128,54 @@ impl AuditKind {
     pub const HIDDEN_FROM_OWNER: [Self; 2] = [Self::SignUpRepeated, Self::RequestLimited];
 }
 
-words! {
-    /// Actor of an audit event, the party that caused it.
-    pub enum Actor {
-        /// The user, or a client that claims to be the user.
-        User = "user",
-        /// The holder of an admin key.
-        Admin = "admin",
-        /// The operator, on the command line, or the service itself.
-        System = "system",
+/// Actor of an audit event, the party that caused it. It is stored as a word, and for an operator also as the id of the
+/// operator's account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Actor {
+    /// The user, or a client that claims to be the user.
+    User,
+    /// The holder of an admin key.
+    Admin,
+    /// An operator in the console.
+    Operator(UserId),
+    /// The operator, on the command line, or the service itself.
+    System,
+}
+
+impl Actor {
+    /// Words of all actors.
+    pub const WORDS: [&str; 4] = ["user", "admin", "operator", "system"];
+
+    /// Returns the name of the actor in the database and in the admin API.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Admin => "admin",
+            Self::Operator(_) => "operator",
+            Self::System => "system",
+        }
+    }
+
+    /// Returns the operator who acted; `None` for another actor.
+    #[must_use]
+    pub const fn operator(self) -> Option<UserId> {
+        match self {
+            Self::Operator(id) => Some(id),
+            Self::User | Self::Admin | Self::System => None,
+        }
+    }
+
+    /// Returns the actor with this name. An operator, and no other actor, needs an id.
+    #[must_use]
+    pub fn parse(word: &str, operator: Option<UserId>) -> Option<Self> {
+        match (word, operator) {
+            ("user", None) => Some(Self::User),
+            ("admin", None) => Some(Self::Admin),
+            ("operator", Some(id)) => Some(Self::Operator(id)),
+            ("system", None) => Some(Self::System),
+            _ => None,
+        }
     }
 }
 

@@ -8,8 +8,10 @@ use crate::user::{User, UserId};
 use crate::words;
 
 mod act;
+mod party;
 
 pub use act::Act;
+pub use party::{ActingOperator, Party};
 
 /// Lifetime of an activation link.
 pub const ACTIVATION_LIFETIME: Duration = Duration::from_mins(30);

@@ -73,7 +73,13 @@ impl Deletion {
 impl Kernel {
     /// Builds the audit event and mail that the store writes when `client` or an admin restores an account
     /// whose deletion its owner has scheduled.
-    pub(crate) fn restoral(&self, actor: Actor, client: Option<&Client>, now: Timestamp) -> Result<Restoral> {
+    pub(crate) fn restoral(
+        &self,
+        actor: impl Into<Actor>,
+        client: Option<&Client>,
+        now: Timestamp,
+    ) -> Result<Restoral> {
+        let actor = actor.into();
         let event = self.event(AuditKind::DeletionCancelled, actor, client, now);
         let told = client.filter(|_| actor == Actor::User);
         Ok(Restoral { event, mail: self.required_notification(told, None, now)? })

@@ -7,7 +7,7 @@ use arc_swap::ArcSwap;
 use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
 use latchkey_domain::client::Client;
 use latchkey_domain::ids::EventId;
-use latchkey_domain::operator::Protection;
+use latchkey_domain::operator::{Party, Protection};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::LinkToken;
 use latchkey_store::Store;
@@ -106,12 +106,9 @@ impl Kernel {
         if self.mails.has_transport() { self.settings.load().values.email_sign_in } else { EmailSignIn::Off }
     }
 
-    /// Returns what this actor's changes of accounts spare.
-    pub(crate) const fn protection(&self, actor: Actor) -> Protection {
-        match actor {
-            Actor::Admin if self.operators.protect => Protection::Operators,
-            Actor::Admin | Actor::System | Actor::User => Protection::LastOwner,
-        }
+    /// Returns what this party's changes of accounts spare.
+    pub(crate) fn protection(&self, party: Party) -> Protection {
+        party.protection(self.operators.protect)
     }
 
     /// Returns random bytes for a UUID v7, led by a counter: ids that one instance makes in the same millisecond sort
@@ -124,7 +121,7 @@ impl Kernel {
     pub(crate) fn event(
         &self,
         kind: AuditKind,
-        actor: Actor,
+        actor: impl Into<Actor>,
         client: Option<&Client>,
         now: Timestamp,
     ) -> AuditEvent {
@@ -132,7 +129,7 @@ impl Kernel {
             id: EventId::new(now, self.id_bytes(now)),
             at: now,
             kind,
-            actor,
+            actor: actor.into(),
             user_id: None,
             session_id: None,
             client: client.cloned(),

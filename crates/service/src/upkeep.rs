@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::clock_watch::{ClockVerdict, ClockWatch, PROBATION};
+use latchkey_domain::operator::Party;
 use latchkey_domain::time::Timestamp;
 use latchkey_settings::settings;
 use latchkey_store::{DueDeletion, FinishedDeletion};
@@ -63,7 +64,7 @@ impl Upkeep {
         if self.trusted_now().is_none_or(|now| now < due_at) {
             return Ok(false);
         }
-        self.sessions.rotate_signing_key(Actor::System, None).await
+        self.sessions.rotate_signing_key(Party::System, None).await
     }
 
     /// Deletes expired rows in rounds; returns the number of rows. After a jump of the system clock nothing is deleted

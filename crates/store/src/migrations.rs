@@ -133,6 +133,7 @@ macro_rules! migrations {
                 25 "0025_page_codes",
                 26 "0026_statistics",
                 27 "0027_operators",
+                28 "0028_acting_operators",
             ]
         )
     };

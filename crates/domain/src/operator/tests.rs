@@ -1,5 +1,6 @@
 #![allow(clippy::unwrap_used)]
 use super::*;
+use crate::audit::Actor;
 
 const ROLES: &[Role] = Role::ALL;
 
@@ -132,4 +133,28 @@ fn the_last_owner_stays() {
     assert_eq!(loses(&[1], &[asleep(1), asleep(2)]), Ok(()), "nobody could enter before");
     assert_eq!(loses(&[1], &[asleep(1)]), Err(OperatorRefusal::LastOwner));
     assert_eq!(loses(&[3], &[active(1)]), Ok(()));
+}
+
+#[test]
+fn only_owners_and_the_machine_change_accounts_of_operators() {
+    for protect in [true, false] {
+        for role in ROLES {
+            let party = Party::Operator(ActingOperator { user_id: id(1), role: *role });
+            let expected = if *role == Role::Owner { Protection::LastOwner } else { Protection::Operators };
+            assert_eq!(party.protection(protect), expected, "{role} {protect}");
+        }
+        assert_eq!(Party::System.protection(protect), Protection::LastOwner);
+    }
+    assert_eq!(Party::Admin.protection(true), Protection::Operators);
+    assert_eq!(Party::Admin.protection(false), Protection::LastOwner);
+}
+
+#[test]
+fn an_operator_and_no_other_actor_is_stored_with_an_id() {
+    for actor in [Actor::User, Actor::Admin, Actor::Operator(id(1)), Actor::System] {
+        assert_eq!(Actor::parse(actor.as_str(), actor.operator()), Some(actor));
+        assert!(Actor::WORDS.contains(&actor.as_str()));
+    }
+    assert_eq!(Actor::parse("operator", None), None);
+    assert_eq!(Actor::parse("system", Some(id(1))), None);
 }

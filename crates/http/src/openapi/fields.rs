@@ -68,6 +68,7 @@ fields! {
     new_default_locale: or_null(Locale::SENT.about("The language of mails to people who asked for none; one of `locales`."));
     optional_app_metadata: or_null(AppMetadata::SENT.about("Application data, at most 16 KiB as JSON."));
     optional_user_id: or_null(UserId::SHOWN.about("The user that it is about."));
+    acting_operator: of(UserId::SHOWN.about("The operator who caused it; only for the actor `operator`."));
     optional_session_id: or_null(SessionId::SHOWN.about("The session that it happened in."));
     next_event_id: of(EventId::SHOWN.about("Pass it as `before` for the next page; left out on the last one."));
     event_details: of(Shape::object(
@@ -215,7 +216,7 @@ fields! {
     event_name: of_type(Type::String, "What happened.")
         .enum_values(Some(AuditKind::ALL.iter().map(|kind| kind.as_str())));
     actor: of_type(Type::String, "Who caused it.")
-        .enum_values(Some([Actor::User, Actor::Admin, Actor::System].map(Actor::as_str)));
+        .enum_values(Some(Actor::WORDS));
 
     page_limit: of_type(Type::Integer, "Most items of the page.").minimum(Some(1)).maximum(Some(100));
     count: of_type(Type::Integer, "How many.").minimum(Some(0));

@@ -1,6 +1,6 @@
 //! Commands `latchkey keys list` and `latchkey keys rotate`.
 
-use latchkey_domain::audit::Actor;
+use latchkey_domain::operator::Party;
 
 use super::CommandError;
 use crate::cli::KeysCommand;
@@ -8,7 +8,7 @@ use crate::wiring::Assembly;
 
 pub(super) async fn run(assembly: &Assembly, command: KeysCommand) -> Result<(), CommandError> {
     if matches!(command, KeysCommand::Rotate) {
-        let is_rotated = assembly.service.sessions.rotate_signing_key(Actor::System, None).await?;
+        let is_rotated = assembly.service.sessions.rotate_signing_key(Party::System, None).await?;
         let said = if is_rotated { "A new key signs." } else { "Another process rotated the key just now." };
         println!("{said}");
     }

@@ -1,7 +1,7 @@
 //! Commands `latchkey oauth add`, `list` and `remove`.
 
-use latchkey_domain::audit::Actor;
 use latchkey_domain::identity::ProviderKind;
+use latchkey_domain::operator::Party;
 use latchkey_service::Error;
 use latchkey_service::oauth::SecretText;
 use latchkey_service::oauth::providers::ProviderInput;
@@ -43,7 +43,7 @@ async fn add(assembly: &Assembly, provider: AddProvider) -> Result<(), CommandEr
         enabled: None,
     };
     let kind = service.oauth.provider_kind(&provider.key);
-    let known = service.oauth.create_provider(kind, &provider.key, &input, Actor::System, None).await;
+    let known = service.oauth.create_provider(kind, &provider.key, &input, Party::System, None).await;
     let known = known.map_err(as_argument)?;
     println!("added {}; register this redirect URI there:", known.name());
     println!("{}", service.oauth.callback_url(&known));
@@ -71,7 +71,7 @@ fn list(assembly: &Assembly) {
 
 async fn remove(assembly: &Assembly, key: &str) -> Result<(), CommandError> {
     let kind = assembly.service.oauth.provider_kind(key);
-    match assembly.service.oauth.delete_provider(kind, key, Actor::System, None).await {
+    match assembly.service.oauth.delete_provider(kind, key, Party::System, None).await {
         Err(Error::Refused(&PROVIDER_NOT_FOUND)) => {
             Err(CommandError::Refused(format!("no identity provider {key:?} is configured")))
         }

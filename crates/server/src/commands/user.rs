@@ -6,8 +6,8 @@ mod show;
 
 use std::io::Write;
 
-use latchkey_domain::audit::Actor;
 use latchkey_domain::email::Email;
+use latchkey_domain::operator::Party;
 use latchkey_domain::password::Password;
 use latchkey_domain::profile::Name;
 use latchkey_domain::user::{AppMetadata, User};
@@ -30,7 +30,7 @@ pub(super) async fn run(assembly: &Assembly, command: UserCommand) -> Result<(),
                 metadata: AppMetadata::default(),
                 locale: None,
             };
-            let user = assembly.service.admin.create_user(new, Actor::System, None).await?;
+            let user = assembly.service.admin.create_user(new, Party::System, None).await?;
             println!("{}", user.id);
         }
         UserCommand::List { search, limit, offset } => list(assembly, search, limit, offset).await?,
@@ -66,7 +66,7 @@ async fn list(
 async fn set_banned(assembly: &Assembly, user: &UserRef, banned: bool) -> Result<(), CommandError> {
     let user = find(assembly, user).await?;
     let change = UserChange { banned: Some(banned), ..UserChange::default() };
-    assembly.service.admin.change_user(user.id, change, Actor::System, None).await?;
+    assembly.service.admin.change_user(user.id, change, Party::System, None).await?;
     println!("{} {}", if banned { "banned" } else { "unbanned" }, user.id);
     Ok(())
 }
@@ -84,7 +84,7 @@ async fn delete(assembly: &Assembly, user: &UserRef, is_sure: bool) -> Result<()
             return Err(refused("nothing was deleted".to_owned()));
         }
     }
-    if assembly.service.admin.delete_users(&[user.id], Actor::System, None).await? == 0 {
+    if assembly.service.admin.delete_users(&[user.id], Party::System, None).await? == 0 {
         return Err(refused("the account was deleted by another process meanwhile".to_owned()));
     }
     println!("deleted {}", user.id);

@@ -1,6 +1,6 @@
 //! Tests of audit events of admins, including refused calls.
 
-use latchkey_domain::audit::Actor;
+use latchkey_domain::operator::Party;
 use latchkey_testkit::{ADMIN_KEY, Client, PASSWORD, TestApp, Value, both_stores, json, minutes};
 
 use super::audit::{early_user, events, last, probe, says};
@@ -122,7 +122,7 @@ both_stores! {
     }
 
     async fn rotation_of_the_signing_key_is_audited(app) {
-        app.service().sessions.rotate_signing_key(Actor::System, None).await.unwrap();
+        app.service().sessions.rotate_signing_key(Party::System, None).await.unwrap();
 
         let event = last(&app, "key_rotated").await;
         assert_eq!((&event["actor"], &event["ip"]), (&json!("system"), &json!(null)));

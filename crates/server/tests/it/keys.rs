@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jsonwebtoken::jwk::{Jwk, JwkSet};
 use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header};
-use latchkey_domain::audit::Actor;
+use latchkey_domain::operator::Party;
 use latchkey_service::tokens::SigningAlgorithm;
 use latchkey_testkit::{Session, TestApp, Value, both_stores, days, json, minutes, seconds};
 
@@ -108,7 +108,7 @@ both_stores! {
     async fn rotation_signs_with_a_new_key_and_keeps_the_tokens_of_the_old_one(app) {
         let ada = app.user("ada").await;
 
-        assert!(app.service().sessions.rotate_signing_key(Actor::System, None).await.unwrap());
+        assert!(app.service().sessions.rotate_signing_key(Party::System, None).await.unwrap());
 
         let later = ada.sign_in_again().await;
         assert_ne!(part(&later.access_token, 0)["kid"], part(&ada.session.access_token, 0)["kid"]);
@@ -122,7 +122,7 @@ both_stores! {
 
     async fn old_key_is_published_until_its_last_token_has_expired(app) {
         let ada = app.user("ada").await;
-        app.service().sessions.rotate_signing_key(Actor::System, None).await.unwrap();
+        app.service().sessions.rotate_signing_key(Party::System, None).await.unwrap();
 
         app.clock.advance(minutes(15) - seconds(1));
         ada.get("/api/auth/sessions/current").send().await.expect(200);
@@ -137,7 +137,7 @@ both_stores! {
         let ada = app.user("ada").await;
         let other = app.beside().await;
 
-        app.service().sessions.rotate_signing_key(Actor::System, None).await.unwrap();
+        app.service().sessions.rotate_signing_key(Party::System, None).await.unwrap();
 
         let later = ada.sign_in_again().await;
         other.with_session(&later).get("/api/auth/sessions/current").send().await.expect(200);
@@ -158,7 +158,7 @@ both_stores! {
     async fn rotation_reaches_other_instances_with_their_jobs(app) {
         let ada = app.user("ada").await;
         let other = app.beside().await;
-        app.service().sessions.rotate_signing_key(Actor::System, None).await.unwrap();
+        app.service().sessions.rotate_signing_key(Party::System, None).await.unwrap();
 
         other.run_jobs().await;
 
@@ -185,7 +185,7 @@ both_stores! {
         let ada = app.user("ada").await;
         app.restart_with(|b| b.config(|config| config.algorithm = SigningAlgorithm::EdDsa)).await;
 
-        app.service().sessions.rotate_signing_key(Actor::System, None).await.unwrap();
+        app.service().sessions.rotate_signing_key(Party::System, None).await.unwrap();
 
         let later = ada.sign_in_again().await;
         assert_eq!(part(&later.access_token, 0)["alg"], "EdDSA");

@@ -70,7 +70,7 @@ both_stores! {
         use_it(&app, &app, &ada).await;
 
         app.clock.advance(minutes(5));
-        let rotated = app.service().sessions.rotate_signing_key(latchkey_domain::audit::Actor::Admin, None).await;
+        let rotated = app.service().sessions.rotate_signing_key(latchkey_domain::operator::Party::Admin, None).await;
         assert!(rotated.unwrap());
         use_it(&app, &app, &ada).await;
 

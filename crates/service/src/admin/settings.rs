@@ -1,9 +1,10 @@
 //! Reading and changing the editable settings at run time.
 
-use latchkey_domain::audit::{Actor, AuditKind};
+use latchkey_domain::audit::AuditKind;
 use latchkey_domain::client::Client;
 use latchkey_domain::identity::ProviderKind;
 use latchkey_domain::locale::Locale;
+use latchkey_domain::operator::Party;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -44,6 +45,7 @@ impl Admin {
     pub async fn change_settings(
         &self,
         patch: &SettingsPatch,
+        party: Party,
         client: Option<&Client>,
     ) -> Result<PublicSettings> {
         let now = self.kernel.now();
@@ -54,7 +56,7 @@ impl Admin {
             &self.shared.locales,
         )?;
         if !changes.is_empty() {
-            let mut event = self.kernel.event(AuditKind::SettingsChanged, Actor::Admin, client, now);
+            let mut event = self.kernel.event(AuditKind::SettingsChanged, party, client, now);
             let names: Vec<_> = changes.iter().map(|change| change.key.clone()).collect();
             event.details.insert("settings".to_owned(), Value::from(names));
             self.kernel.store.save_settings(&changes, event, now).await?;

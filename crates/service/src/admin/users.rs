@@ -1,10 +1,11 @@
 //! An admin's use cases about users: create, list, change, delete, end sessions.
 
-use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
+use latchkey_domain::audit::{AuditEvent, AuditKind};
 use latchkey_domain::client::Client;
 use latchkey_domain::email::Email;
 use latchkey_domain::ids::{ProfileId, UserId};
 use latchkey_domain::locale::Locale;
+use latchkey_domain::operator::Party;
 use latchkey_domain::password::Password;
 use latchkey_domain::profile::{Name, NewProfile};
 use latchkey_domain::session::Session;
@@ -61,7 +62,7 @@ pub struct UserQuery {
 
 impl Admin {
     /// Creates a user. The password must follow the password policy, as at sign-up.
-    pub async fn create_user(&self, new: NewUser, actor: Actor, client: Option<&Client>) -> Result<User> {
+    pub async fn create_user(&self, new: NewUser, party: Party, client: Option<&Client>) -> Result<User> {
         let now = self.kernel.now();
         let password = match new.password {
             Some(password) => {
@@ -89,7 +90,7 @@ impl Admin {
             profile: new.create_profile.then_some(profile),
             locale: new.locale,
             now,
-            event: self.kernel.event(AuditKind::UserCreated, actor, client, now),
+            event: self.kernel.event(AuditKind::UserCreated, party, client, now),
         };
         match self.kernel.store.create_account(account).await? {
             CreateOutcome::Created(user) => Ok(*user),
@@ -115,7 +116,7 @@ impl Admin {
         &self,
         id: UserId,
         change: UserChange,
-        actor: Actor,
+        party: Party,
         client: Option<&Client>,
     ) -> Result<User> {
         let now = self.kernel.now();
@@ -125,14 +126,14 @@ impl Admin {
         };
         let update = UpdateUser {
             id,
-            events: self.change_events(&change, actor, client, now),
+            events: self.change_events(&change, party, client, now),
             email: change.email,
             email_verified: change.email_verified,
             banned: change.banned,
-            restore: if change.restore { Some(self.kernel.restoral(actor, client, now)?) } else { None },
+            restore: if change.restore { Some(self.kernel.restoral(party, client, now)?) } else { None },
             metadata: change.metadata,
             mail,
-            protection: self.kernel.protection(actor),
+            protection: self.kernel.protection(party),
             now,
         };
         match self.kernel.store.update_user(update).await? {
@@ -147,20 +148,20 @@ impl Admin {
     }
 
     /// Deletes users and returns their number. Unknown ids are ignored.
-    pub async fn delete_users(&self, ids: &[UserId], actor: Actor, client: Option<&Client>) -> Result<u64> {
+    pub async fn delete_users(&self, ids: &[UserId], party: Party, client: Option<&Client>) -> Result<u64> {
         let now = self.kernel.now();
         let event = |id: &UserId| AuditEvent {
             user_id: Some(*id),
-            ..self.kernel.event(AuditKind::UserDeleted, actor, client, now)
+            ..self.kernel.event(AuditKind::UserDeleted, party, client, now)
         };
         let events = ids.iter().map(event).collect();
-        Ok(self.kernel.store.delete_users(ids, events, self.kernel.protection(actor)).await??)
+        Ok(self.kernel.store.delete_users(ids, events, self.kernel.protection(party)).await??)
     }
 
     /// Ends all sessions of a user; returns their number.
-    pub async fn end_all_sessions(&self, id: UserId, client: Option<&Client>) -> Result<u64> {
+    pub async fn end_all_sessions(&self, id: UserId, party: Party, client: Option<&Client>) -> Result<u64> {
         let now = self.kernel.now();
-        let event = self.kernel.event(AuditKind::SessionsEnded, Actor::Admin, client, now);
+        let event = self.kernel.event(AuditKind::SessionsEnded, party, client, now);
         self.kernel.store.end_all_sessions(id, event, now).await?.ok_or(Error::Refused(&USER_NOT_FOUND))
     }
 
@@ -177,9 +178,9 @@ impl Admin {
         Ok(self.kernel.store.list_mails_of(user.id, since, limit).await?)
     }
 
-    pub async fn delete_profile(&self, id: UserId, client: Option<&Client>) -> Result<()> {
+    pub async fn delete_profile(&self, id: UserId, party: Party, client: Option<&Client>) -> Result<()> {
         let now = self.kernel.now();
-        let event = self.kernel.event(AuditKind::ProfileDeleted, Actor::Admin, client, now);
+        let event = self.kernel.event(AuditKind::ProfileDeleted, party, client, now);
         let is_deleted = self.kernel.store.delete_profile(id, event).await?;
         if is_deleted { Ok(()) } else { Err(Error::Refused(&PROFILE_NOT_FOUND)) }
     }
@@ -187,7 +188,7 @@ impl Admin {
     fn change_events(
         &self,
         change: &UserChange,
-        actor: Actor,
+        party: Party,
         client: Option<&Client>,
         now: Timestamp,
     ) -> Vec<AuditEvent> {
@@ -198,6 +199,6 @@ impl Admin {
             (change.email_verified.is_some() || change.metadata.is_some(), AuditKind::UserUpdated),
         ];
         let named = kinds.into_iter().filter(|(is_named, _)| *is_named);
-        named.map(|(_, kind)| self.kernel.event(kind, actor, client, now)).collect()
+        named.map(|(_, kind)| self.kernel.event(kind, party, client, now)).collect()
     }
 }

@@ -1,8 +1,9 @@
 //! Second factors of any account, listed and reset by an admin or the operator.
 
-use latchkey_domain::audit::{Actor, AuditKind};
+use latchkey_domain::audit::AuditKind;
 use latchkey_domain::client::Client;
 use latchkey_domain::ids::UserId;
+use latchkey_domain::operator::Party;
 use latchkey_store::ResetFactors;
 
 use super::{AccountFactors, Factors};
@@ -21,16 +22,16 @@ impl Factors {
         &self,
         id: UserId,
         with_passkeys: bool,
-        actor: Actor,
+        party: Party,
         client: Option<&Client>,
     ) -> Result<()> {
         let now = self.kernel.now();
         let reset = ResetFactors {
             user_id: id,
             with_passkeys,
-            event: self.kernel.event(AuditKind::FactorsReset, actor, client, now),
+            event: self.kernel.event(AuditKind::FactorsReset, party, client, now),
             mail: self.kernel.required_notification(None, None, now)?,
-            protection: self.kernel.protection(actor),
+            protection: self.kernel.protection(party),
             now,
         };
         if !self.kernel.store.reset_factors(reset).await?? {

@@ -1,8 +1,9 @@
 //! Configuration of identity providers at run time by an admin. Client secrets can be written but not read.
 
-use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
+use latchkey_domain::audit::{AuditEvent, AuditKind};
 use latchkey_domain::client::Client;
 use latchkey_domain::identity::{ProviderKey, ProviderKind};
+use latchkey_domain::operator::Party;
 use latchkey_domain::reason::Reason;
 use latchkey_domain::time::Timestamp;
 use serde_json::Value;
@@ -51,7 +52,7 @@ impl OAuth {
         kind: ProviderKind,
         key: &str,
         input: &ProviderInput,
-        actor: Actor,
+        party: Party,
         client: Option<&Client>,
     ) -> Result<KnownProvider> {
         let field = if kind == ProviderKind::Custom { "key" } else { "provider" };
@@ -75,7 +76,7 @@ impl OAuth {
 
         let now = self.kernel.now();
         let stored = self.shared.providers.to_stored(&known, &*self.kernel.entropy, now)?;
-        let event = self.provider_event(&key, "created", actor, client, now);
+        let event = self.provider_event(&key, "created", party, client, now);
         if !self.kernel.store.create_oauth_provider(stored, event).await? {
             return Err(Error::Refused(&PROVIDER_EXISTS));
         }
@@ -90,7 +91,7 @@ impl OAuth {
         kind: ProviderKind,
         key: &str,
         input: &ProviderInput,
-        actor: Actor,
+        party: Party,
         client: Option<&Client>,
     ) -> Result<KnownProvider> {
         self.shared.sync().await?;
@@ -105,7 +106,7 @@ impl OAuth {
             // `updated_at` serves as the version of the row, so every change must increase it.
             let now = self.kernel.now().max(replaces.plus(Duration::from_millis(1)));
             let stored = self.shared.providers.to_stored(&changed, &*self.kernel.entropy, now)?;
-            let event = self.provider_event(&known.key, "updated", actor, client, self.kernel.now());
+            let event = self.provider_event(&known.key, "updated", party, client, self.kernel.now());
             let is_changed = self.kernel.store.update_oauth_provider(stored, replaces, event).await?;
             self.shared.reload().await?;
             if is_changed {
@@ -149,12 +150,12 @@ impl OAuth {
         &self,
         kind: ProviderKind,
         key: &str,
-        actor: Actor,
+        party: Party,
         client: Option<&Client>,
     ) -> Result<()> {
         self.shared.sync().await?;
         let known = self.find_changeable(kind, key)?;
-        let event = self.provider_event(&known.key, "deleted", actor, client, self.kernel.now());
+        let event = self.provider_event(&known.key, "deleted", party, client, self.kernel.now());
         if !self.kernel.store.delete_oauth_provider(&known.key, kind, event).await? {
             return Err(Error::Refused(&PROVIDER_NOT_FOUND));
         }
@@ -170,11 +171,11 @@ impl OAuth {
         &self,
         key: &ProviderKey,
         change: &str,
-        actor: Actor,
+        party: Party,
         client: Option<&Client>,
         now: Timestamp,
     ) -> AuditEvent {
-        let mut event = self.kernel.event(AuditKind::SettingsChanged, actor, client, now);
+        let mut event = self.kernel.event(AuditKind::SettingsChanged, party, client, now);
         event.details.insert("provider".to_owned(), Value::from(key.as_str()));
         event.details.insert("change".to_owned(), Value::from(change));
         event

@@ -1,9 +1,10 @@
 //! The passkeys of an account: listing, renaming and removal by the owner, and removal by an admin.
 
-use latchkey_domain::audit::{Actor, AuditKind};
+use latchkey_domain::audit::AuditKind;
 use latchkey_domain::client::Client;
 use latchkey_domain::factors::FactorName;
 use latchkey_domain::ids::UserId;
+use latchkey_domain::operator::Party;
 use latchkey_domain::passkey::{CredentialId, Passkey, PasskeyId, Passkeys as Stored, RpId, UserHandle};
 use latchkey_domain::user::User;
 use latchkey_store::RemovePasskeyOf;
@@ -80,14 +81,20 @@ impl Passkeys {
 
     /// Removes a passkey of any account for an admin, and ends the sessions that it opened. The mail to the account's
     /// owner does not mention the admin's client.
-    pub async fn remove_of(&self, user_id: UserId, id: PasskeyId, client: &Client) -> Result<()> {
+    pub async fn remove_of(
+        &self,
+        user_id: UserId,
+        id: PasskeyId,
+        party: Party,
+        client: &Client,
+    ) -> Result<()> {
         let now = self.kernel.now();
         let remove = RemovePasskeyOf {
             user_id,
             passkey: id,
-            event: self.kernel.event(AuditKind::PasskeyRemoved, Actor::Admin, Some(client), now),
+            event: self.kernel.event(AuditKind::PasskeyRemoved, party, Some(client), now),
             mail: self.kernel.required_notification(None, None, now)?,
-            protection: self.kernel.protection(Actor::Admin),
+            protection: self.kernel.protection(party),
             now,
         };
         if self.kernel.store.remove_passkey_of(remove).await?? {

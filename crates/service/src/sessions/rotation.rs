@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use latchkey_domain::audit::{Actor, AuditKind};
+use latchkey_domain::audit::AuditKind;
 use latchkey_domain::client::Client;
+use latchkey_domain::operator::Party;
 use latchkey_domain::time::Timestamp;
 use serde_json::Value;
 
@@ -16,13 +17,13 @@ const CLOCK_SKEW: Duration = Duration::from_mins(1);
 impl Sessions {
     /// Replaces the signing key. The previous key verifies its tokens until the last one has expired. Returns `false`
     /// without a change if another instance rotated at the same time.
-    pub async fn rotate_signing_key(&self, actor: Actor, client: Option<&Client>) -> Result<bool> {
+    pub async fn rotate_signing_key(&self, party: Party, client: Option<&Client>) -> Result<bool> {
         let now = self.kernel.now();
         self.shared.reload().await?;
         let replaces = self.shared.tokens.keys().signing()?.id();
         let key = self.shared.tokens.new_key(&*self.kernel.entropy, now)?;
         let verify_until = now.plus(self.lifetimes.access_token + CLOCK_SKEW);
-        let mut event = self.kernel.event(AuditKind::KeyRotated, actor, client, now);
+        let mut event = self.kernel.event(AuditKind::KeyRotated, party, client, now);
         event.details.insert("kid".to_owned(), Value::from(key.id.to_string()));
         let is_rotated = self.kernel.store.rotate_signing_key(key, replaces, verify_until, event).await?;
         self.shared.reload().await?;

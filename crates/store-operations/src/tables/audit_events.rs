@@ -10,19 +10,20 @@ use latchkey_store::{ANONYMOUS_FAILURE_RETENTION, ListOwnEvents, PURGE_BATCH, St
 use crate::bulk::{Table, columns};
 use crate::form::{Cells, Script, Slot, Value, object_text, statements, stored_id, values};
 
-/// Names of the nine columns of an event, in the order of [`event_values`] and `read_event`.
+/// Names of the ten columns of an event, in the order of [`event_values`] and `read_event`.
 macro_rules! event_columns {
     () => {
-        "id, happened_at, kind, actor, user_id, session_id, address, user_agent, details"
+        "id, happened_at, kind, actor, user_id, session_id, address, user_agent, details, operator_id"
     };
 }
 /// Statement that inserts the event of [`event_values`] if a condition holds. The condition's own parameters begin at
-/// `$10`.
+/// `$11`.
 macro_rules! record_event_where {
     ($condition:expr) => {
         concat!(
-            "INSERT INTO audit_events (id, happened_at, kind, actor, user_id, session_id, address, user_agent, details)
-            SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9 WHERE ",
+            "INSERT INTO audit_events (id, happened_at, kind, actor, user_id, session_id, address, user_agent, details,
+                operator_id)
+            SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10 WHERE ",
             $condition
         )
     };
@@ -65,7 +66,7 @@ pub const TABLE: Table = Table::new(
     1,
     columns! {
         id id, int happened_at, text kind, text actor, id user_id, id session_id, text address, text user_agent,
-        text details
+        text details, id operator_id
     },
 );
 
@@ -73,7 +74,7 @@ statements! {
     RECORD_EVENT = concat!(
         "INSERT INTO audit_events (",
         event_columns!(),
-        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)"
+        ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"
     );
     /// Inserts an event if its session (`$6`) exists. The event is dropped if the session was not opened.
     RECORD_EVENT_IF_OPENED = record_event_where!("EXISTS (SELECT 1 FROM sessions WHERE id = $6)");
@@ -99,7 +100,7 @@ statements! {
         purge_where!(" AND user_id IS NULL AND kind IN ($3, $4, $5)", "user_id, happened_at, id");
 }
 
-/// Encodes the nine columns of an event as the first parameters of a statement.
+/// Encodes the ten columns of an event as the first parameters of a statement.
 pub(crate) fn event_values(event: AuditEvent) -> StoreResult<Vec<Value>> {
     let (address, user_agent) = match event.client {
         Some(client) => (Some(client.address.to_string()), client.user_agent),
@@ -115,6 +116,7 @@ pub(crate) fn event_values(event: AuditEvent) -> StoreResult<Vec<Value>> {
         address,
         user_agent,
         object_text(&event.details)?,
+        event.actor.operator(),
     ])
 }
 
@@ -184,14 +186,15 @@ pub(crate) fn purge(writes: &mut Script, retention: Duration, now: Timestamp) ->
 
 pub(crate) fn read_event(cells: &mut Cells<'_>) -> StoreResult<AuditEvent> {
     cells.of("audit_events");
-    Ok(AuditEvent {
-        id: cells.id("id")?,
-        at: cells.time("happened_at")?,
-        kind: cells.parsed("kind", AuditKind::parse)?,
-        actor: cells.parsed("actor", Actor::parse)?,
-        user_id: cells.maybe_id("user_id")?,
-        session_id: cells.maybe_id("session_id")?,
-        client: cells.maybe_client()?,
-        details: cells.object("details")?,
-    })
+    let id = cells.id("id")?;
+    let at = cells.time("happened_at")?;
+    let kind = cells.parsed("kind", AuditKind::parse)?;
+    let actor = cells.text("actor")?;
+    let user_id = cells.maybe_id("user_id")?;
+    let session_id = cells.maybe_id("session_id")?;
+    let client = cells.maybe_client()?;
+    let details = cells.object("details")?;
+    let operator = cells.maybe_id("operator_id")?;
+    let actor = Actor::parse(actor, operator).ok_or_else(|| cells.corrupt("actor"))?;
+    Ok(AuditEvent { id, at, kind, actor, user_id, session_id, client, details })
 }

@@ -90,7 +90,7 @@ statements! {
         "SELECT 1 FROM profiles WHERE username = $1 AND user_id <> $2";
     DELETE = "DELETE FROM profiles WHERE user_id = $1";
     /// Writes an audit event if the user has a profile. It must precede [`DELETE`].
-    RECORD_DELETION = record_event_where!("EXISTS (SELECT 1 FROM profiles WHERE user_id = $10)");
+    RECORD_DELETION = record_event_where!("EXISTS (SELECT 1 FROM profiles WHERE user_id = $11)");
 }
 
 /// Statement [`CREATE`] with PostgreSQL's additional column `trigrams`, whose value follows those of

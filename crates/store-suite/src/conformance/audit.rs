@@ -29,9 +29,12 @@ pub(super) async fn an_event_is_stored_as_given(world: World) {
     let bare = AuditEvent { client: None, actor: Actor::System, ..world.event(AuditKind::KeyRotated, at(2)) };
 
     world.record_event(event.clone()).await.unwrap();
+    let by_operator = Actor::Operator(world.user_id(at(3)));
+    let acted = AuditEvent { actor: by_operator, ..world.event(AuditKind::UserBanned, at(3)) };
     world.record_event(bare.clone()).await.unwrap();
+    world.record_event(acted.clone()).await.unwrap();
 
-    assert_eq!(world.events().await, [bare, event]);
+    assert_eq!(world.events().await, [acted, bare, event]);
 }
 
 pub(super) async fn every_kind_of_event_is_stored(world: World) {

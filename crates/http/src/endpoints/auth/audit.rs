@@ -53,6 +53,10 @@ pub struct EventBody {
     event: &'static str,
     #[schema(schema_with = fields::actor)]
     actor: &'static str,
+    /// The operator who caused the event; only for the actor `operator`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = fields::acting_operator)]
+    operator_id: Option<UserId>,
     #[schema(schema_with = fields::optional_user_id, required)]
     user_id: Option<UserId>,
     #[schema(schema_with = fields::optional_session_id, required)]
@@ -76,6 +80,7 @@ impl From<AuditEvent> for EventBody {
             at: event.at,
             event: event.kind.as_str(),
             actor: event.actor.as_str(),
+            operator_id: event.actor.operator(),
             user_id: event.user_id,
             session_id: event.session_id,
             ip,

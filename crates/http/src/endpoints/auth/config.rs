@@ -3,6 +3,7 @@
 use axum::extract::State;
 use axum::routing::on;
 use latchkey_domain::challenge::SecondFactorPolicy;
+use latchkey_domain::operator::Party;
 use latchkey_domain::reason::{self, Reason};
 use latchkey_service::admin::PublicSettings;
 use latchkey_service::settings::{EmailMethod, EmailSignIn, SettingsPatch};
@@ -168,6 +169,6 @@ pub async fn put(
         require_uppercase: body.require_uppercase,
         require_special_char: body.require_special_char,
     };
-    let settings = app.service.admin.change_settings(&patch, Some(&client.to_domain())).await?;
+    let settings = app.service.admin.change_settings(&patch, Party::Admin, Some(&client.to_domain())).await?;
     Ok(Json(ConfigBody::from(&settings)))
 }

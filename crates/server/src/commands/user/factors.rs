@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use latchkey_domain::audit::Actor;
+use latchkey_domain::operator::Party;
 use latchkey_service::factors::AccountFactors;
 
 use super::{find, refused};
@@ -29,7 +29,7 @@ pub(super) async fn remove(
             return Err(refused("nothing was removed".to_owned()));
         }
     }
-    assembly.service.factors.reset(user.id, with_passkeys, Actor::System, None).await?;
+    assembly.service.factors.reset(user.id, with_passkeys, Party::System, None).await?;
     println!("removed the second factors of {}", user.id);
     Ok(())
 }

@@ -21,14 +21,14 @@ macro_rules! end_where {
         )
     };
 }
-/// Statement that writes an audit event if the user `$10` has sessions that meet a condition and are live at the time
-/// `$11`.
+/// Statement that writes an audit event if the user `$11` has sessions that meet a condition and are live at the time
+/// `$12`.
 macro_rules! record_end_where {
     ($which:literal) => {
         record_event_where!(concat!(
-            "EXISTS (SELECT 1 FROM sessions AS s WHERE s.user_id = $10 AND ",
+            "EXISTS (SELECT 1 FROM sessions AS s WHERE s.user_id = $11 AND ",
             $which,
-            is_live!("$11"),
+            is_live!("$12"),
             ")"
         ))
     };
@@ -82,12 +82,12 @@ statements! {
         " FOR NO KEY UPDATE"
     );
     END_WITH_OPENED_FROM = end_where!("(s.id = $3 OR s.opened_from = $3) AND ");
-    /// Writes the audit event of ended sessions, if the page session `$12` or an app session that was opened from it is live.
-    RECORD_END_OF_OPENED_FROM = record_end_where!("(s.id = $12 OR s.opened_from = $12) AND ");
-    /// Writes the audit event of an ended session, if the session `$12` is live.
-    RECORD_END_OF_OWN = record_end_where!("s.id = $12 AND ");
-    /// Writes the audit event of ended sessions, if sessions other than `$12` are live.
-    RECORD_END_OF_OTHERS = record_end_where!("s.id <> $12 AND ");
+    /// Writes the audit event of ended sessions, if the page session `$13` or an app session that was opened from it is live.
+    RECORD_END_OF_OPENED_FROM = record_end_where!("(s.id = $13 OR s.opened_from = $13) AND ");
+    /// Writes the audit event of an ended session, if the session `$13` is live.
+    RECORD_END_OF_OWN = record_end_where!("s.id = $13 AND ");
+    /// Writes the audit event of ended sessions, if sessions other than `$13` are live.
+    RECORD_END_OF_OTHERS = record_end_where!("s.id <> $13 AND ");
 }
 
 /// Ends the least recently refreshed sessions above the limit per user, if the new session was inserted.

@@ -7,8 +7,8 @@ pub use requests::{ChangeBuiltInRequest, ChangeCustomRequest, CreateBuiltInReque
 
 use axum::extract::State;
 use axum::routing::on;
-use latchkey_domain::audit::Actor;
 use latchkey_domain::identity::ProviderKey;
+use latchkey_domain::operator::Party;
 use latchkey_domain::time::Timestamp;
 use latchkey_service::oauth::providers::KnownProvider;
 use serde::Serialize;
@@ -233,7 +233,7 @@ async fn create<K: ConfiguredKind>(
     AdminBody(body): AdminBody<K::Create>,
 ) -> Result<Json<K::Shown>> {
     let (key, input, client) = (body.key().to_owned(), body.into_input(), client.to_domain());
-    let known = app.service.oauth.create_provider(K::KIND, &key, &input, Actor::Admin, Some(&client)).await?;
+    let known = app.service.oauth.create_provider(K::KIND, &key, &input, Party::Admin, Some(&client)).await?;
     Ok(Json(K::shown(&app, known)))
 }
 
@@ -252,7 +252,7 @@ async fn put<K: ConfiguredKind>(
     AdminBody(body): AdminBody<K::Change>,
 ) -> Result<Json<K::Shown>> {
     let (input, client) = (body.into_input(), client.to_domain());
-    let known = app.service.oauth.update_provider(K::KIND, &key, &input, Actor::Admin, Some(&client)).await?;
+    let known = app.service.oauth.update_provider(K::KIND, &key, &input, Party::Admin, Some(&client)).await?;
     Ok(Json(K::shown(&app, known)))
 }
 
@@ -262,7 +262,7 @@ async fn delete<K: ConfiguredKind>(
     PathText(key): PathText,
     _: AdminBody<NoKeys>,
 ) -> Result<Json<MessageBody>> {
-    app.service.oauth.delete_provider(K::KIND, &key, Actor::Admin, Some(&client.to_domain())).await?;
+    app.service.oauth.delete_provider(K::KIND, &key, Party::Admin, Some(&client.to_domain())).await?;
     Ok(Json(MessageBody { message: DELETED }))
 }
 

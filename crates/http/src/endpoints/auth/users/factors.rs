@@ -2,8 +2,8 @@
 
 use axum::extract::State;
 use axum::routing::on;
-use latchkey_domain::audit::Actor;
 use latchkey_domain::ids::UserId;
+use latchkey_domain::operator::Party;
 use latchkey_domain::reason::Reason;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -78,7 +78,7 @@ pub async fn reset(
     let with_passkeys = admin.query.knowing(&["passkeys"])?.optional("passkeys")?;
     let with_passkeys = read_flag(with_passkeys.as_deref())?;
     let (id, client) = (user_id(&id)?, admin.client.to_domain());
-    app.service.factors.reset(id, with_passkeys, Actor::Admin, Some(&client)).await?;
+    app.service.factors.reset(id, with_passkeys, Party::Admin, Some(&client)).await?;
     Ok(Json(MessageBody { message: "The second factors were removed, and all sessions ended." }))
 }
 

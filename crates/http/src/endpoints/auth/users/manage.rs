@@ -5,10 +5,10 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::on;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use latchkey_domain::audit::Actor;
 use latchkey_domain::email::Email;
 use latchkey_domain::ids::UserId;
 use latchkey_domain::locale::Locale;
+use latchkey_domain::operator::Party;
 use latchkey_domain::page::Page;
 use latchkey_domain::password::{Password, PasswordPolicy};
 use latchkey_domain::profile::Name;
@@ -226,7 +226,7 @@ pub(super) async fn create(app: &App, admin: Admin, request: Request) -> Result<
         metadata: body.metadata.unwrap_or_default(),
         locale: body.locale,
     };
-    let user = app.service.admin.create_user(new, Actor::Admin, Some(&admin.0.to_domain())).await?;
+    let user = app.service.admin.create_user(new, Party::Admin, Some(&admin.0.to_domain())).await?;
     Ok(Json(CreatedUserBody { user: AdminUserBody::new(app, &user) }).into_response())
 }
 
@@ -253,7 +253,7 @@ pub(super) async fn change(
         restore: body.restore.not_null("restore", "must not be null")?.unwrap_or(false),
     };
     let client = client.to_domain();
-    let user = app.service.admin.change_user(user_id(&id)?, change, Actor::Admin, Some(&client)).await?;
+    let user = app.service.admin.change_user(user_id(&id)?, change, Party::Admin, Some(&client)).await?;
     Ok(Json(AdminUserBody::new(&app, &user)))
 }
 
@@ -272,7 +272,7 @@ pub(super) async fn delete(
 ) -> Result<Json<DeletedBody>> {
     let client = client.to_domain();
     let ids: Vec<_> = body.user_ids.iter().filter_map(|id| id.parse().ok()).collect();
-    let deleted_count = app.service.admin.delete_users(&ids, Actor::Admin, Some(&client)).await?;
+    let deleted_count = app.service.admin.delete_users(&ids, Party::Admin, Some(&client)).await?;
     Ok(Json(DeletedBody { message: "The users were deleted.", deleted_count }))
 }
 
@@ -291,7 +291,8 @@ pub(super) async fn end_sessions(
     PathText(id): PathText,
     _: AdminBody<NoKeys>,
 ) -> Result<Json<EndedBody>> {
-    let ended_count = app.service.admin.end_all_sessions(user_id(&id)?, Some(&client.to_domain())).await?;
+    let ended_count =
+        app.service.admin.end_all_sessions(user_id(&id)?, Party::Admin, Some(&client.to_domain())).await?;
     Ok(Json(EndedBody { message: "The sessions were ended.", ended_count }))
 }
 
@@ -310,7 +311,7 @@ pub(super) async fn delete_profile(
     PathText(id): PathText,
     _: AdminBody<NoKeys>,
 ) -> Result<Json<MessageBody>> {
-    app.service.admin.delete_profile(user_id(&id)?, Some(&client.to_domain())).await?;
+    app.service.admin.delete_profile(user_id(&id)?, Party::Admin, Some(&client.to_domain())).await?;
     Ok(Json(MessageBody { message: "The profile was deleted." }))
 }
 

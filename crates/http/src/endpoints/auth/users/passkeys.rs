@@ -3,6 +3,7 @@
 use axum::extract::State;
 use axum::routing::on;
 use latchkey_domain::ids::UserId;
+use latchkey_domain::operator::Party;
 
 use crate::admin_input::{AdminBody, NoKeys};
 use crate::app::App;
@@ -32,6 +33,6 @@ pub async fn remove(
     _: AdminBody<NoKeys>,
 ) -> Result<Json<MessageBody>> {
     let (user, passkey) = (user_id(&user)?, passkey_id(&passkey)?);
-    app.service.passkeys.remove_of(user, passkey, &client.to_domain()).await?;
+    app.service.passkeys.remove_of(user, passkey, Party::Admin, &client.to_domain()).await?;
     Ok(Json(MessageBody { message: "The passkey was removed, and the sessions that it opened ended." }))
 }
