@@ -3,6 +3,7 @@
 pub(crate) mod account;
 pub(crate) mod challenge;
 pub(crate) mod continuing;
+pub(crate) mod error;
 pub(crate) mod forgot;
 pub(crate) mod mail_code;
 pub(crate) mod passkey_options;

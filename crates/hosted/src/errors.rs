@@ -46,6 +46,11 @@ impl PageError {
         Self::new(&codes::NOT_FOUND, ErrorCause::NotFound)
     }
 
+    /// The request cannot be read.
+    pub(crate) fn bad_request() -> Self {
+        Self::new(&codes::VALIDATION_ERROR, ErrorCause::BadRequest)
+    }
+
     /// The request of an app is not valid: 400, and never a redirect.
     pub(crate) fn bad_target() -> Self {
         Self::new(&codes::REDIRECT_NOT_ALLOWED, ErrorCause::BadTarget)
@@ -68,6 +73,12 @@ impl PageError {
 
     pub(crate) fn wrong_host() -> Self {
         Self::new(&MISDIRECTED, ErrorCause::WrongHost)
+    }
+
+    /// Adds the address at which the person can go on.
+    pub(crate) fn with_next(mut self, next: String) -> Self {
+        self.shown.next = Some(next);
+        self
     }
 
     /// Returns the code that the API has for the error.

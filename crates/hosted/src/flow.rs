@@ -40,6 +40,8 @@ pub(crate) struct Flow {
     pub(crate) verifier: Option<String>,
     /// The provider to which the person left, with the verifier for the way back.
     pub(crate) departed: Option<Departure>,
+    /// Id of the page session whose account gets the identity that comes back from the provider; `None` for a sign-in.
+    pub(crate) links: Option<String>,
     /// The challenge that is to be answered.
     pub(crate) asked: Option<Asked>,
     /// Address of the account whose page session ended, because another account signed in.

@@ -1,8 +1,8 @@
 //! The list of all pages. The router is derived from it.
 
 use crate::auth::{
-    account, challenge, continuing, forgot, mail_code, passkey_options, provider, reset, sign_in, sign_out,
-    sign_up, verified, verify,
+    account, challenge, continuing, error, forgot, mail_code, passkey_options, provider, reset, sign_in,
+    sign_out, sign_up, verified, verify,
 };
 use crate::page::Page;
 
@@ -13,6 +13,7 @@ pub(crate) const PAGES: &[&Page] = &[
     &sign_out::PAGE,
     &sign_up::PAGE,
     &verify::PAGE,
+    &error::PAGE,
     &verified::PAGE,
     &forgot::PAGE,
     &reset::PAGE,

@@ -1,7 +1,6 @@
 //! A visit: what every page needs of its request, and the responses that it gives.
 
 use std::sync::LazyLock;
-use std::time::Duration;
 
 use axum::extract::FromRequestParts;
 use axum::response::{IntoResponse, Response};
@@ -31,9 +30,6 @@ use crate::other_account::Left;
 use crate::problem::Rejection;
 use crate::response::{add_headers, html};
 use crate::sealed::{self, Carried, Opened};
-
-/// Least time between two mails to one address.
-const MAIL_INTERVAL: Duration = Duration::from_mins(1);
 
 /// The response of a page.
 pub(crate) type Outcome = Result<Response, PageError>;
@@ -237,7 +233,7 @@ impl Visit {
 
     /// Returns the time until the next mail, if one was asked for at `mailed_at`, in milliseconds since 1970.
     pub(crate) fn wait_after_mail(&self, mailed_at: i64) -> Option<Wait> {
-        let next = Timestamp::from_millis(mailed_at).plus(MAIL_INTERVAL);
+        let next = Timestamp::from_millis(mailed_at).plus(self.service().mailbox.pause());
         (next > self.now).then(|| Wait(next.since(self.now)))
     }
 
@@ -348,10 +344,11 @@ impl Visit {
             return Some(Notice::OtherAccountLeft { email: left });
         }
         let key = self.query.optional("notice").ok()??;
-        if key == "provider_unlinked" {
-            return Some(Notice::ProviderUnlinked { provider: self.noticed_provider()? });
+        match key.as_str() {
+            "provider_linked" => Some(Notice::ProviderLinked { provider: self.noticed_provider()? }),
+            "provider_unlinked" => Some(Notice::ProviderUnlinked { provider: self.noticed_provider()? }),
+            key => Notice::parse(key),
         }
-        Notice::parse(&key)
     }
 
     /// Returns the name of the provider that a notice is about.

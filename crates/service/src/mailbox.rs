@@ -91,6 +91,12 @@ impl Mailbox {
         Ok(Self { kernel, sessions, code_key: code_key(secret)?, limits, lifetimes })
     }
 
+    /// Returns the minimum interval between two mails of one purpose to one address; zero if rate limits are off.
+    #[must_use]
+    pub fn pause(&self) -> Duration {
+        if self.kernel.limits.is_enabled() { self.limits.mail_recipient_pause } else { Duration::ZERO }
+    }
+
     /// Returns the requests for one token each from the three token buckets that limit a mail: the one of the
     /// client address, and those of [`Self::recipient_takes`].
     pub(crate) fn mail_takes(&self, email: &EmailKey, purpose: Purpose, client: &Client) -> Vec<Take> {

@@ -1,6 +1,7 @@
 //! `/auth/account`: the overview of the own account, with the form that ends one of its sessions.
 
 use axum::routing::get;
+use latchkey_domain::challenge::SecondFactorPolicy;
 use latchkey_domain::profile::{Profile, Username};
 use latchkey_domain::user::User;
 use latchkey_pages::views::{Account, ProfileSummary};
@@ -65,13 +66,17 @@ async fn view(visit: &Visit, session: &PageSession) -> Result<Account, PageError
         profile: profile::own(visit, session).await?.map(summary),
         has_password: user.has_password,
         passkeys: (passkeys > 0 || service.passkeys.is_offered()).then_some(passkeys),
-        has_two_step: user.has_two_step(),
+        two_step: (user.has_two_step() || offers_two_step(visit)).then(|| user.has_two_step()),
         recovery_codes_left: u64::from(account.factors.recovery_codes_left),
         providers: providers(visit, user),
         session_count: sessions.len() as u64,
         sessions: sessions.into_iter().take(MOST_SESSIONS).collect(),
         end: visit.form(PATH),
     })
+}
+
+fn offers_two_step(visit: &Visit) -> bool {
+    visit.service().settings().values.second_factor != SecondFactorPolicy::Off
 }
 
 /// Returns the names of the linked providers; `None` if there is none to link either.

@@ -1,6 +1,7 @@
 //! `/auth/provider/{key}`, the way to an identity provider, and `/auth/provider/return`, the way back. Both are links and
 //! act on `GET`, so neither answers `HEAD` or a prefetch. The flow has the verifier, so the code that comes back signs in
-//! only the browser that left.
+//! only the browser that left. The flow of a link to the own account names the page session too; only the page of the
+//! linked providers makes one, so no other site can begin a link.
 
 use axum::extract::FromRequestParts;
 use axum::routing::get;
@@ -17,11 +18,13 @@ use latchkey_service::oauth::callback::CallbackProblem;
 use latchkey_service::oauth::exchange::Exchanged;
 use latchkey_service::oauth::start::{StartOAuth, StartingBrowser};
 use latchkey_service::refusal::{
-    EMAIL_NOT_VERIFIED, INVALID_OAUTH_CODE, PROVIDER_EMAIL_NOT_VERIFIED, PROVIDER_NOT_CONFIGURED,
-    PROVIDER_UNAVAILABLE, PROVIDER_WITHOUT_EMAIL, Refusal, SIGN_IN_TO_LINK, SIGNUP_DISABLED, USER_BANNED,
+    AUTH_UNAUTHORIZED, EMAIL_NOT_VERIFIED, IDENTITY_TAKEN, INVALID_OAUTH_CODE, PROVIDER_EMAIL_NOT_VERIFIED,
+    PROVIDER_NOT_CONFIGURED, PROVIDER_UNAVAILABLE, PROVIDER_WITHOUT_EMAIL, REAUTHENTICATION_REQUIRED,
+    Refusal, SIGN_IN_TO_LINK, SIGNUP_DISABLED, USER_BANNED,
 };
-use latchkey_service::sessions::{Credential, KeepSignedIn};
+use latchkey_service::sessions::{Credential, KeepSignedIn, PageSession};
 
+use super::account::providers;
 use crate::entrance;
 use crate::errors::PageError;
 use crate::flow::{self, Departure};
@@ -76,8 +79,19 @@ async fn begin(_: Deliberate, PathText(key): PathText, visit: Visit) -> Outcome 
         client: visit.to_client(),
         browser: StartingBrowser::Unbound,
     };
-    match visit.service().oauth.start(start).await {
-        Ok(started) => visit.go_out(&started.url),
+    let url = if visit.flow().links.is_some() {
+        let Some(session) = linking(&visit) else { return visit.go_to(providers::PATH) };
+        match visit.service().sessions.fresh(session).await {
+            Ok(fresh) => visit.service().oauth.start_link(&fresh, start).await,
+            Err(error) => Err(error),
+        }
+    } else {
+        visit.service().oauth.start(start).await.map(|started| started.url)
+    };
+    match url {
+        Ok(url) => visit.go_out(&url),
+        // The page of the linked providers asks for the sign-in.
+        Err(Error::Refused(&(REAUTHENTICATION_REQUIRED | AUTH_UNAUTHORIZED))) => visit.go_to(providers::PATH),
         Err(Error::Refused(refusal)) if *refusal == PROVIDER_UNAVAILABLE => {
             show(&visit, ProviderOutcome::Down)
         }
@@ -91,8 +105,14 @@ async fn come_back(_: Deliberate, mut visit: Visit) -> Outcome {
     let code = visit.query.optional(&visit.service().site().parameter("code"))?;
     let Some(code) = code else {
         let said = visit.query.optional("error")?.unwrap_or_default();
+        if said == CallbackProblem::Taken.message() {
+            return visit.go_to(&providers::taken());
+        }
         return show(&visit, outcome_of(&said));
     };
+    if visit.flow().links.is_some() {
+        return link(visit, &code, &left).await;
+    }
     let from = visit.sign_in_client(KeepSignedIn::No);
     let oauth = &visit.service().oauth;
     let entrance = match oauth.exchange(&code, &left.verifier, Credential::Bearer(None), &from).await {
@@ -108,6 +128,29 @@ async fn come_back(_: Deliberate, mut visit: Visit) -> Outcome {
         Ok(address) => visit.go_to(&address),
         Err(Rejection::Page(error)) => Err(error),
         Err(Rejection::Form(refused)) => Err(refused.error.into()),
+    }
+}
+
+/// Returns the page session for whose account the flow links an identity, if it is still the one of this browser.
+fn linking(visit: &Visit) -> Option<&PageSession> {
+    let session = visit.session.as_ref()?;
+    (visit.flow().links.as_ref()? == &session.session().id.to_string()).then_some(session)
+}
+
+/// Links the identity that came back to the own account.
+async fn link(visit: Visit, code: &str, left: &Departure) -> Outcome {
+    let Some(session) = linking(&visit) else { return visit.go_to(providers::PATH) };
+    let from = session.sign_in_client(visit.to_client());
+    match visit.service().oauth.exchange(code, &left.verifier, session, &from).await {
+        Ok(Exchanged::Linked { .. }) => visit.go_to(&providers::linked(&left.provider)),
+        Ok(Exchanged::Entered(_)) => Err(PageError::bad_flow()),
+        Err(Error::Refused(&IDENTITY_TAKEN)) => visit.go_to(&providers::taken()),
+        Err(Error::Refused(&AUTH_UNAUTHORIZED)) => visit.go_to(providers::PATH),
+        Err(Error::Refused(refusal)) => match outcome_of_refusal(refusal) {
+            Some(outcome) => show(&visit, outcome),
+            None => Err(Error::Refused(refusal).into()),
+        },
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -162,7 +205,11 @@ fn show(visit: &Visit, outcome: ProviderOutcome) -> Outcome {
         provider: known.map_or_else(|| key.clone(), |provider| provider.name().to_owned()),
         outcome,
         retry: is_tried_again.then(|| visit.href(&format!("/auth/provider/{key}"))),
-        sign_in: visit.href("/auth/sign-in"),
+        is_link: visit.flow().links.is_some(),
+        other: match visit.flow().links {
+            Some(_) => providers::PATH.to_owned(),
+            None => visit.href("/auth/sign-in"),
+        },
     };
     visit.page_as(status, &view)
 }

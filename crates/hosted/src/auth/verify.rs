@@ -46,7 +46,11 @@ async fn act(Submission { mut visit, mut fields }: Submission) -> Outcome {
 async fn verify(visit: &mut Visit, fields: &mut Fields) -> Result<String, Rejection> {
     let email = typed_address(visit)?;
     let Some(code) = fields.code("code")? else { return Err(fields.rejection()) };
-    let from = visit.sign_in_client(KeepSignedIn::No);
+    let own = visit.session.as_ref().filter(|session| session.user().email.key() == email.key());
+    let from = own.map_or_else(
+        || visit.sign_in_client(KeepSignedIn::No),
+        |session| session.sign_in_client(visit.to_client()),
+    );
     let credential = visit.session.as_ref().map_or(Credential::Bearer(None), Credential::from);
     let proof = VerificationProof::Code(email, code);
     let entrance = visit.service().mailbox.verify_email(proof, credential, from).await?;

@@ -37,7 +37,7 @@ fn overview(person: &Person) -> Vec<State> {
         profile: Some(ProfileSummary { name: person.name.clone(), username: Some(person.username.clone()) }),
         has_password: true,
         passkeys: Some(2),
-        has_two_step: true,
+        two_step: Some(true),
         recovery_codes_left: 7,
         providers: Some(person.providers.clone()),
         sessions: sessions(person, 3),
@@ -47,7 +47,7 @@ fn overview(person: &Person) -> Vec<State> {
     let bare = || Account {
         has_password: false,
         passkeys: Some(0),
-        has_two_step: false,
+        two_step: Some(false),
         recovery_codes_left: 0,
         providers: Some(Vec::new()),
         sessions: sessions(person, 1),
@@ -58,6 +58,7 @@ fn overview(person: &Person) -> Vec<State> {
         verify: Some("/auth/verify".to_owned()),
         providers: None,
         passkeys: None,
+        two_step: None,
         profile: Some(ProfileSummary { name: String::new(), username: None }),
         ..bare()
     };

@@ -107,8 +107,9 @@ fn two_step(person: &Person) -> Vec<State> {
     let page = |state| TwoStep { state };
     let off = |has_passkey: bool| {
         let turn_on = has_passkey.then(|| form("/auth/account/two-step/on"));
-        page(TwoStepState::Off { totp: form("/auth/account/two-step/totp"), turn_on })
+        page(TwoStepState::Off { totp: Some(form("/auth/account/two-step/totp")), turn_on })
     };
+    let disabled = || page(TwoStepState::Off { totp: None, turn_on: None });
     let app = |index: u64| Totp {
         id: format!("019a2b3c-4d5e-7f60-8a9b-{index:012}"),
         name: person.thing.clone(),
@@ -129,6 +130,7 @@ fn two_step(person: &Person) -> Vec<State> {
     vec![
         State::new("two_step.off", off(false)),
         State::new("two_step.off_with_passkey", off(true)),
+        State::new("two_step.disabled", disabled()),
         State::new("two_step.turned_off", off(false)).after(Notice::TwoStepOff),
         State::new("two_step.setup", set_up()),
         State::new("two_step.setup_wrong", set_up()).at("code", Fault::InvalidSecondFactor),
@@ -163,13 +165,16 @@ fn linked(person: &Person) -> Vec<State> {
     let page = |count| Providers {
         linked: person.providers.iter().enumerate().take(count).map(one).collect(),
         available: providers(person),
+        confirm: None,
         unlink: form("/auth/account/providers/unlink"),
     };
+    let stale = Providers { confirm: Some(form("/auth/account/providers?act=confirm")), ..page(1) };
     let provider = || person.providers.first().cloned().unwrap_or_default();
     vec![
         State::new("providers", page(2)),
         State::new("providers.none", page(0)).after(Notice::ProviderUnlinked { provider: provider() }),
         State::new("providers.linked", page(1)).after(Notice::ProviderLinked { provider: provider() }),
+        State::new("providers.confirm", stale),
         State::new("providers.last", page(1)).with(Fault::LastSignInMethod),
         State::new("providers.taken", page(1)).with(Fault::IdentityTaken),
     ]

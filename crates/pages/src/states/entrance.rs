@@ -140,10 +140,17 @@ fn returns(person: &Person) -> Vec<State> {
         provider: person.providers.first().cloned().unwrap_or_default(),
         outcome,
         retry: (outcome != ProviderOutcome::Unverified).then(|| "/auth/provider/example".to_owned()),
-        sign_in: "/auth/sign-in?flow=c2VhbGVk".to_owned(),
+        is_link: false,
+        other: "/auth/sign-in?flow=c2VhbGVk".to_owned(),
+    };
+    let link = ProviderReturn {
+        is_link: true,
+        other: "/auth/account/providers".to_owned(),
+        ..provider(ProviderOutcome::Denied)
     };
     let steps = steps.into_iter().filter_map(|(name, step)| Some(State::new(name, Continue { step: step? })));
-    steps.chain(outcomes.map(|(name, outcome)| State::new(name, provider(outcome)))).collect()
+    let outcomes = outcomes.map(|(name, outcome)| State::new(name, provider(outcome)));
+    steps.chain(outcomes).chain([State::new("provider.link_denied", link)]).collect()
 }
 
 fn sign_out(person: &Person) -> Vec<State> {

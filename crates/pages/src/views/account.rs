@@ -18,7 +18,8 @@ pub struct Account {
     pub has_password: bool,
     /// Number of passkeys; `None` if passkeys are off and there is none.
     pub passkeys: Option<u64>,
-    pub has_two_step: bool,
+    /// True if two-step sign-in is on; `None` if it is off and the operator offers none.
+    pub two_step: Option<bool>,
     pub recovery_codes_left: u64,
     /// Names of linked providers; `None` if no provider is configured.
     pub providers: Option<Vec<String>>,

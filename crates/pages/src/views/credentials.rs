@@ -43,7 +43,7 @@ pub struct ChangePassword {
 /// Passkeys of the account.
 #[derive(Debug, Clone, Serialize)]
 pub struct Passkeys {
-    /// Way to add a passkey; `None` if no more can be added.
+    /// Way to add a passkey; `None` if none can be added.
     pub add: Option<AddPasskey>,
     pub list: Vec<Passkey>,
     pub rename: Form,
@@ -84,9 +84,9 @@ pub struct TwoStep {
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum TwoStepState {
     Off {
-        /// Form that begins the set-up of an authenticator app.
-        totp: Form,
-        /// Form that turns two-step sign-in on with the passkeys of the account; `None` if it has none.
+        /// Form that begins the set-up of an authenticator app; `None` if the operator switched second factors off.
+        totp: Option<Form>,
+        /// Form that turns two-step sign-in on with the passkeys of the account; `None` if it has none, or as above.
         turn_on: Option<Form>,
     },
     Setup {
@@ -129,7 +129,10 @@ pub struct Sessions {
 #[derive(Debug, Clone, Serialize)]
 pub struct Providers {
     pub linked: Vec<LinkedProvider>,
+    /// Providers that can be linked, with the links that lead to them.
     pub available: Vec<ProviderLink>,
+    /// Form that asks for the recent sign-in without which the links do not work; `None` if there was one.
+    pub confirm: Option<Form>,
     pub unlink: Form,
 }
 

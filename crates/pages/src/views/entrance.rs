@@ -69,14 +69,17 @@ pub enum ContinueStep {
     Foreign,
 }
 
-/// The return from an identity provider without a sign-in.
+/// The return from an identity provider without a sign-in, or without a link to the own account.
 #[derive(Debug, Clone, Serialize)]
 pub struct ProviderReturn {
     pub provider: String,
     pub outcome: ProviderOutcome,
     /// URL of a new attempt with the provider.
     pub retry: Option<String>,
-    pub sign_in: String,
+    /// True if the provider was to be linked to the own account.
+    pub is_link: bool,
+    /// URL of the sign-in; of the linked providers if one was to be linked.
+    pub other: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

@@ -96,6 +96,7 @@ mod pages_account;
 mod pages_account_activity;
 mod pages_account_data;
 mod pages_account_email;
+mod pages_account_link;
 mod pages_account_passkeys;
 mod pages_account_password;
 mod pages_account_profile;

@@ -111,6 +111,27 @@ both_stores! {
     }
 
     with(|b| b.pages())
+    async fn verification_of_the_own_address_keeps_the_browser_signed_in(app) {
+        for (tick, is_lasting) in [(&[("keep", "yes")][..], true), (&[], false)] {
+            let name = if is_lasting { "ada" } else { "bob" };
+            let user = app.user(name).await;
+            let browser = app.browser();
+            let page = browser.get("/auth/sign-in").await;
+            let fields = [&[("email", user.email.as_str()), ("password", PASSWORD)], tick].concat();
+            browser.submit(&page, "/auth/sign-in", &fields).await;
+            let overview = browser.get(PATH).await;
+            let page = browser.get(&link(&overview, "/auth/verify?").unwrap()).await;
+            let page = browser.follow(&browser.submit(&page, "act=send", &[]).await).await;
+            let code = app.mail_to(&user.email).await.code();
+
+            let done = browser.submit(&page, "/auth/verify", &[("code", &code)]).await;
+
+            let cookie = done.set_cookies().into_iter().find(|line| line.contains("latchkey_pages")).unwrap();
+            assert_eq!(cookie.contains("Max-Age="), is_lasting, "{cookie}");
+        }
+    }
+
+    with(|b| b.pages())
     async fn sign_in_of_another_account_says_whose_session_ended(app) {
         let (_ada, bob) = (app.user("ada").await, app.user("bob").await);
         let browser = signed_in(&app).await;

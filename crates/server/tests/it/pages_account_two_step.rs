@@ -1,5 +1,6 @@
 //! `/auth/account/two-step`: two-step sign-in of the own account on the pages.
 
+use latchkey_domain::challenge::SecondFactorPolicy;
 use latchkey_testkit::{Answer, Authenticator, Browser, PASSWORD, TestApp, both_stores, minutes, seconds};
 
 use crate::pages_account::signed_in;
@@ -43,6 +44,18 @@ both_stores! {
         let page = enter(&fresh, "/auth/sign-in", ADA, PASSWORD).await;
         let done = fresh.submit(&page, "/auth/challenge", &[("code", &authenticator.code())]).await;
         assert_in_account(&fresh, &done, ADA).await;
+    }
+
+    with(|b| b.pages().settings(|settings| settings.second_factor = SecondFactorPolicy::Off))
+    async fn nothing_leads_to_a_set_up_where_second_factors_are_off(app) {
+        let _ada = app.user("ada").await;
+        let browser = signed_in(&app).await;
+
+        let (overview, page) = (browser.get("/auth/account").await, browser.get(PATH).await);
+
+        assert!(!overview.hosted(200).contains(PATH), "{overview:?}");
+        let text = page.hosted(200);
+        assert!(text.contains("This is switched off here.") && !text.contains("<form"), "{text}");
     }
 
     with(|b| b.pages().verification_by_code())

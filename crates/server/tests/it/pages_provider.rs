@@ -11,7 +11,7 @@ const ACME: &str = "/auth/provider/acme";
 const ADA: &str = "ada@example.org";
 
 /// Goes from a page to the provider; returns its address.
-async fn leave(browser: &Browser, page: &Answer) -> String {
+pub(crate) async fn leave(browser: &Browser, page: &Answer) -> String {
     let answer = browser.get(&link(page, ACME).unwrap_or_else(|| panic!("no link: {page:?}"))).await;
     assert_eq!(answer.status, 302, "{answer:?}");
     answer.header("location").unwrap().to_owned()
@@ -23,7 +23,7 @@ fn path_of(url: &Url) -> String {
 }
 
 /// Comes back from the provider; returns the address of the pages.
-async fn landing(browser: &Browser, callback: &Url) -> String {
+pub(crate) async fn landing(browser: &Browser, callback: &Url) -> String {
     path_of(&browser.get(&path_of(callback)).await.redirected())
 }
 

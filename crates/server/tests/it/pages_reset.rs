@@ -1,6 +1,6 @@
 //! `/auth/forgot` and `/auth/reset`: a new password by a mailed code or link.
 
-use latchkey_testkit::{Answer, Browser, PASSWORD, TestApp, both_stores, minutes};
+use latchkey_testkit::{Answer, Browser, PASSWORD, TestApp, both_stores, minutes, seconds};
 
 use crate::pages_calls::plain;
 
@@ -106,7 +106,7 @@ both_stores! {
         assert_eq!((one.status, plain(&one, ADA)), (other.status, plain(&other, "eve@example.org")));
     }
 
-    with(|b| b.pages())
+    with(|b| b.pages().limits())
     async fn mail_can_be_asked_for_again(app) {
         let _ada = app.user("ada").await;
         let browser = app.browser();
@@ -120,6 +120,13 @@ both_stores! {
         assert!(page.hosted(200).contains("A new mail is on its way"), "{page:?}");
         app.run_jobs().await;
         assert_eq!(app.mail().total(), 2);
+    }
+
+    with(|b| b.pages().limits().config(|config| config.limits.mailbox.mail_recipient_pause = seconds(90)))
+    async fn wait_for_another_mail_is_that_of_the_settings(app) {
+        let page = ask(&app.browser(), ADA).await;
+
+        assert!(page.hosted(200).contains("data-after=\"90\""), "{page:?}");
     }
 
     with(|b| b.pages())

@@ -37,6 +37,26 @@ both_stores! {
         }
     }
 
+    with(|b| b.pages())
+    async fn page_of_errors_says_what_happened_what_to_do_and_the_id_of_the_request(app) {
+        let causes = [
+            ("", 400, "This request cannot be read"),
+            ("?cause=nonsense", 400, "This request cannot be read"),
+            ("?cause=bad_target", 400, "The app&#39;s request is not valid"),
+            ("?cause=bad_flow", 400, "Start again in the app"),
+            ("?cause=stale_form", 403, "Load the page again"),
+            ("?cause=forbidden", 403, "This is not allowed"),
+        ];
+        for (query, status, title) in causes {
+            let page = app.browser().get(&format!("/auth/error{query}")).await;
+
+            let text = page.hosted(status);
+            assert!(text.contains(&format!("<h1>{title}</h1>")), "{text}");
+            assert!(text.contains(page.header("x-request-id").unwrap()), "{text}");
+            assert!(text.contains("href=\"/auth/sign-in\""), "{text}");
+        }
+    }
+
     with(|b| b.pages().mode_production())
     async fn other_host_gets_a_page_of_its_own(app) {
         for host in ["evil.example", "accounts.example.org:8443", "localhost", "127.0.0.1"] {

@@ -10,7 +10,7 @@ use latchkey_service::factors::{ConfirmedTotp, FactorEnroller, TwoStepOn, TwoSte
 use latchkey_service::refusal::FACTOR_NOT_FOUND;
 use latchkey_service::sessions::PageSession;
 
-use super::{confirm, to_sign_in};
+use super::{confirm, offers_two_step, to_sign_in};
 use crate::entrance;
 use crate::errors::PageError;
 use crate::fields::Fields;
@@ -147,15 +147,16 @@ async fn view(visit: &Visit, session: &PageSession) -> Result<TwoStep, PageError
         return Ok(TwoStep { state: TwoStepState::Setup { setup } });
     }
     let account = visit.service().factors.account(session).await?;
+    let is_offered = offers_two_step(visit);
     if !account.user.has_two_step() {
-        let has_passkey = visit.service().passkeys.has_usable(&account.user);
-        let turn_on = has_passkey.then(|| form("on"));
-        return Ok(TwoStep { state: TwoStepState::Off { totp: form("begin"), turn_on } });
+        let has_passkey = is_offered && visit.service().passkeys.has_usable(&account.user);
+        let (totp, turn_on) = (is_offered.then(|| form("begin")), has_passkey.then(|| form("on")));
+        return Ok(TwoStep { state: TwoStepState::Off { totp, turn_on } });
     }
     let is_required = visit.service().settings().values.second_factor == SecondFactorPolicy::Required;
     let factors = account.factors;
     let state = TwoStepState::On {
-        add: (factors.totp.len() < MAX_TOTP_FACTORS as usize).then(|| form("begin")),
+        add: (is_offered && factors.totp.len() < MAX_TOTP_FACTORS as usize).then(|| form("begin")),
         totp: factors.totp.iter().map(shown).collect(),
         remove: form("remove"),
         codes_left: u64::from(factors.recovery_codes_left),
