@@ -30,6 +30,7 @@ const TASKS: &[Task] = &[
     ("model", "refresh rotation in a million seeded lives: model refresh", model::run),
     ("record", "every distinct exchange of the black-box suite: record FILE [--against OLDER]", record::run),
     ("client", "the tests of the TypeScript client alone", tests_task::run_client),
+    ("pages", "the tests of pages and console in a browser alone", tests_task::run_pages),
     ("deny", "bans, licenses and sources of dependencies; advisories where a database is named", deny::run),
     ("layering", "which crate may use which", layering::run),
     ("sizes", "files that grew too long", sizes::run),

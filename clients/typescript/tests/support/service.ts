@@ -25,7 +25,8 @@ const FOR_TESTS = {
   "passwords.iterations": "1",
 };
 
-function binary(): string {
+/** Path of the binary under test. */
+export function binary(): string {
   const given = process.env.LATCHKEY_BINARY;
   const built = fileURLToPath(new URL("../../../../target/debug/latchkey", import.meta.url));
   const path = given ?? built;

@@ -1,0 +1,101 @@
+// Every page in every state: for everybody (WCAG 2.2 AA), on a phone and a screen, light and dark, quiet and from one origin.
+import axe from "axe-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openBrowser } from "../../../../clients/typescript/tests/support/app.js";
+import { type Preview, startPreview } from "./preview.js";
+
+/** A look at a page: size of the window, and scheme. */
+interface Look {
+  width: number;
+  height: number;
+  colorScheme: "light" | "dark";
+}
+const phone = (colorScheme: Look["colorScheme"]): Look => ({ width: 320, height: 640, colorScheme });
+const screen = (colorScheme: Look["colorScheme"]): Look => ({ width: 1280, height: 800, colorScheme });
+
+/** Groups of states. Pages are in both languages, so that each is seen in both schemes at both sizes. */
+const GROUPS = [
+  ["en", [phone("dark"), screen("light")]],
+  ["qps", [phone("light"), screen("dark")]],
+  ["console", [phone("dark"), screen("light")]],
+] as const;
+const RULES = { type: "tag", values: ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"] } satisfies axe.RunOnly;
+/** Where the page that leads back to an app sends the browser. */
+const APP = "https://app.example.org/";
+/** Pages under check at a time. */
+const TABS = 2;
+
+let browser: Browser;
+let preview: Preview;
+beforeAll(async () => {
+  [browser, preview] = await Promise.all([openBrowser(), startPreview()]);
+});
+afterAll(() => Promise.all([browser.close(), preview.stop()]));
+
+/** Tab that loads axe with every page, and notes what a page says or fetches elsewhere. */
+async function newTab(context: BrowserContext, faults: string[]): Promise<Page> {
+  const tab = await context.newPage();
+  const note = (what: string): unknown => faults.push(`${new URL(tab.url()).pathname}: ${what}`);
+  tab.on("console", (message) => note(`console: ${message.text()}`));
+  tab.on("pageerror", (error) => note(`error: ${error.message}`));
+  tab.on("request", (request) => {
+    const isHome = request.url().startsWith(`${preview.origin}/`);
+    const isWayBack = request.isNavigationRequest() && request.url().startsWith(APP);
+    if (!isHome && !isWayBack) note(`request to ${request.url()}`);
+  });
+  return tab;
+}
+
+/** Opens a state. The page that leads back to an app stays, because there is nothing to show at the app. */
+async function open(tab: Page, path: string): Promise<void> {
+  if (!path.includes("/continue")) return void (await tab.goto(preview.origin + path));
+  await tab.route(`${APP}**`, (route) => route.fulfill({ status: 204 }));
+  await tab.goto(preview.origin + path, { waitUntil: "commit" });
+  await tab.locator("footer").waitFor();
+  await tab.unrouteAll();
+}
+
+/** Checks the page of a tab as it looks now. */
+async function check(tab: Page): Promise<string[]> {
+  // No registry has the tag of the pseudo-language.
+  const rules = { "html-lang-valid": { enabled: !tab.url().includes("/qps/") } };
+  const options = { runOnly: RULES, rules, resultTypes: ["violations"], preload: false } satisfies axe.RunOptions;
+  return tab.evaluate(async (options) => {
+    const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run(document, options);
+    const found = violations.map(({ id, nodes }) => `${id} at ${nodes.map(({ target }) => target.join(" ")).join(", ")}`);
+    const root = document.scrollingElement;
+    return root && root.scrollWidth > root.clientWidth ? [...found, "scrolls sideways"] : found;
+  }, options);
+}
+
+/** Checks states; returns all faults. */
+async function faultsOf(paths: readonly string[], looks: readonly Look[]): Promise<string[]> {
+  const faults: string[] = [];
+  // Without transitions, a change of scheme is over at once.
+  const context = await browser.newContext({ reducedMotion: "reduce" });
+  await context.addInitScript(axe.source);
+  const queue = [...paths];
+  const work = async (): Promise<void> => {
+    const tab = await newTab(context, faults);
+    for (let path = queue.shift(); path; path = queue.shift()) {
+      await open(tab, path);
+      for (const look of looks) {
+        await tab.setViewportSize(look);
+        await tab.emulateMedia(look);
+        const where = `${path}, ${look.width} px, ${look.colorScheme}`;
+        faults.push(...(await check(tab)).map((fault) => `${where}: ${fault}`));
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: TABS }, work));
+  await context.close();
+  return faults;
+}
+
+test.each(GROUPS)("states of %s are for everybody, quiet, and from one origin", async (group, looks) => {
+  const paths = preview.states[group];
+  expect(paths.length).toBeGreaterThan(100);
+
+  expect(await faultsOf(paths, looks)).toEqual([]);
+}, 600_000);
