@@ -1,6 +1,7 @@
 //! `GET /assets/{digest}/{file}`: style sheet, script, pictures and font. The digest of their contents is in the path, so
 //! browsers keep them for a year.
 
+use axum::Router;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
@@ -9,22 +10,31 @@ use http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH, REFERRER_POLICY,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use latchkey_pages::Assets;
 
 use crate::errors::PageError;
-use crate::hosted::Hosted;
-use crate::page::Page;
 
-pub(crate) const PAGE: Page = Page::new("/assets/{digest}/{file}", || get(send));
+const PATH: &str = "/assets/{digest}/{file}";
+
+/// A state that has the files. Pages and console have the same ones.
+pub(crate) trait HasAssets: Clone + Send + Sync + 'static {
+    fn assets(&self) -> &Assets;
+}
+
+/// Builds the route of the files. They are no secret, so any `Host` gets them.
+pub(crate) fn routes<S: HasAssets>() -> Router<S> {
+    Router::new().route(PATH, get(send::<S>))
+}
 
 const CORP: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 const FOREVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 
-async fn send(
-    State(hosted): State<Hosted>,
+async fn send<S: HasAssets>(
+    State(state): State<S>,
     Path((digest, file)): Path<(String, String)>,
     headers: HeaderMap,
 ) -> Result<Response, PageError> {
-    let Some(asset) = hosted.pages.assets().find(&digest, &file) else { return Err(PageError::not_found()) };
+    let Some(asset) = state.assets().find(&digest, &file) else { return Err(PageError::not_found()) };
     let tag = HeaderValue::try_from(format!("\"{digest}\"")).map_err(PageError::internal)?;
     let is_known = headers.get_all(IF_NONE_MATCH).iter().any(|known| *known == tag);
     let mut response = if is_known {

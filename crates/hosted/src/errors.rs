@@ -12,7 +12,7 @@ use http::{HeaderMap, Method, StatusCode};
 use latchkey_http::error::{ApiError, ErrorCode, codes};
 use latchkey_http::query::Query;
 use latchkey_pages::views::{ErrorCause, ErrorPage};
-use latchkey_pages::{Frame, Wait, When};
+use latchkey_pages::{Frame, TemplateError, Wait, When};
 
 use crate::hosted::Hosted;
 use crate::language;
@@ -31,10 +31,24 @@ pub(crate) struct PageError {
 
 /// Content of an error page, as a response extension. Without it, the status determines the content.
 #[derive(Clone, Default)]
-struct Shown {
+pub(crate) struct Shown {
     cause: Option<ErrorCause>,
     /// URL at which the user can continue; `None` if only the app knows it.
-    next: Option<String>,
+    pub(crate) next: Option<String>,
+}
+
+/// A request that got an error response, with that response.
+pub(crate) struct Failed<'a> {
+    pub(crate) path: &'a str,
+    /// Language of the query.
+    pub(crate) locale: Option<&'a str>,
+    pub(crate) headers: &'a HeaderMap,
+    pub(crate) response: &'a Response,
+}
+
+/// A state that renders error pages.
+pub(crate) trait ErrorPages: Clone + Send + Sync + 'static {
+    fn error_page(&self, failed: &Failed<'_>) -> Result<String, TemplateError>;
 }
 
 impl PageError {
@@ -112,7 +126,7 @@ impl IntoResponse for PageError {
 }
 
 /// Layer that replaces the body of every error response by a page.
-pub(crate) async fn show(State(hosted): State<Hosted>, request: Request, next: Next) -> Response {
+pub(crate) async fn show<S: ErrorPages>(State(state): State<S>, request: Request, next: Next) -> Response {
     let (path, headers) = (request.uri().path().to_owned(), request.headers().clone());
     let locale = Query::parse(request.uri().query().unwrap_or_default())
         .and_then(|query| query.optional("locale"))
@@ -123,41 +137,42 @@ pub(crate) async fn show(State(hosted): State<Hosted>, request: Request, next: N
     if !is_error || response.extensions().get::<IsPage>().is_some() {
         return response;
     }
-    let page = error_page(&hosted, &path, locale.as_deref(), &headers, &response);
+    let failed = Failed { path: &path, locale: locale.as_deref(), headers: &headers, response: &response };
+    let page =
+        html(response.status(), state.error_page(&failed).unwrap_or_else(|error| failed.plain(&error)));
     let page = with_headers(page, &response);
     if is_head { without_body(page) } else { page }
 }
 
-fn error_page(
-    hosted: &Hosted,
-    path: &str,
-    locale: Option<&str>,
-    headers: &HeaderMap,
-    response: &Response,
-) -> Response {
-    let shown = response.extensions().get::<Shown>().cloned().unwrap_or_default();
-    let request_id = response.headers().get("x-request-id").and_then(|id| id.to_str().ok());
-    let view = ErrorPage {
-        cause: shown.cause.unwrap_or_else(|| cause_of(response)),
-        request_id: request_id.unwrap_or_default().to_owned(),
-        next: shown.next,
-    };
-    let frame = Frame::new(path, When(hosted.service.now()));
-    let text = hosted.pages.render(language::choose(hosted, locale.as_slice(), headers), &frame, &view);
-    match text {
-        Ok(text) => html(response.status(), text),
-        Err(error) => {
-            // The operator's own error template fails to render in a case that the check at start does not cover.
-            let error: &(dyn std::error::Error + 'static) = &error;
-            tracing::error!(
-                cause = latchkey_http::error::chain_of(error),
-                "an error page cannot be rendered"
-            );
-            html(
-                response.status(),
-                format!("<!doctype html>\n<title>{0}</title>\n<p>{0}</p>\n", response.status()),
-            )
-        }
+impl ErrorPages for Hosted {
+    fn error_page(&self, failed: &Failed<'_>) -> Result<String, TemplateError> {
+        let view =
+            ErrorPage { cause: failed.cause(), request_id: failed.request_id(), next: failed.shown().next };
+        let frame = Frame::new(failed.path, When(self.service.now()));
+        let language = language::choose(self, failed.locale.as_slice(), failed.headers);
+        self.pages.render(language, &frame, &view)
+    }
+}
+
+impl Failed<'_> {
+    pub(crate) fn shown(&self) -> Shown {
+        self.response.extensions().get::<Shown>().cloned().unwrap_or_default()
+    }
+
+    pub(crate) fn cause(&self) -> ErrorCause {
+        self.shown().cause.unwrap_or_else(|| cause_of(self.response))
+    }
+
+    pub(crate) fn request_id(&self) -> String {
+        let id = self.response.headers().get("x-request-id").and_then(|id| id.to_str().ok());
+        id.unwrap_or_default().to_owned()
+    }
+
+    /// The operator's own error template fails to render in a case that the check at start does not cover.
+    fn plain(&self, error: &TemplateError) -> String {
+        let error: &(dyn std::error::Error + 'static) = error;
+        tracing::error!(cause = latchkey_http::error::chain_of(error), "an error page cannot be rendered");
+        format!("<!doctype html>\n<title>{0}</title>\n<p>{0}</p>\n", self.response.status())
     }
 }
 

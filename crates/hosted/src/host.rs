@@ -5,21 +5,20 @@ use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http::header::HOST;
-use latchkey_http::settings::HttpSettings;
+use latchkey_http::settings::{HttpSettings, RouterState};
 use url::{Host, Url};
 
 use crate::errors::PageError;
-use crate::hosted::Hosted;
 
 /// Layer that answers 421 to a request for another host.
-pub(crate) async fn check(State(hosted): State<Hosted>, request: Request, next: Next) -> Response {
+pub(crate) async fn check<S: RouterState>(State(state): State<S>, request: Request, next: Next) -> Response {
     let mut named = request.headers().get_all(HOST).iter();
     let host = match (named.next(), named.next()) {
         (Some(host), None) => host.to_str().ok(),
         (None, _) => request.uri().authority().map(http::uri::Authority::as_str),
         (Some(_), Some(_)) => None,
     };
-    if host.is_some_and(|host| is_own(host, &hosted.settings)) {
+    if host.is_some_and(|host| is_own(host, state.http_settings())) {
         return next.run(request).await;
     }
     PageError::wrong_host().into_response()

@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use latchkey_http::cookies::Cookie;
 use latchkey_http::settings::{HttpSettings, RouterState};
-use latchkey_pages::Pages;
+use latchkey_pages::{Assets, Pages};
 use latchkey_service::Service;
 use latchkey_service::entropy::Entropy;
 
+use crate::assets::HasAssets;
+use crate::console::Console;
 use crate::keys::PageKeys;
 
 /// The state that all handlers of pages share. Cloning it is cheap.
@@ -20,6 +22,8 @@ pub struct Hosted {
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) keys: Arc<PageKeys>,
     pub(crate) cookies: Arc<Cookies>,
+    /// URL of the console, for the start page; `None` if it is off.
+    pub(crate) console: Option<Arc<str>>,
 }
 
 /// The cookies of the pages.
@@ -62,7 +66,18 @@ impl Hosted {
             codes: cookie("latchkey_codes"),
             sign_up: Cookie::sign_up(&settings),
         };
-        Self { service, settings, pages, entropy, keys, cookies: Arc::new(cookies) }
+        Self { service, settings, pages, entropy, keys, cookies: Arc::new(cookies), console: None }
+    }
+
+    pub(crate) fn with_console(self, console: Option<&Console>) -> Self {
+        let url = console.map(|console| format!("{}/console", console.settings.public_origin()));
+        Self { console: url.map(Into::into), ..self }
+    }
+}
+
+impl HasAssets for Hosted {
+    fn assets(&self) -> &Assets {
+        self.pages.assets()
     }
 }
 

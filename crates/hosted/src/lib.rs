@@ -18,6 +18,7 @@ mod assets;
 mod auth;
 mod browser;
 mod ceremony;
+mod console;
 mod entrance;
 mod errors;
 mod fields;
@@ -39,6 +40,7 @@ mod start;
 mod submission;
 mod visit;
 
+pub use console::{Console, ConsoleParts, Entry};
 pub use hosted::Hosted;
 pub use keys::PageKeys;
-pub use router::{own_targets, router};
+pub use router::{Routers, own_targets, routers};

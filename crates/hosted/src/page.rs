@@ -4,15 +4,16 @@ use axum::routing::MethodRouter;
 
 use crate::hosted::Hosted;
 
-/// A page: a path with the handlers of its methods. `list.rs` lists all pages.
-pub(crate) struct Page {
+/// A page: a path with the handlers of its methods. `list.rs` lists the pages of `/auth`, `console/list.rs` those of the
+/// console. `S` is the state that their handlers share.
+pub(crate) struct Page<S = Hosted> {
     pub(crate) path: &'static str,
     /// Handlers by method: `|| get(show).post(act)`. axum answers `HEAD` with the handler of `GET`.
-    pub(crate) methods: fn() -> MethodRouter<Hosted>,
+    pub(crate) methods: fn() -> MethodRouter<S>,
 }
 
-impl Page {
-    pub(crate) const fn new(path: &'static str, methods: fn() -> MethodRouter<Hosted>) -> Self {
+impl<S> Page<S> {
+    pub(crate) const fn new(path: &'static str, methods: fn() -> MethodRouter<S>) -> Self {
         Self { path, methods }
     }
 }

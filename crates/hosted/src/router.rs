@@ -1,11 +1,14 @@
-//! The router of the pages, built from their list.
+//! The router of the pages, built from their list, and the routers of the listeners.
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::any;
 use latchkey_domain::redirect::RedirectEntry;
+use latchkey_http::app::App;
 use latchkey_http::middleware::Middleware;
+use latchkey_http::router::{health, router as api};
 
+use crate::console::{self, Console};
 use crate::errors::{self, PageError};
 use crate::hosted::Hosted;
 use crate::list::PAGES;
@@ -24,14 +27,49 @@ pub fn own_targets(origin: &str) -> Vec<RedirectEntry> {
     TARGETS.iter().filter_map(|path| RedirectEntry::parse(&format!("{origin}{path}")).ok()).collect()
 }
 
-/// Builds the routes of all pages, wrapped in the middleware. The start page exists only in
-/// development.
-pub fn router(hosted: Hosted, middleware: &Middleware) -> Router {
+/// The routers of the listeners.
+pub struct Routers {
+    /// API and pages, and the console if it has no listener of its own.
+    pub main: Router,
+    /// The console alone, for its own listener.
+    pub console: Option<Router>,
+}
+
+/// Builds the routers. `pages` and `console` are `None` if they are off.
+pub fn routers(
+    app: App,
+    pages: Option<Hosted>,
+    console: Option<Console>,
+    middleware: &Middleware,
+) -> Routers {
+    let api = middleware.wrap(api(app.clone()));
+    let has_pages = pages.is_some();
+    let pages = pages.map(|pages| router(pages.with_console(console.as_ref()), middleware));
+    let main = pages.unwrap_or_default().merge(api);
+    match console {
+        Some(console) if console.has_own_listener() => {
+            let files = console::files(console.clone(), middleware);
+            let health = middleware.wrap(health(app));
+            let own = console::router(console, middleware).merge(files).merge(health);
+            Routers { main, console: Some(own) }
+        }
+        Some(console) => {
+            let files = (!has_pages).then(|| console::files(console.clone(), middleware));
+            let main = console::router(console, middleware).merge(files.unwrap_or_default()).merge(main);
+            Routers { main, console: None }
+        }
+        None => Routers { main, console: None },
+    }
+}
+
+/// Builds the routes of all pages, wrapped in the middleware. The start page exists only in development.
+fn router(hosted: Hosted, middleware: &Middleware) -> Router {
     let start = hosted.settings.development.then_some(&start::PAGE);
-    let pages = PAGES.iter().copied().chain([&assets::PAGE]).chain(start);
+    let pages = PAGES.iter().copied().chain(start);
     let routes = pages.fold(Router::new(), |routes, page| routes.route(page.path, (page.methods)()));
     let unknown = || any(async || PageError::not_found());
     let routes = UNKNOWN.into_iter().fold(routes, |routes, path| routes.route(path, unknown()));
-    let routes = routes.layer(from_fn_with_state(hosted.clone(), host::check)).with_state(hosted.clone());
-    middleware.for_pages().wrap(routes).layer(from_fn_with_state(hosted, errors::show))
+    let routes = routes.layer(from_fn_with_state(hosted.clone(), host::check::<Hosted>));
+    let routes = routes.merge(assets::routes()).with_state(hosted.clone());
+    middleware.for_pages().wrap(routes).layer(from_fn_with_state(hosted, errors::show::<Hosted>))
 }

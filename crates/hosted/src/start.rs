@@ -26,8 +26,10 @@ async fn show(State(hosted): State<Hosted>, query: Query, headers: HeaderMap) ->
 
 fn view(hosted: &Hosted) -> Start {
     let links = [("pages", "/auth/sign-in"), ("inbox", "/dev/mail"), ("api", "/openapi.json")];
+    let mut links = links.map(|(name, path)| (name, path.to_owned())).to_vec();
+    links.extend(hosted.console.as_ref().map(|url| ("console", url.to_string())));
     Start {
-        links: links.map(|(name, path)| (name, path.to_owned())).to_vec(),
+        links,
         command: format!(
             "curl {}/api/auth/users -H 'content-type: application/json' \\\n  \
              -d '{{\"email\": \"ada@example.org\", \"password\": \"correct horse battery\"}}'",

@@ -9,7 +9,8 @@ use std::net::{IpAddr, SocketAddr};
 use axum::extract::FromRequestParts;
 use http::header::{ACCEPT_LANGUAGE, HOST, HeaderName, ORIGIN, USER_AGENT};
 use http::request::Parts;
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, Request, StatusCode};
+use ipnet::IpNet;
 use latchkey_domain::client::{Client, ClientAddress, ClientType, LONGEST_USER_AGENT};
 use latchkey_domain::locale::Locale;
 
@@ -90,6 +91,13 @@ impl ClientInfo {
     }
 }
 
+/// True if the client of a request is in one of these networks.
+pub fn is_from<B>(networks: &[IpNet], request: &Request<B>, settings: &HttpSettings) -> bool {
+    let peer = request.extensions().get::<PeerAddr>();
+    let address = peer.map(|peer| client_address(peer.0.ip(), request.headers(), &settings.trusted_proxies));
+    address.is_some_and(|address| is_trusted(address, networks))
+}
+
 impl<S: RouterState> FromRequestParts<S> for ClientInfo {
     type Rejection = ApiError;
 
@@ -142,8 +150,6 @@ fn user_agent(bytes: &[u8]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used)]
-    use http::Request;
-
     use super::*;
 
     fn client(request: http::request::Builder) -> Result<ClientInfo> {

@@ -66,6 +66,12 @@ impl Cookie {
         Self::named(settings, HOST_PREFIX, name, "/")
     }
 
+    /// Describes the cookie of console sessions: like [`Self::of_pages`], but no other site's link or form sends it.
+    #[must_use]
+    pub fn of_console(settings: &HttpSettings, name: &str) -> Self {
+        Self { same_site: "Strict", ..Self::of_pages(settings, name) }
+    }
+
     fn new(settings: &HttpSettings, suffix: &str, path: &'static str) -> Self {
         Self::named(settings, SECURE_PREFIX, &format!("{}{suffix}", settings.cookie_name), path)
     }
@@ -228,6 +234,13 @@ mod tests {
             pages("http://localhost:8700", true),
             "latchkey_browser_8700=abc; Path=/; HttpOnly; SameSite=Lax"
         );
+    }
+
+    #[test]
+    fn cookie_of_the_console_is_sent_by_its_own_pages_alone() {
+        let settings = HttpSettings::new("https://id.example.org".parse().unwrap(), false);
+        let cookie = Cookie::of_console(&settings, "latchkey_console").set_until_closed("abc").unwrap();
+        assert_eq!(cookie, "__Host-latchkey_console=abc; Path=/; HttpOnly; Secure; SameSite=Strict");
     }
 
     #[test]

@@ -78,6 +78,12 @@ impl Middleware {
         Self { has_cors: false, ..self.clone() }
     }
 
+    /// Returns the same middleware for pages at another public URL, without CORS.
+    #[must_use]
+    pub fn for_pages_at(&self, settings: Arc<HttpSettings>) -> Self {
+        Self { settings, ..self.for_pages() }
+    }
+
     /// Wraps a finished router, its 404 and 405 responses included. All steps of the middleware are one tower layer,
     /// because each layer of a router costs every request two boxed futures and a clone of the layers inside it.
     pub fn wrap(&self, router: Router) -> Router {

@@ -11,8 +11,17 @@ use crate::endpoint::{Access, Endpoint};
 /// Builds the routes of all endpoints. The pages under `/dev` are included in development mode only.
 /// [`crate::middleware::Middleware::wrap`] adds the middleware.
 pub fn router(app: App) -> Router {
+    routes(app, |_| true)
+}
+
+/// Builds the routes of `/health` alone, for a listener of its own.
+pub fn health(app: App) -> Router {
+    routes(app, |endpoint| endpoint.path.starts_with("/health/"))
+}
+
+fn routes(app: App, is_wanted: fn(&Endpoint) -> bool) -> Router {
     let mut paths: Vec<(&str, Vec<&Endpoint>)> = Vec::new();
-    for endpoint in api::endpoints() {
+    for endpoint in api::endpoints().filter(|endpoint| is_wanted(endpoint)) {
         if endpoint.access == Access::Development && !app.settings.development {
             continue;
         }

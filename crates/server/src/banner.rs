@@ -38,6 +38,10 @@ pub fn banner(
     if is_inbox {
         line("Inbox", &format!("{origin}/dev/mail"));
     }
+    if settings.console.enabled {
+        let url = settings.console.public_url.as_str().trim_end_matches('/');
+        line("Console", &format!("{url}/console"));
+    }
     if settings.server.is_development() {
         line("API", &format!("{origin}/openapi.json"));
     }

@@ -17,6 +17,7 @@ pub mod banner;
 pub mod cli;
 pub mod commands;
 pub mod data_folder;
+mod listeners;
 pub mod logging;
 pub mod preflight;
 pub mod serve;

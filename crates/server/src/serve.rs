@@ -1,26 +1,25 @@
 //! Command `latchkey serve`: start, listeners and shutdown. The workers are in [`crate::workers`].
 
 use std::io::{self, Write};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use latchkey_hosted::Hosted;
+use latchkey_hosted::{Console, ConsoleParts, Hosted, Routers, routers};
 use latchkey_http::app::App;
 use latchkey_http::middleware::Middleware;
 use latchkey_http::origin::OriginPolicy;
-use latchkey_http::readiness_gate::{ReadinessGate, not_ready};
-use latchkey_http::router::router;
-use latchkey_pages::Pages;
+use latchkey_http::readiness_gate::not_ready;
+use latchkey_pages::{Pages, console};
 use latchkey_service::Service;
 use latchkey_service::entropy::SystemEntropy;
-use tokio::net::TcpListener;
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::banner::banner;
+use crate::listeners::{Gates, Listeners};
 use crate::settings::{MailTransport, Settings, StorageUrl, passkey_origin_warnings, redirect_warnings};
 use crate::signals::Endings;
 use crate::storage::Unreachable;
@@ -41,8 +40,13 @@ pub enum ServeError {
     #[error(transparent)]
     Wiring(#[from] WiringError),
     /// The service cannot listen on the configured address.
-    #[error("server.bind: cannot listen on {address}: {source}")]
-    Bind { address: SocketAddr, source: io::Error },
+    #[error("{key}: cannot listen on {address}: {source}")]
+    Bind {
+        /// Key of the setting with the address.
+        key: &'static str,
+        address: SocketAddr,
+        source: io::Error,
+    },
     /// Signal handlers cannot be installed.
     #[error("signals cannot be received: {0}")]
     Signals(io::Error),
@@ -52,47 +56,55 @@ pub enum ServeError {
 /// is reachable, all requests get 503.
 pub async fn serve(settings: Settings) -> Result<(), ServeError> {
     let stop_signal = stop_signal().map_err(ServeError::Signals)?;
-    let listeners = listen(&settings).await?;
-    let addresses: Vec<_> = listeners.iter().filter_map(|listener| listener.local_addr().ok()).collect();
+    let listeners = Listeners::open(&settings).await?;
+    let addresses = listeners.addresses();
     let settings = match addresses.first() {
-        Some(address) => settings.bound_to(*address),
+        Some(address) => settings.bound_to(*address, listeners.console_addresses().first().copied()),
         None => settings,
     };
     for warning in settings.warnings() {
         tracing::warn!("{warning}");
     }
 
-    let pages = wiring::pages(&settings)?.map(Arc::new);
+    let templates = Rendering {
+        pages: wiring::pages(&settings)?.map(Arc::new),
+        console: wiring::console(&settings)?.map(Arc::new),
+    };
     let mut assembling = pin!(assemble(&settings, Unreachable::Wait));
     let Ok(assembly) = timeout(SHORT_WAIT, &mut assembling).await else {
-        return serve_closed(&settings, pages, listeners, &addresses, assembling, stop_signal).await;
+        return serve_closed(&settings, templates, listeners, &addresses, assembling, stop_signal).await;
     };
     let assembly = assembly?;
-    let routes = layered_router(&assembly, &settings, pages);
+    let routes = layered_routers(&assembly, &settings, templates);
     let running = Running::start(&settings, &addresses, assembly).await;
-    latchkey_http::serve::serve(listeners, routes, serve_settings(&settings), stop_signal).await;
+    listeners.serve(routes, serve_settings(&settings), stop_signal).await;
     running.end().await;
     Ok(())
+}
+
+/// The compiled templates; `None` of what is off.
+struct Rendering {
+    pages: Option<Arc<Pages>>,
+    console: Option<Arc<console::Console>>,
 }
 
 /// Answers 503 until the database is open and the service is built, then passes requests to the service.
 async fn serve_closed(
     settings: &Settings,
-    pages: Option<Arc<Pages>>,
-    listeners: Vec<TcpListener>,
+    templates: Rendering,
+    listeners: Listeners,
     addresses: &[SocketAddr],
     assembling: impl Future<Output = Result<Assembly, WiringError>>,
     stop_signal: impl Future<Output = ()>,
 ) -> Result<(), ServeError> {
     let listening: Vec<_> = addresses.iter().map(ToString::to_string).collect();
     tracing::info!(listening = listening.join(", "), "answering 503 until the database is there");
-    let gate = ReadinessGate::default();
-    let routes = gate.before(unready_router(settings));
+    let gates = Gates::default();
+    let routes = gates.before(&unready_router(settings));
     let (close, closed) = oneshot::channel::<()>();
-    let server =
-        tokio::spawn(latchkey_http::serve::serve(listeners, routes, serve_settings(settings), async {
-            let _ = closed.await; // an error means that the sender is gone, which ends the service too
-        }));
+    let server = tokio::spawn(listeners.serve(routes, serve_settings(settings), async {
+        let _ = closed.await; // an error means that the sender is gone, which ends the service too
+    }));
 
     let mut stop_signal = pin!(stop_signal);
     let outcome = tokio::select! {
@@ -103,7 +115,7 @@ async fn serve_closed(
         Ok(Some(assembly)) => {
             // The readiness gate opens before the banner is printed: once the banner says "ready", requests must
             // succeed.
-            gate.open(layered_router(&assembly, settings, pages));
+            gates.open(layered_routers(&assembly, settings, templates));
             let running = Running::start(settings, addresses, assembly).await;
             stop_signal.await;
             Some(running)
@@ -230,7 +242,7 @@ fn unready_router(settings: &Settings) -> axum::Router {
     Middleware::new(http, origins, Arc::new(new_request_id)).without_proxy_warning().wrap(not_ready())
 }
 
-fn layered_router(assembly: &Assembly, settings: &Settings, pages: Option<Arc<Pages>>) -> axum::Router {
+fn layered_routers(assembly: &Assembly, settings: &Settings, templates: Rendering) -> Routers {
     let app = App::new(
         Arc::clone(&assembly.service),
         http_settings(settings),
@@ -238,7 +250,7 @@ fn layered_router(assembly: &Assembly, settings: &Settings, pages: Option<Arc<Pa
     );
     let middleware =
         Middleware::new(Arc::clone(&app.settings), app.origins.clone(), Arc::new(new_request_id));
-    let hosted = pages.map(|pages| {
+    let pages = templates.pages.map(|pages| {
         Hosted::new(
             Arc::clone(&assembly.service),
             Arc::clone(&app.settings),
@@ -247,35 +259,23 @@ fn layered_router(assembly: &Assembly, settings: &Settings, pages: Option<Arc<Pa
             Arc::clone(&assembly.page_keys),
         )
     });
-    let pages = hosted.map(|hosted| latchkey_hosted::router(hosted, &middleware)).unwrap_or_default();
-    pages.merge(middleware.wrap(router(app)))
+    let console = templates.console.map(|templates| {
+        Console::new(ConsoleParts {
+            service: Arc::clone(&assembly.service),
+            settings: Arc::clone(&app.settings),
+            templates,
+            entropy: Arc::new(SystemEntropy),
+            keys: Arc::clone(&assembly.page_keys),
+            entry: wiring::console_entry(settings),
+        })
+    });
+    routers(app, pages, console, &middleware)
 }
 
 /// Makes a request id (UUID v4). The generator uses the operating system only for its seed, see ADR 0025.
 #[expect(clippy::disallowed_methods, reason = "a request id decides nothing; tests inject their own")]
 fn new_request_id() -> uuid::Uuid {
     uuid::Uuid::new_v4()
-}
-
-/// Listens on `server.bind`. In development mode a loopback address gets a second listener on the other IP version,
-/// because `localhost` may resolve to either.
-async fn listen(settings: &Settings) -> Result<Vec<TcpListener>, ServeError> {
-    let address = settings.server.bind;
-    let listener = TcpListener::bind(address).await.map_err(|source| ServeError::Bind { address, source })?;
-    let port = listener.local_addr().map_or(address.port(), |bound| bound.port());
-    let mut listeners = vec![listener];
-    let other = match address.ip() {
-        IpAddr::V4(ip) if ip == Ipv4Addr::LOCALHOST => Some(IpAddr::V6(Ipv6Addr::LOCALHOST)),
-        IpAddr::V6(ip) if ip == Ipv6Addr::LOCALHOST => Some(IpAddr::V4(Ipv4Addr::LOCALHOST)),
-        _ => None,
-    };
-    if let Some(other) = other.filter(|_| settings.server.is_development()) {
-        match TcpListener::bind((other, port)).await {
-            Ok(listener) => listeners.push(listener),
-            Err(error) => tracing::warn!(%other, port, %error, "the other loopback cannot be listened on"),
-        }
-    }
-    Ok(listeners)
 }
 
 /// Returns a future that completes at the first signal that ends the service. Signal handlers are installed at once, so

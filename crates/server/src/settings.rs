@@ -40,7 +40,7 @@ use std::path::Path;
 
 use latchkey_service::settings::EditableSettings;
 use latchkey_service::{Lifetimes, LimitsConfig};
-use latchkey_settings::{Entries, Entry, Fallback, Group, Groups, Item, Problems, Reader, text_of};
+use latchkey_settings::{Entries, Entry, Fallback, Group, Groups, Item, Problems, Reader, Value, text_of};
 pub use latchkey_settings::{Problem, Secret, SettingsError, Source};
 
 pub use admin::AdminSettings;
@@ -173,7 +173,7 @@ impl Settings {
         auth::check_limits(&self.limits.passwords, problems);
         self.postgres.check(server.request_timeout, problems);
         self.admin.check(server.secret.as_ref(), problems);
-        self.console.check(server.mode, problems);
+        self.console.check(server, problems);
     }
 
     /// True if a file, the environment or the command line sets this key (`section.key`). An admin cannot change it
@@ -228,12 +228,21 @@ impl Settings {
     }
 
     /// Sets the port of the public URL to the bound one, if the URL is derived from `server.bind`. They differ if port
-    /// 0 was configured, which takes any free port.
+    /// 0 was configured, which takes any free port. The same holds for the console; `console` is the address of its own
+    /// listener.
     #[must_use]
-    pub fn bound_to(mut self, address: SocketAddr) -> Self {
+    pub fn bound_to(mut self, address: SocketAddr, console: Option<SocketAddr>) -> Self {
         if !self.pinned("server.public_url") {
             // Fails only for a URL without a host, and a derived URL has one.
             let _ = self.server.public_url.set_port(Some(address.port()));
+        }
+        if !self.pinned("console.public_url") {
+            match console.filter(|_| self.server.is_development()) {
+                Some(console) => {
+                    let _ = self.console.public_url.set_port(Some(console.port())); // as above
+                }
+                None => self.console.public_url.clone_from(&self.server.public_url),
+            }
         }
         self
     }
@@ -252,6 +261,12 @@ fn derive(entries: &mut Entries) {
 
 fn in_development(entries: &Entries) -> bool {
     text_of(entries, "server.mode") == "development"
+}
+
+/// Default of what is on in development and off in production.
+#[expect(clippy::unnecessary_wraps, reason = "the form of a derived default")]
+fn only_in_development(entries: &Entries) -> Option<Value> {
+    Some(Value::Boolean(in_development(entries)))
 }
 
 fn data_folder(entries: &Entries) -> &str {

@@ -23,6 +23,7 @@ use latchkey_settings::{Group, defaults};
 use url::Url;
 
 use crate::app::TestApp;
+use crate::console::ConsolePlan;
 use crate::storage::Storage;
 use crate::time::seconds;
 
@@ -62,6 +63,7 @@ pub struct TestAppBuilder {
     pub(crate) mail: MailTransport,
     pub(crate) oauth: OAuthParts,
     pub(crate) has_pages: bool,
+    pub(crate) console: Option<ConsolePlan>,
     pub(crate) seed: u64,
 }
 
@@ -81,6 +83,7 @@ impl Default for TestAppBuilder {
             mail: MailTransport::Memory,
             oauth: OAuthParts { outbound: outbound(), ..OAuthParts::default() },
             has_pages: false,
+            console: None,
             seed: 1,
         }
     }

@@ -5,15 +5,14 @@ use std::net::TcpListener as StdListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use latchkey_hosted::{Hosted, PageKeys};
+use latchkey_hosted::{Console, ConsoleParts, Entry, Hosted, PageKeys, routers};
 use latchkey_http::app::App;
 use latchkey_http::middleware::Middleware;
-use latchkey_http::router::router;
 use latchkey_http::serve::serve;
 use latchkey_mail::{
     FileTransport, MemoryTransport, SmtpSettings, SmtpTransport, Templates, TlsMode, Transport,
 };
-use latchkey_pages::{Languages, Links, Pages, Site, Theme};
+use latchkey_pages::{Languages, Links, Pages, Site, Theme, console as templates};
 use latchkey_service::secrets::ServerSecret;
 use latchkey_service::settings::BaseSettings;
 use latchkey_service::{Mailer, Service, ServiceParts};
@@ -23,6 +22,7 @@ use tokio::task::JoinHandle;
 use uuid::Uuid;
 
 use crate::builder::{MailTransport, TestAppBuilder};
+use crate::console::{ConsolePlan, Listener};
 use crate::entropy::SeededEntropy;
 use crate::storage::Data;
 use crate::time::ManualClock;
@@ -72,18 +72,31 @@ impl Instance {
         let app = App::new(Arc::clone(&service), plan.http.clone(), plan.cors_origins.clone());
         let middleware =
             Middleware::new(Arc::clone(&app.settings), app.origins.clone(), Arc::new(counted_ids()));
-        let pages = plan.has_pages.then(|| {
-            let secret = ServerSecret::new(SECRET.to_vec()).unwrap();
+        let secret = ServerSecret::new(SECRET.to_vec()).unwrap();
+        let keys = Arc::new(PageKeys::derive(&secret).expect("keys"));
+        let hosted = plan.has_pages.then(|| {
             Hosted::new(
                 Arc::clone(&service),
                 Arc::clone(&app.settings),
                 Arc::new(pages()),
                 Arc::new(restart_state.entropy.clone()),
-                Arc::new(PageKeys::derive(&secret).expect("keys")),
+                Arc::clone(&keys),
             )
         });
-        let pages = pages.map(|pages| latchkey_hosted::router(pages, &middleware)).unwrap_or_default();
-        let router = pages.merge(middleware.wrap(router(app)));
+        let console = plan.console.as_ref().map(|console_plan| {
+            Console::new(ConsoleParts {
+                service: Arc::clone(&service),
+                settings: Arc::clone(&app.settings),
+                templates: Arc::new(console()),
+                entropy: Arc::new(restart_state.entropy.clone()),
+                keys,
+                entry: entry(plan, console_plan),
+            })
+        });
+        let routers = routers(app, hosted, console, &middleware);
+        let listener = plan.console.as_ref().and_then(|console| console.listener);
+        let is_own = listener == Some(Listener::Console);
+        let router = routers.console.filter(|_| is_own).unwrap_or(routers.main);
 
         let listener = TcpListener::from_std(restart_state.socket.try_clone().unwrap()).unwrap();
         let (stop, stopped) = oneshot::channel();
@@ -125,6 +138,23 @@ fn base_settings(plan: &TestAppBuilder) -> BaseSettings {
 fn pages() -> Pages {
     let site = Site { name: "Latchkey".to_owned(), links: Links::default() };
     Pages::new(site, &Theme::default(), Languages::built_in().with_pseudo()).expect("templates")
+}
+
+fn entry(plan: &TestAppBuilder, console: &ConsolePlan) -> Entry {
+    Entry {
+        public_url: console.public_url.clone().unwrap_or_else(|| plan.http.public_url.clone()),
+        allowed_networks: console.allowed_networks.clone(),
+        has_own_listener: console.listener.is_some(),
+    }
+}
+
+fn console() -> templates::Console {
+    let instance = templates::Instance {
+        name: "Latchkey".to_owned(),
+        mode: templates::Mode::Development,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    templates::Console::new(&instance, &Theme::default()).expect("templates")
 }
 
 /// Returns a generator of sequential request ids, which does not use the test's random numbers.

@@ -11,7 +11,7 @@
 //! | [`passkeys`] | browser and authenticator in software; users with a passkey |
 //! | [`mails`] | mailbox |
 //! | [`provider`], [`visitor`] | misbehaving identity provider; minimal browser |
-//! | [`browser`] | browser for the hosted pages |
+//! | [`browser`], [`console`] | browser for the hosted pages; the console of operators |
 //! | [`time`], [`entropy`] | manual clock, deterministic randomness |
 #![allow(
     clippy::unwrap_used,
@@ -28,6 +28,7 @@ pub mod authenticator;
 pub mod browser;
 pub mod builder;
 pub mod client;
+pub mod console;
 pub mod entropy;
 pub mod instance;
 pub mod macros;
@@ -49,6 +50,7 @@ pub use authenticator::{Authenticator, totp_code};
 pub use browser::Browser;
 pub use builder::{ADMIN_KEY, ANON_KEY, PASSWORD, TestAppBuilder};
 pub use client::Client;
+pub use console::Listener;
 pub use latchkey_service::settings::{EmailMethod, EmailSignIn};
 pub use latchkey_store_suite::cluster as postgres;
 pub use mails::{Mail, MailReader};

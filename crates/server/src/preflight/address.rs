@@ -1,4 +1,4 @@
-//! Check of the listen address: this machine has it, and this user may bind to it.
+//! Check of the listen addresses: this machine has them, and this user may bind to them.
 
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
@@ -9,16 +9,22 @@ use super::{Bad, Findings};
 use crate::settings::Settings;
 
 pub(super) fn inspect(settings: &Settings, bad: &Bad<'_>, findings: &mut Findings) {
-    if bad.has("server.bind") {
-        return;
+    let console = settings.console.bind.filter(|_| settings.console.enabled);
+    let addresses = [("server.bind", Some(settings.server.bind)), ("console.bind", console)];
+    for (key, address) in addresses {
+        if let Some(address) = address.filter(|_| !bad.has(key)) {
+            inspect_one(key, address, findings);
+        }
     }
-    let address = settings.server.bind;
+}
+
+fn inspect_one(key: &str, address: SocketAddr, findings: &mut Findings) {
     let Err(error) = bind(address) else { return };
     match error.kind() {
         // A warning, not a problem: `config check` is often run beside the running service, above all
         // before an upgrade.
         ErrorKind::AddrInUse => findings.warnings.push(format!(
-            "server.bind: {address} is in use, by the running service or by another program; a start fails while it is"
+            "{key}: {address} is in use, by the running service or by another program; a start fails while it is"
         )),
         kind => {
             let remedy = match kind {
@@ -26,7 +32,7 @@ pub(super) fn inspect(settings: &Settings, bad: &Bad<'_>, findings: &mut Finding
                 ErrorKind::PermissionDenied => "name a port from 1024 on, or give the service CAP_NET_BIND_SERVICE",
                 _ => "name another",
             };
-            findings.refuse("server.bind", format!("cannot listen on {address}: {error}; {remedy}"));
+            findings.refuse(key, format!("cannot listen on {address}: {error}; {remedy}"));
         }
     }
 }

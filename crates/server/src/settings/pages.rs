@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use latchkey_pages::{Address, Colour, ColourScheme, Font, Layout, Radius, Theme};
-use latchkey_settings::{Entries, Kind, Reader, Value, settings};
+use latchkey_settings::{Kind, Reader, settings};
 
-use super::{Settings, in_development};
+use super::{Settings, only_in_development};
 
 settings! {
     /// Settings of section `pages`.
@@ -110,11 +110,6 @@ pub(super) fn warnings(settings: &Settings) -> Vec<String> {
         )
     };
     adjustments.iter().map(warning).collect()
-}
-
-#[expect(clippy::unnecessary_wraps, reason = "the form of a derived default")]
-fn only_in_development(entries: &Entries) -> Option<Value> {
-    Some(Value::Boolean(in_development(entries)))
 }
 
 fn read_link(reader: &mut Reader<'_>, key: &'static str) -> Option<Address> {

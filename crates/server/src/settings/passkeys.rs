@@ -27,9 +27,10 @@ settings! {
         "passkeys.rp_id" => rp_id: Option<String> | read_rp_id = public_host, "accounts.example.com";
         /// The origins whose pages and apps may register and use passkeys, compared exactly: https, http on localhost
         /// only, or "android:apk-key-hash:" with the SHA-256 of the signing certificate in base64url. Empty: those of
-        /// server.public_url, server.cors_origins and the entries of auth.allowed_redirect_urls without a wildcard;
-        /// development adds every port of http://localhost. GET /.well-known/webauthn lists the https ones outside of
-        /// passkeys.rp_id; browsers take five registrable names from it.
+        /// server.public_url, of console.public_url, of server.cors_origins and of the entries of
+        /// auth.allowed_redirect_urls without a wildcard; development adds every port of http://localhost. GET
+        /// /.well-known/webauthn lists the https ones outside of passkeys.rp_id; browsers take five registrable names
+        /// from it.
         "passkeys.origins" => origins: Vec<String> [Kind::List] | read_origins = [];
     }
 }
@@ -39,11 +40,12 @@ impl Settings {
     #[must_use]
     pub fn relying_party(&self) -> RelyingParty {
         let own = self.server.public_url.origin().ascii_serialization();
+        let console = (self.console.enabled && self.console_has_passkeys()).then(|| self.console.origin());
         let listed = self.server.cors_origins.iter().cloned();
         RelyingParty {
             id: self.passkeys.rp_id.as_deref().map(RpId::new),
             origins: self.passkeys.origins.clone(),
-            cors_origins: std::iter::once(own).chain(listed).collect(),
+            cors_origins: std::iter::once(own).chain(console).chain(listed).collect(),
             any_localhost: self.server.is_development(),
         }
     }

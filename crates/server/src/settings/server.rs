@@ -13,6 +13,7 @@ use super::{in_development, origin};
 
 /// Minimum length of `server.secret` in bytes.
 const SHORTEST_SECRET: usize = 32;
+const WANTED_ADDRESS: &str = "wanted an IP address and a port, such as 127.0.0.1:8700 or [::]:8700";
 
 words! {
     pub enum Mode {
@@ -147,7 +148,7 @@ fn read_header_names(reader: &mut Reader<'_>, key: &'static str) -> Vec<String> 
     reader.parse_list(key, parse_header_name)
 }
 
-fn read_networks(reader: &mut Reader<'_>, key: &'static str) -> Vec<IpNet> {
+pub(super) fn read_networks(reader: &mut Reader<'_>, key: &'static str) -> Vec<IpNet> {
     reader.parse_list(key, parse_network)
 }
 
@@ -158,12 +159,15 @@ fn local_url(entries: &Entries) -> Option<Value> {
 }
 
 fn read_bind(reader: &mut Reader<'_>, key: &'static str) -> SocketAddr {
-    let wanted = "wanted an IP address and a port, such as 127.0.0.1:8700 or [::]:8700";
     if reader.text(key).is_empty() {
-        reader.refuse(key, &format!("it is empty; {wanted}"));
+        reader.refuse(key, &format!("it is empty; {WANTED_ADDRESS}"));
     }
-    let bind = reader.parse(key, |text| text.parse().map_err(|_| wanted));
-    let bind = bind.unwrap_or(SocketAddr::from((Ipv4Addr::LOCALHOST, 8700)));
+    read_address(reader, key).unwrap_or(SocketAddr::from((Ipv4Addr::LOCALHOST, 8700)))
+}
+
+/// Reads an address to listen on, if there is one. Development refuses addresses that are not loopback.
+pub(super) fn read_address(reader: &mut Reader<'_>, key: &'static str) -> Option<SocketAddr> {
+    let bind: SocketAddr = reader.parse(key, |text| text.parse().map_err(|_| WANTED_ADDRESS))?;
     if mode(reader) == Mode::Development && !bind.ip().is_loopback() {
         let sentence = format!(
             "{bind} can be reached from outside and development mode is for this machine alone; \
@@ -171,7 +175,7 @@ fn read_bind(reader: &mut Reader<'_>, key: &'static str) -> SocketAddr {
         );
         reader.rule(&[key, "server.mode"], &sentence);
     }
-    bind
+    Some(bind)
 }
 
 fn read_public_url(reader: &mut Reader<'_>, key: &'static str) -> Url {
@@ -181,19 +185,23 @@ fn read_public_url(reader: &mut Reader<'_>, key: &'static str) -> Url {
         reader.rule(&[key, "server.mode"], sentence);
     }
     let Some(url) = reader.parse(key, origin::parse) else { return origin::this_machine() };
-    let is_http = url.scheme() == "http";
-    let may_be_http = origin::is_loopback(&url) || reader.flag("server.allow_http");
-    if mode(reader) == Mode::Production && is_http && !may_be_http {
-        let sentence = "it is http; in production use https (a proxy may end TLS), or set \
-                        server.allow_http to true for a closed test network";
-        reader.rule(&[key, "server.mode", "server.allow_http"], sentence);
-    }
-    if is_http && reader.flag("server.cross_site_apps") {
+    refuse_http(reader, key, &url);
+    if url.scheme() == "http" && reader.flag("server.cross_site_apps") {
         let sentence = "it needs an https server.public_url, because browsers drop cookies with \
                         SameSite=None on http; use https, or switch it off";
         reader.rule(&["server.cross_site_apps", key], sentence);
     }
     url
+}
+
+/// Refuses an http URL in production, unless its host is loopback or `server.allow_http` is on.
+pub(super) fn refuse_http(reader: &mut Reader<'_>, key: &'static str, url: &Url) {
+    let may_be_http = url.scheme() != "http" || origin::is_loopback(url) || reader.flag("server.allow_http");
+    if mode(reader) == Mode::Production && !may_be_http {
+        let sentence = "it is http; in production use https (a proxy may end TLS), or set \
+                        server.allow_http to true for a closed test network";
+        reader.rule(&[key, "server.mode", "server.allow_http"], sentence);
+    }
 }
 
 fn read_secret(reader: &mut Reader<'_>, key: &'static str) -> Option<Secret> {

@@ -1,6 +1,7 @@
 //! Tests of the settings as a whole: from sources to settings or to problems.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod console;
 mod defaults;
 mod modes;
 mod pages;

@@ -4,7 +4,7 @@ use latchkey_service::sessions;
 use latchkey_service::settings::EmailMethod;
 
 use super::mail::MailTransport;
-use super::{Secret, Settings, Source, pages, passkeys, proxies, redirect_warnings, strength};
+use super::{Secret, Settings, Source, console, pages, passkeys, proxies, redirect_warnings, strength};
 
 pub(super) fn of(settings: &Settings) -> Vec<String> {
     let mut warnings = Vec::new();
@@ -45,6 +45,7 @@ pub(super) fn of(settings: &Settings) -> Vec<String> {
     warnings.extend(redirect_warnings(&settings.editable.allowed_redirect_urls));
     warnings.extend(passkeys::warnings(settings));
     warnings.extend(pages::warnings(settings));
+    warnings.extend(console::warnings(settings));
     warnings.extend(secrets_that_look_typed(settings));
     warnings.extend(secrets_on_the_command_line(settings));
     warnings.extend(settings.warnings.iter().cloned());

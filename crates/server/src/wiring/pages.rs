@@ -4,6 +4,8 @@ use std::fmt::Display;
 use std::path::PathBuf;
 
 use latchkey_domain::redirect::RedirectEntry;
+use latchkey_hosted::Entry;
+use latchkey_pages::console::{Console, Instance, Mode};
 use latchkey_pages::{Css, InvalidFile, LanguageError, Languages, Links, Pages, Picture, Site, Theme, Woff2};
 
 use super::WiringError;
@@ -27,6 +29,30 @@ pub(crate) fn pages(settings: &Settings) -> Result<Option<Pages>, WiringError> {
         None => Pages::new(site, &theme, languages),
     };
     pages.map(Some).map_err(|error| refused("pages.templates_dir", error))
+}
+
+/// Builds the templates of the console; `None` if it is off.
+pub(crate) fn console(settings: &Settings) -> Result<Option<Console>, WiringError> {
+    if settings.scope != Scope::Service || !settings.console.enabled {
+        return Ok(None);
+    }
+    let instance = Instance {
+        name: settings.server.service_name.clone(),
+        mode: if settings.server.is_development() { Mode::Development } else { Mode::Production },
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    let console = Console::new(&instance, &theme(settings)?);
+    console.map(Some).map_err(|error| refused("console.enabled", error))
+}
+
+/// Returns where the console is, and who reaches it.
+pub(crate) fn console_entry(settings: &Settings) -> Entry {
+    let console = &settings.console;
+    Entry {
+        public_url: console.public_url.clone(),
+        allowed_networks: console.allowed_networks.clone(),
+        has_own_listener: console.bind.is_some(),
+    }
 }
 
 /// Returns the pages that are redirect targets without standing in the list; none if pages are off.

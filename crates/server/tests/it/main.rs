@@ -21,6 +21,7 @@ mod change_password;
 mod clocks;
 mod code_lanes;
 mod codes;
+mod console_shell;
 mod contested;
 mod cors;
 mod csrf;

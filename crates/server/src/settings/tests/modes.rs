@@ -53,10 +53,10 @@ fn everything_written_follows_the_data_folder() {
 fn the_public_url_of_development_follows_the_port() {
     let settings = load(development(&["server.bind=[::1]:9000"]));
     assert_eq!(settings.server.public_url.as_str(), "http://localhost:9000/");
-    let bound = load(development(&["server.bind=127.0.0.1:0"])).bound_to(([127, 0, 0, 1], 4321).into());
+    let bound = load(development(&["server.bind=127.0.0.1:0"])).bound_to(([127, 0, 0, 1], 4321).into(), None);
     assert_eq!(bound.server.public_url.as_str(), "http://localhost:4321/");
     let set = development(&["server.bind=127.0.0.1:0", "server.public_url=http://localhost:8080"]);
-    let bound = load(set).bound_to(([127, 0, 0, 1], 4321).into());
+    let bound = load(set).bound_to(([127, 0, 0, 1], 4321).into(), None);
     assert_eq!(bound.server.public_url.as_str(), "http://localhost:8080/");
 }
 

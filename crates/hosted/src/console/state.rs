@@ -1,0 +1,76 @@
+//! The state that all pages of the console share.
+
+use std::sync::Arc;
+
+use ipnet::IpNet;
+use latchkey_http::settings::{HttpSettings, RouterState};
+use latchkey_pages::Assets;
+use latchkey_service::Service;
+use latchkey_service::entropy::Entropy;
+use url::Url;
+
+use crate::assets::HasAssets;
+use crate::keys::PageKeys;
+
+/// Where the console is, and who reaches it.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// URL under which browsers reach the console (`console.public_url`).
+    pub public_url: Url,
+    /// Networks of the clients that may open it; empty for all (`console.allowed_networks`).
+    pub allowed_networks: Vec<IpNet>,
+    /// True if it has a listener of its own (`console.bind`).
+    pub has_own_listener: bool,
+}
+
+/// What the console is built from.
+pub struct ConsoleParts {
+    pub service: Arc<Service>,
+    /// HTTP settings of the service. The console has its own public URL in place of theirs.
+    pub settings: Arc<HttpSettings>,
+    /// Templates.
+    pub templates: Arc<latchkey_pages::console::Console>,
+    pub entropy: Arc<dyn Entropy>,
+    pub keys: Arc<PageKeys>,
+    pub entry: Entry,
+}
+
+/// The state that all handlers of the console share. Cloning it is cheap.
+#[derive(Clone)]
+pub struct Console {
+    pub(crate) service: Arc<Service>,
+    /// HTTP settings with the public URL of the console.
+    pub(crate) settings: Arc<HttpSettings>,
+    pub(crate) templates: Arc<latchkey_pages::console::Console>,
+    pub(super) entry: Arc<Entry>,
+}
+
+impl Console {
+    #[must_use]
+    pub fn new(parts: ConsoleParts) -> Self {
+        let public_url = parts.entry.public_url.clone();
+        let settings = HttpSettings { public_url, ..(*parts.settings).clone() };
+        Self {
+            service: parts.service,
+            settings: Arc::new(settings),
+            templates: parts.templates,
+            entry: Arc::new(parts.entry),
+        }
+    }
+
+    pub(crate) fn has_own_listener(&self) -> bool {
+        self.entry.has_own_listener
+    }
+}
+
+impl HasAssets for Console {
+    fn assets(&self) -> &Assets {
+        self.templates.assets()
+    }
+}
+
+impl RouterState for Console {
+    fn http_settings(&self) -> &HttpSettings {
+        &self.settings
+    }
+}
