@@ -147,7 +147,7 @@ export type components = {
              * @description What happened.
              * @enum {string}
              */
-            event: "sign_up" | "sign_up_repeated" | "sign_in" | "sign_in_failed" | "sign_out" | "refresh_reuse" | "email_verified" | "reset_code_exchanged" | "password_reset" | "password_changed" | "password_set" | "email_change_started" | "email_change_cancelled" | "email_changed" | "identity_linked" | "identity_unlinked" | "user_banned" | "user_unbanned" | "user_created" | "user_updated" | "user_deleted" | "profile_deleted" | "sessions_ended" | "settings_changed" | "key_rotated" | "admin_refused" | "sign_in_challenged" | "second_factor_failed" | "reauthenticated" | "passkey_added" | "passkey_renamed" | "passkey_removed" | "passkey_refused" | "totp_added" | "totp_removed" | "two_step_on" | "two_step_off" | "recovery_codes_made" | "recovery_code_used" | "factors_reset" | "deletion_scheduled" | "deletion_cancelled" | "account_exported" | "undone" | "operator_granted" | "operator_revoked" | "operator_link_made" | "operator_activated" | "request_limited";
+            event: "sign_up" | "sign_up_repeated" | "sign_in" | "sign_in_failed" | "sign_out" | "refresh_reuse" | "email_verified" | "reset_code_exchanged" | "password_reset" | "password_changed" | "password_set" | "email_change_started" | "email_change_cancelled" | "email_changed" | "identity_linked" | "identity_unlinked" | "user_banned" | "user_unbanned" | "user_created" | "user_updated" | "user_deleted" | "profile_deleted" | "sessions_ended" | "session_ended" | "mail_retried" | "reset_sent" | "verification_sent" | "settings_changed" | "key_rotated" | "admin_refused" | "sign_in_challenged" | "second_factor_failed" | "reauthenticated" | "passkey_added" | "passkey_renamed" | "passkey_removed" | "passkey_refused" | "totp_added" | "totp_removed" | "two_step_on" | "two_step_off" | "recovery_codes_made" | "recovery_code_used" | "factors_reset" | "deletion_scheduled" | "deletion_cancelled" | "account_exported" | "undone" | "operator_granted" | "operator_revoked" | "operator_link_made" | "operator_activated" | "request_limited";
             /**
              * @description Who caused it.
              * @enum {string}
@@ -741,7 +741,7 @@ export type components = {
              * @description The code, for programs. Stable.
              * @enum {string}
              */
-            error: "VALIDATION_ERROR" | "MISSING_QUERY" | "WEAK_PASSWORD" | "REDIRECT_NOT_ALLOWED" | "INVALID_CODE" | "INVALID_OAUTH_CODE" | "UNSUPPORTED_PROVIDER" | "PROVIDER_NOT_CONFIGURED" | "EMAIL_PROVIDER_NOT_CONFIGURED" | "INVALID_CREDENTIALS" | "AUTH_UNAUTHORIZED" | "INVALID_CHALLENGE" | "INVALID_SECOND_FACTOR" | "INVALID_PASSKEY" | "UNKNOWN_PASSKEY" | "ADMIN_UNAUTHORIZED" | "INVALID_ID_TOKEN" | "EMAIL_NOT_VERIFIED" | "INVALID_CSRF_TOKEN" | "REAUTHENTICATION_REQUIRED" | "SECOND_FACTOR_REQUIRED" | "FEATURE_DISABLED" | "SIGNUP_DISABLED" | "USER_BANNED" | "OPERATOR_PROTECTED" | "FORBIDDEN" | "PROFILE_NOT_FOUND" | "USER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "TOO_MANY_FACTORS" | "LAST_SECOND_FACTOR" | "PASSKEY_EXISTS" | "EMAIL_EXISTS" | "USERNAME_TAKEN" | "SETTING_PINNED" | "LAST_OWNER" | "PROVIDER_EXISTS" | "LAST_SIGN_IN_METHOD" | "IDENTITY_TAKEN" | "PRECONDITION_FAILED" | "PAYLOAD_TOO_LARGE" | "URI_TOO_LONG" | "UNSUPPORTED_MEDIA_TYPE" | "TOO_MANY_REQUESTS" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "SERVICE_BUSY" | "STORAGE_UNAVAILABLE";
+            error: "VALIDATION_ERROR" | "MISSING_QUERY" | "WEAK_PASSWORD" | "REDIRECT_NOT_ALLOWED" | "INVALID_CODE" | "INVALID_OAUTH_CODE" | "UNSUPPORTED_PROVIDER" | "PROVIDER_NOT_CONFIGURED" | "EMAIL_PROVIDER_NOT_CONFIGURED" | "INVALID_CREDENTIALS" | "AUTH_UNAUTHORIZED" | "INVALID_CHALLENGE" | "INVALID_SECOND_FACTOR" | "INVALID_PASSKEY" | "UNKNOWN_PASSKEY" | "ADMIN_UNAUTHORIZED" | "INVALID_ID_TOKEN" | "EMAIL_NOT_VERIFIED" | "INVALID_CSRF_TOKEN" | "REAUTHENTICATION_REQUIRED" | "SECOND_FACTOR_REQUIRED" | "FEATURE_DISABLED" | "SIGNUP_DISABLED" | "USER_BANNED" | "OPERATOR_PROTECTED" | "FORBIDDEN" | "PROFILE_NOT_FOUND" | "USER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "TOO_MANY_FACTORS" | "LAST_SECOND_FACTOR" | "PASSKEY_EXISTS" | "EMAIL_EXISTS" | "USERNAME_TAKEN" | "SETTING_PINNED" | "LAST_OWNER" | "PROVIDER_EXISTS" | "LAST_SIGN_IN_METHOD" | "IDENTITY_TAKEN" | "MAIL_NOT_RETRIED" | "PRECONDITION_FAILED" | "PAYLOAD_TOO_LARGE" | "URI_TOO_LONG" | "UNSUPPORTED_MEDIA_TYPE" | "TOO_MANY_REQUESTS" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "SERVICE_BUSY" | "STORAGE_UNAVAILABLE";
             /** @description What went wrong, for people. May change. */
             message: string;
             /** @description The HTTP status of the answer. */
@@ -1001,6 +1001,38 @@ export type components = {
              */
             locale?: string | null;
         };
+        /** @description A mail in the outbox and its fate, without its content. */
+        Mail: components["schemas"]["UserMail"] & {
+            /**
+             * Format: uuid
+             * @description The user that it is about.
+             * @example 0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b
+             */
+            userId: string | null;
+            /**
+             * Format: date-time
+             * @description When it is sent next, in UTC; `null` unless it waits.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            nextAttemptAt: string | null;
+        };
+        /** @description A page of the mails in the outbox, newest first. */
+        MailPage: {
+            data: components["schemas"]["Mail"][];
+            pagination: components["schemas"]["MailPagination"];
+        };
+        /** @description Position of the page in the list of mails. */
+        MailPagination: {
+            /** @description Most items of the page. */
+            limit: number;
+            /** @description How many. */
+            total: number;
+            /**
+             * @description Pass it as `cursor` for the next page; left out on the last one. Opaque.
+             * @example MTc3MjM2NjQwMDAwMC4wMTk5YTFi
+             */
+            nextCursor?: string;
+        };
         /** @description The response to a request for a mail. It is the same for known and unknown addresses. */
         MailSent: {
             /**
@@ -1151,7 +1183,7 @@ export type components = {
              * @description What happened.
              * @enum {string}
              */
-            kind: "sign_up" | "sign_up_repeated" | "sign_in" | "sign_in_failed" | "sign_out" | "refresh_reuse" | "email_verified" | "reset_code_exchanged" | "password_reset" | "password_changed" | "password_set" | "email_change_started" | "email_change_cancelled" | "email_changed" | "identity_linked" | "identity_unlinked" | "user_banned" | "user_unbanned" | "user_created" | "user_updated" | "user_deleted" | "profile_deleted" | "sessions_ended" | "settings_changed" | "key_rotated" | "admin_refused" | "sign_in_challenged" | "second_factor_failed" | "reauthenticated" | "passkey_added" | "passkey_renamed" | "passkey_removed" | "passkey_refused" | "totp_added" | "totp_removed" | "two_step_on" | "two_step_off" | "recovery_codes_made" | "recovery_code_used" | "factors_reset" | "deletion_scheduled" | "deletion_cancelled" | "account_exported" | "undone" | "operator_granted" | "operator_revoked" | "operator_link_made" | "operator_activated" | "request_limited";
+            kind: "sign_up" | "sign_up_repeated" | "sign_in" | "sign_in_failed" | "sign_out" | "refresh_reuse" | "email_verified" | "reset_code_exchanged" | "password_reset" | "password_changed" | "password_set" | "email_change_started" | "email_change_cancelled" | "email_changed" | "identity_linked" | "identity_unlinked" | "user_banned" | "user_unbanned" | "user_created" | "user_updated" | "user_deleted" | "profile_deleted" | "sessions_ended" | "session_ended" | "mail_retried" | "reset_sent" | "verification_sent" | "settings_changed" | "key_rotated" | "admin_refused" | "sign_in_challenged" | "second_factor_failed" | "reauthenticated" | "passkey_added" | "passkey_renamed" | "passkey_removed" | "passkey_refused" | "totp_added" | "totp_removed" | "two_step_on" | "two_step_off" | "recovery_codes_made" | "recovery_code_used" | "factors_reset" | "deletion_scheduled" | "deletion_cancelled" | "account_exported" | "undone" | "operator_granted" | "operator_revoked" | "operator_link_made" | "operator_activated" | "request_limited";
             /**
              * @description IP address of the client whose request caused it; `null` if an admin or the service did.
              * @example 192.0.2.7
@@ -2425,8 +2457,9 @@ export type components = {
         /** @description A mail to a user and its fate, without its content. */
         UserMail: {
             /**
+             * Format: uuid
              * @description The id of the mail.
-             * @example 01a1fe6b-42e2-7c34-802d-fc79a6fb6b61
+             * @example 0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b
              */
             id: string;
             /** @description Kind of the mail, as `docs/mails.md` lists them. */

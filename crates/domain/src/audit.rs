@@ -38,7 +38,7 @@ words! {
         PasswordReset = "password_reset",
         /// The owner of an account changed the password.
         PasswordChanged = "password_changed",
-        /// The owner of an account without password set one.
+        /// The owner of an account without password set one, or an admin set one.
         PasswordSet = "password_set",
         /// The owner of an account began to change its email address.
         EmailChangeStarted = "email_change_started",
@@ -64,6 +64,14 @@ words! {
         ProfileDeleted = "profile_deleted",
         /// An admin ended all sessions of a user.
         SessionsEnded = "sessions_ended",
+        /// An admin ended one session of a user.
+        SessionEnded = "session_ended",
+        /// An admin queued a dead mail again.
+        MailRetried = "mail_retried",
+        /// An admin had a mail sent by which the user resets the password.
+        ResetSent = "reset_sent",
+        /// An admin had a mail sent by which the user verifies the address.
+        VerificationSent = "verification_sent",
         /// Settings or the configuration of an identity provider were changed.
         SettingsChanged = "settings_changed",
         /// A new key that signs access tokens replaced the current one.

@@ -9,7 +9,7 @@ use crate::time::Timestamp;
 
 id! {
     /// Id of a mail in the outbox, and left part of its `Message-ID` header.
-    MailId
+    MailId, "The id of the mail."
 }
 
 id! {

@@ -2,9 +2,9 @@
 
 use crate::endpoint::Endpoint;
 use crate::endpoints::auth::{
-    account, audit, challenges, config, csrf, email, events, factors, id_token, identities, logout, oauth,
-    passkeys, password, profiles as flat, public_config, reauthenticate, refresh, sessions, stats, undo,
-    users,
+    account, audit, challenges, config, csrf, email, events, factors, id_token, identities, logout, mails,
+    oauth, passkeys, password, profiles as flat, public_config, reauthenticate, refresh, sessions, stats,
+    undo, users,
 };
 use crate::endpoints::profiles::{me, search, user};
 use crate::endpoints::{dev::mail, health, jwks, openapi, webauthn};
@@ -132,6 +132,8 @@ pub static GROUPS: [Group; 8] = [
             users::passkeys::REMOVE,
             config::GET,
             config::PUT,
+            mails::LIST,
+            mails::RETRY,
             audit::LIST,
             stats::GET,
             oauth::configs::LIST_BUILT_IN,

@@ -227,11 +227,14 @@ pub enum MailCommand {
         /// List only dead mails, whose last delivery attempt has failed.
         #[arg(long)]
         dead: bool,
+        /// List only mails that were sent in the last 30 days.
+        #[arg(long, conflicts_with = "dead")]
+        sent: bool,
         /// Number of mails to list, 1 to 1000.
         #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1000))]
         limit: u32,
     },
-    /// Put dead mails back into the queue.
+    /// Put dead mails back into the queue, unless their code or link has expired.
     Retry(RetryArgs),
 }
 

@@ -11,8 +11,11 @@ use crate::kernel::Kernel;
 
 mod deliver;
 pub mod inbox;
+mod stored;
 
 pub use deliver::Delivered;
+pub use latchkey_store::{ListMails, ListedMail, MailPage, MailPosition, MailState};
+pub use stored::Retried;
 
 /// The templates and the transport of mails.
 pub struct Mailer {

@@ -10,8 +10,8 @@ use std::time::Duration;
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::profile::{Name, ProfilePatch};
 use latchkey_store::{
-    Accounts, Audit, CreateOutcome, EmailCodes, LimitedResult, Outbox, Profiles, RequestEmailCode, Settings,
-    Store, StoreError, StoreResult, UniqueKey, UpdateProfile, UpdateProfileOutcome,
+    Accounts, Audit, CreateOutcome, EmailCodes, LimitedResult, ListMails, Outbox, Profiles, RequestEmailCode,
+    Settings, Store, StoreError, StoreResult, UniqueKey, UpdateProfile, UpdateProfileOutcome,
 };
 use latchkey_store_postgres::{OptionsError, Postgres, PostgresOptions, PostgresStore};
 use latchkey_store_suite::cluster::TestCluster;
@@ -232,7 +232,7 @@ async fn rolled_back_transaction_is_retried_and_applied_once() {
         let fixture = with_account(Fixture::new().await).await;
         break_outbox(&fixture, code, 3).await;
         assert_eq!(request(&fixture.store).await.unwrap(), Ok(()));
-        assert_eq!(fixture.store.list_mails(None, 10).await.unwrap().len(), 1);
+        assert_eq!(fixture.store.list_mails(&ListMails::newest(None, 10)).await.unwrap().mails.len(), 1);
         assert_eq!(fixture.number("SELECT last_value FROM tries").await, 4);
     }
 }

@@ -18,10 +18,10 @@ use latchkey_domain::search::SearchQuery;
 use latchkey_domain::sign_in_offer::SignInOffer;
 use latchkey_store::{
     Accounts, AdminUsers, Audit, CodeAttempt, Consent, EmailCodes, EndedSession, FailedSignIn, Identities,
-    Lease, Limits, LinkIdentity, Linker, ListUsers, MailFate, NewAccount, NewEmailCode, NewOAuthCode,
-    NewSigningKey, NewToken, OAuthFlows, Outbox, PendingSignUp, PresentedCode, Profiles, RefreshSession,
-    RequestEmailCode, ResetPassword, Sessions, SettingChange, Settings, SignIn, SigningKeys, Store,
-    UnlinkIdentity, UpdateProfile, UpdateUser, UserPosition,
+    Lease, Limits, LinkIdentity, Linker, ListMails, ListUsers, MailFate, NewAccount, NewEmailCode,
+    NewOAuthCode, NewSigningKey, NewToken, OAuthFlows, Outbox, PendingSignUp, PresentedCode, Profiles,
+    RefreshSession, RequestEmailCode, ResetPassword, RetryMail, Sessions, SettingChange, Settings, SignIn,
+    SigningKeys, Store, UnlinkIdentity, UpdateProfile, UpdateUser, UserPosition,
 };
 use latchkey_store_postgres::{Postgres, PostgresOptions, PostgresStore, Prepared};
 use latchkey_store_suite::cluster::counting_proxy::{self, RoundTrips};
@@ -307,8 +307,9 @@ async fn the_rest(measured: &mut Measured) {
     let mails = op!(m.claim_mails(lease, &MailSchedule::default(), 10, at(5)));
     op!(m.settle_mail(mails[0].id, lease.id, MailFate::Sent, at(6)));
     op!(m.next_mail_due());
-    op!(m.list_mails(None, 10));
-    op!(m.retry_mails(None, at(7)));
+    op!(m.list_mails(&ListMails::newest(None, 10)));
+    op!(m.find_mail(mails[0].id));
+    op!(m.retry_mails(vec![RetryMail { id: mails[0].id, event: event(next()) }], at(7)));
     op!(m.take(&takes(), at(0))).unwrap();
     op!(m.load_settings());
     let changes = ["a", "b", "c"].map(|key| SettingChange { key: key.to_owned(), value: Some(1.into()) });

@@ -678,6 +678,9 @@ table::table! { $
         dead_mails_are_tried_again_on_demand,
         the_next_due_mail_is_the_earliest_queued_or_leased,
         mails_are_listed_newest_first_and_by_state,
+        mails_are_listed_page_by_page,
+        mails_are_listed_by_address,
+        a_mail_is_found_with_its_content_until_it_is_sent,
         a_listed_mail_has_all_fields_for_the_operator,
         mails_are_deleted_with_their_user,
     }

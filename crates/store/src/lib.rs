@@ -77,7 +77,10 @@ pub use operators::{
     ActivateOperator, ActivatedOperator, GrantOperator, GrantedOperator, GuardedResult, Operators,
     RenewActivation, RenewedActivation, RevokeOperator, RevokedOperator,
 };
-pub use outbox::{ClaimedMail, Lease, ListedMail, MailFate, MailState, NewMail, Outbox, Recipient};
+pub use outbox::{
+    ClaimedMail, Lease, ListMails, ListedMail, MailFate, MailPage, MailPosition, MailState, NewMail, Outbox,
+    Recipient, RetryMail, StoredMail,
+};
 pub use page_sessions::{
     FoundPageCode, FoundPageSession, NewPageCode, OpenFromPage, OpenedFromPage, PageSessionStepUp,
     PageSessionUse, PageSessions,

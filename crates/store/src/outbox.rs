@@ -2,6 +2,7 @@
 //! sends it outside any transaction.
 
 use async_trait::async_trait;
+use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::email::Email;
 use latchkey_domain::ids::{LeaseId, MailId, UserId};
 use latchkey_domain::locale::Locale;
@@ -103,6 +104,8 @@ pub struct ListedMail {
     pub id: MailId,
     /// Kind of the mail.
     pub kind: MailKind,
+    /// User that the mail was written for; `None` for an address without an account.
+    pub user_id: Option<UserId>,
     /// Address that the mail was written for.
     pub email: Email,
     /// Delivery state of the mail.
@@ -117,6 +120,69 @@ pub struct ListedMail {
     pub ended_at: Option<Timestamp>,
     /// Error message of the last failed attempt, if any.
     pub last_error: Option<String>,
+}
+
+/// Position in a list of mails, newest first: that of a mail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MailPosition {
+    /// Time at which the mail was written.
+    pub created_at: Timestamp,
+    /// Id of the mail.
+    pub id: MailId,
+}
+
+/// Filter and page of a list of mails.
+#[derive(Debug, Clone, Default)]
+pub struct ListMails {
+    /// State of the mails; `None` lists those of any state but [`MailState::Decoy`].
+    pub state: Option<MailState>,
+    /// Address that the mails were written for, ASCII case-insensitive; `None` lists those to any address.
+    pub to: Option<Email>,
+    /// Last mail of the previous page; `None` for the first page.
+    pub after: Option<MailPosition>,
+    /// Maximum number of mails on the page.
+    pub limit: u32,
+}
+
+impl ListMails {
+    /// Returns the list of the newest mails in a state, or in any state with `None`.
+    #[must_use]
+    pub const fn newest(state: Option<MailState>, limit: u32) -> Self {
+        Self { state, to: None, after: None, limit }
+    }
+}
+
+/// A page of a list of mails. Page and numbers are read from one database snapshot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MailPage {
+    /// Mails of the page, newest first, then by id descending.
+    pub mails: Vec<ListedMail>,
+    /// Number of mails that match the filter, over all pages.
+    pub total: u64,
+    /// Number of all mails that wait.
+    pub queued: u64,
+    /// Number of all dead mails.
+    pub dead: u64,
+    /// True if a next page exists.
+    pub has_more: bool,
+}
+
+/// A mail with its content.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredMail {
+    /// The mail without its content.
+    pub mail: ListedMail,
+    /// Data for the template, sealed under the server secret; `None` once the mail is sent.
+    pub sealed: Option<Vec<u8>>,
+}
+
+/// A dead mail to be queued again.
+#[derive(Debug, Clone)]
+pub struct RetryMail {
+    /// Id of the mail.
+    pub id: MailId,
+    /// Audit event of the retry. The store fills in the user id.
+    pub event: AuditEvent,
 }
 
 /// The outbox: mails waiting for delivery, and mails already sent or dead.
@@ -144,9 +210,8 @@ pub trait Outbox {
     /// Returns the earliest time at which a queued mail is due or a lease ends; `None` if no mail is queued.
     async fn next_mail_due(&self) -> StoreResult<Option<Timestamp>>;
 
-    /// Lists mails for the operator, newest first, at most `limit`: those in `state`, or in any state with
-    /// `None`. Decoys ([`MailState::Decoy`]) are left out.
-    async fn list_mails(&self, state: Option<MailState>, limit: u32) -> StoreResult<Vec<ListedMail>>;
+    /// Lists one page of the mails that match a filter. Decoys ([`MailState::Decoy`]) are left out.
+    async fn list_mails(&self, list: &ListMails) -> StoreResult<MailPage>;
 
     /// Lists the mails of a user that were written after `since`, newest first, at most `limit`.
     async fn list_mails_of(
@@ -156,6 +221,13 @@ pub trait Outbox {
         limit: u32,
     ) -> StoreResult<Vec<ListedMail>>;
 
-    /// Queues dead mails again: the mail with this id, or all if `id` is `None`. Returns the number of queued mails.
-    async fn retry_mails(&self, id: Option<MailId>, now: Timestamp) -> StoreResult<u64>;
+    /// Returns a mail with its content; `None` if there is none of this id, or only a decoy.
+    async fn find_mail(&self, id: MailId) -> StoreResult<Option<StoredMail>>;
+
+    /// Lists the dead mails that precede a position, newest first, at most `limit`; the newest with `None`.
+    async fn list_dead_mails(&self, after: Option<MailPosition>, limit: u32) -> StoreResult<Vec<StoredMail>>;
+
+    /// Queues dead mails again, and records the audit event of each. Mails that are not dead any more are skipped. Returns
+    /// the number of queued mails.
+    async fn retry_mails(&self, retries: Vec<RetryMail>, now: Timestamp) -> StoreResult<u64>;
 }

@@ -11,6 +11,7 @@ pub mod factors;
 pub mod id_token;
 pub mod identities;
 pub mod logout;
+pub mod mails;
 pub mod oauth;
 pub mod passkeys;
 pub mod password;

@@ -79,7 +79,7 @@ fields! {
     moment_created: moment("When it was made, in UTC.");
     moment_updated: moment("When it last changed, in UTC.");
     moment_seen: moment("When the session was last used to refresh, in UTC.");
-    mail_id: text("The id of the mail.", "01a1fe6b-42e2-7c34-802d-fc79a6fb6b61");
+    next_attempt: or_null(moment_shape("When it is sent next, in UTC; `null` unless it waits."));
     mail_end: or_null(moment_shape("When it was sent or given up, in UTC; `null` while it waits."));
     moment_counted: moment("When everything was counted, in UTC.");
     day: text("The day, in UTC.", "2026-03-02");

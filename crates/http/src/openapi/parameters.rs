@@ -65,6 +65,23 @@ pub(crate) fn cursor() -> Parameter {
     built(query("cursor", description), string())
 }
 
+/// Describes the query parameter `cursor` of the list of mails.
+pub(crate) fn mail_cursor() -> Parameter {
+    built(query("cursor", "`nextCursor` of an earlier page."), string())
+}
+
+/// Describes the query parameter `state` of the list of mails.
+pub(crate) fn mail_state() -> Parameter {
+    let schema = string().enum_values(Some(["queued", "sent", "dead"].map(Value::from)));
+    built(query("state", "Only mails that wait (`queued`), that were sent, or that are dead."), schema)
+}
+
+/// Describes the query parameter `to` of the list of mails.
+pub(crate) fn mail_to() -> Parameter {
+    let schema = string().examples([json!("ada@example.org")]);
+    built(query("to", "Only mails to this address; case does not count."), schema)
+}
+
 pub(crate) fn user_search() -> Parameter {
     built(query("search", "Part of an address or a name, or a whole user id."), string().examples(["ada@"]))
 }

@@ -2,7 +2,8 @@
 
 use std::cmp::Reverse;
 
-use latchkey_store::MailState;
+use latchkey_domain::operator::Party;
+use latchkey_service::outbox::{ListMails, ListedMail, MailState};
 
 use super::CommandError;
 use crate::cli::{MailCommand, RetryArgs};
@@ -10,20 +11,35 @@ use crate::wiring::Assembly;
 
 pub(super) async fn run(assembly: &Assembly, command: MailCommand) -> Result<(), CommandError> {
     match command {
-        MailCommand::List { dead, limit } => list(assembly, dead, limit).await,
+        MailCommand::List { dead, sent, limit } => list(assembly, states(dead, sent), limit).await,
         MailCommand::Retry(which) => retry(assembly, which).await,
     }
 }
 
-async fn list(assembly: &Assembly, dead: bool, limit: u32) -> Result<(), CommandError> {
-    let mut mails = assembly.service.outbox.list(Some(MailState::Dead), limit).await?;
-    if !dead {
-        mails.extend(assembly.service.outbox.list(Some(MailState::Queued), limit).await?);
-        mails.sort_by_key(|mail| Reverse((mail.created_at, mail.id)));
-        mails.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+/// Returns the states of the mails to list: those that wait and the dead ones, unless one is asked for.
+const fn states(dead: bool, sent: bool) -> &'static [MailState] {
+    match (dead, sent) {
+        (true, _) => &[MailState::Dead],
+        (_, true) => &[MailState::Sent],
+        (false, false) => &[MailState::Dead, MailState::Queued],
     }
+}
+
+async fn list(assembly: &Assembly, states: &[MailState], limit: u32) -> Result<(), CommandError> {
+    let mut mails = Vec::new();
+    for state in states {
+        mails.extend(assembly.service.outbox.list(&ListMails::newest(Some(*state), limit)).await?.mails);
+    }
+    mails.sort_by_key(|mail| Reverse((mail.created_at, mail.id)));
+    mails.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    print(&mails);
+    Ok(())
+}
+
+/// Prints mails without their content, each with the error of its last failed attempt.
+pub(super) fn print(mails: &[ListedMail]) {
     println!("{:<38}{:<17}{:<8}{:<7}{:<26}TO", "ID", "KIND", "STATE", "TRIES", "WRITTEN");
-    for mail in &mails {
+    for mail in mails {
         let (id, kind, state) = (mail.id.to_string(), mail.kind.as_str(), mail.state.as_str());
         let (written, to) = (mail.created_at.to_string(), mail.email.as_typed());
         println!("{id:<38}{kind:<17}{state:<8}{:<7}{written:<26}{to}", mail.attempts);
@@ -31,14 +47,22 @@ async fn list(assembly: &Assembly, dead: bool, limit: u32) -> Result<(), Command
             println!("    {error}");
         }
     }
-    Ok(())
 }
 
 async fn retry(assembly: &Assembly, which: RetryArgs) -> Result<(), CommandError> {
-    let count = assembly.service.outbox.retry(which.id).await?;
-    if count == 0 && which.id.is_some() {
-        return Err(CommandError::Refused("there is no dead mail of this id".to_owned()));
+    let outbox = &assembly.service.outbox;
+    if let Some(id) = which.id {
+        outbox.retry(id, Party::System, None).await?;
+        println!("1 put back into the queue");
+        return Ok(());
     }
-    println!("{count} put back into the queue");
+    let retried = outbox.retry_all(Party::System, None).await?;
+    println!("{} put back into the queue", retried.queued);
+    if retried.left > 0 {
+        println!(
+            "{} stay dead: their code or link has expired, or their content cannot be read",
+            retried.left
+        );
+    }
     Ok(())
 }

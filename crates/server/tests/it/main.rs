@@ -63,6 +63,7 @@ mod limits_mail;
 mod limits_sign_in;
 mod links;
 mod locales;
+mod mail_retry;
 mod mails;
 mod named_sessions;
 mod new_device;

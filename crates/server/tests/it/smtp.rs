@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::Stdio;
 
+use latchkey_service::outbox::ListMails;
 use latchkey_testkit::{PASSWORD, TestApp, both_stores, json, minutes};
 use mail_parser::{MessageParser, MimeHeaders};
 use serde_json::Value;
@@ -217,7 +218,7 @@ both_stores! {
 
         app.clock.advance(minutes(600));
         assert_eq!(deliver(&app).await, (0, 0, 0));
-        let listed = app.service().outbox.list(None, 10).await.unwrap();
+        let listed = app.service().outbox.list(&ListMails::newest(None, 10)).await.unwrap().mails;
         for mail in listed.iter().filter(|mail| mail.email.as_typed() != "cleo@example.org") {
             let error = mail.last_error.as_deref().unwrap();
             assert!(error.contains("550") || error.contains("554"), "{error}");

@@ -11,7 +11,7 @@ use latchkey_domain::time::Timestamp;
 use latchkey_mail::{
     MailContext, Message, MessageId, SecurityEvent, SendError, Template, Transport, UndoLink,
 };
-use latchkey_store::{ClaimedMail, Lease, ListedMail, MailFate, MailState, StoreError, StoreResult};
+use latchkey_store::{ClaimedMail, Lease, MailFate, StoreError, StoreResult};
 
 use super::Outbox;
 use crate::error::{Error, Result};
@@ -75,18 +75,6 @@ impl Outbox {
         if let Some(transport) = &self.mailer.transport {
             transport.close_idle().await;
         }
-    }
-
-    /// Lists the mails in the outbox, for the operator.
-    pub async fn list(&self, state: Option<MailState>, limit: u32) -> Result<Vec<ListedMail>> {
-        Ok(self.kernel.store.list_mails(state, limit).await?)
-    }
-
-    /// Puts one dead mail, or all with `None`, back into the queue; returns the number of mails.
-    pub async fn retry(&self, id: Option<MailId>) -> Result<u64> {
-        let retried = self.kernel.store.retry_mails(id, self.kernel.now()).await?;
-        self.kernel.mails.wake();
-        Ok(retried)
     }
 
     async fn deliver_all(

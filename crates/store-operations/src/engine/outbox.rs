@@ -1,16 +1,20 @@
 //! Operations on the outbox of mails: implementation of [`Outbox`].
 
 use async_trait::async_trait;
+use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::ids::{LeaseId, MailId, UserId};
 use latchkey_domain::mail_schedule::MailSchedule;
 use latchkey_domain::time::Timestamp;
-use latchkey_store::{ClaimedMail, Lease, ListedMail, MailFate, MailState, Outbox, StoreResult};
+use latchkey_store::{
+    ClaimedMail, Lease, ListMails, ListedMail, MailFate, MailPage, MailPosition, MailState, Outbox,
+    RetryMail, StoreResult, StoredMail,
+};
 
 use super::Engine;
-use crate::form::{Executor, Repeat, Script, values};
+use crate::form::{Cells, Decided, Executor, Repeat, Results, Script, values};
+use crate::tables::audit_events;
 use crate::tables::outbox::{
-    self, LIST, LIST_IN, LIST_OF_USER, NEXT_DUE, RETRY, RETRY_ALL, SETTLE_DEAD, SETTLE_RETRY, SETTLE_SENT,
-    read_listed,
+    self, LIST_OF_USER, NEXT_DUE, SETTLE_DEAD, SETTLE_RETRY, SETTLE_SENT, read_listed, read_stored,
 };
 
 #[async_trait]
@@ -53,12 +57,32 @@ impl<E: Executor> Outbox for Engine<E> {
         .await
     }
 
-    async fn list_mails(&self, state: Option<MailState>, limit: u32) -> StoreResult<Vec<ListedMail>> {
-        let (script, all) = match state {
-            Some(state) => Script::of_read(&LIST_IN, values![limit, state.as_str()]),
-            None => Script::of_read(&LIST, values![limit]),
+    async fn list_mails(&self, question: &ListMails) -> StoreResult<MailPage> {
+        let mut reads = Script::default();
+        let counts = outbox::count(&mut reads);
+        let state = question.state.map(MailState::as_str);
+        let to = question.to.as_ref().map(|to| outbox::count_to(&mut reads, &outbox::typed(to), state));
+        let page = outbox::list(&mut reads, question);
+        let (state, limit) = (question.state, question.limit as usize);
+        let finish = move |results: &Results<'_>| {
+            let [queued, sent, dead] = results.find(counts, read_counts)?.unwrap_or_default();
+            let total = match (to, state) {
+                (Some(to), _) => {
+                    results.find(to, |cells| cells.of("outbox").count("total"))?.unwrap_or_default()
+                }
+                (None, Some(MailState::Queued)) => queued,
+                (None, Some(MailState::Sent)) => sent,
+                (None, Some(MailState::Dead)) => dead,
+                (None, Some(MailState::Decoy)) => 0,
+                (None, None) => queued + sent + dead,
+            };
+            let mut mails = results.list(page, read_listed)?;
+            mails.retain(|mail| mail.state != MailState::Decoy);
+            let has_more = mails.len() > limit;
+            mails.truncate(limit);
+            Ok(MailPage { mails, total: total.into(), queued: queued.into(), dead: dead.into(), has_more })
         };
-        self.read_long(script, move |results| results.list(all, read_listed)).await
+        self.read_long(reads, finish).await
     }
 
     async fn list_mails_of(
@@ -71,11 +95,41 @@ impl<E: Executor> Outbox for Engine<E> {
         self.read_long(script, move |results| results.list(all, read_listed)).await
     }
 
-    async fn retry_mails(&self, id: Option<MailId>, now: Timestamp) -> StoreResult<u64> {
-        let (script, retried) = match id {
-            Some(id) => Script::of_change(&RETRY, values![id, now]),
-            None => Script::of_change(&RETRY_ALL, values![now]),
-        };
-        self.write(script, Repeat::Never, move |results| results.affected(retried)).await
+    async fn find_mail(&self, id: MailId) -> StoreResult<Option<StoredMail>> {
+        let mut reads = Script::default();
+        let found = outbox::find(&mut reads, id);
+        self.read(reads, move |results| results.find(found, read_stored)).await
     }
+
+    async fn list_dead_mails(&self, after: Option<MailPosition>, limit: u32) -> StoreResult<Vec<StoredMail>> {
+        let mut reads = Script::default();
+        let all = outbox::list_dead(&mut reads, after, limit);
+        self.read_long(reads, move |results| results.list(all, read_stored)).await
+    }
+
+    async fn retry_mails(&self, mut retries: Vec<RetryMail>, now: Timestamp) -> StoreResult<u64> {
+        retries.sort_by_key(|retry| retry.id); // The fixed order of locks prevents deadlocks.
+        let mut reads = Script::default();
+        let locks: Vec<_> = retries.iter().map(|retry| outbox::lock_dead(&mut reads, retry.id)).collect();
+        self.transact(reads, move |results| {
+            let (mut writes, mut queued) = (Script::default(), 0);
+            for (RetryMail { id, event }, lock) in retries.iter().zip(&locks) {
+                let Some(user_id) = results.find(*lock, |cells| cells.of("outbox").maybe_id("user_id"))?
+                else {
+                    continue;
+                };
+                outbox::retry(&mut writes, *id, now);
+                audit_events::record(&mut writes, AuditEvent { user_id, ..event.clone() })?;
+                queued += 1;
+            }
+            Ok(Decided::done(writes, queued))
+        })
+        .await
+    }
+}
+
+/// Reads the numbers of mails that wait, that were sent, and that are dead.
+fn read_counts(cells: &mut Cells<'_>) -> StoreResult<[u32; 3]> {
+    cells.of("outbox");
+    Ok([cells.count("queued")?, cells.count("sent")?, cells.count("dead")?])
 }

@@ -10,11 +10,14 @@ use latchkey_domain::seen_device::{MAIL_INTERVAL, REMEMBERED, SeenDevice};
 use latchkey_domain::session::NewSession;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::User;
-use latchkey_store::{ClaimedMail, Lease, ListedMail, MailState, NewMail, Recipient, StoreResult};
+use latchkey_store::{
+    ClaimedMail, Lease, ListMails, ListedMail, MailPosition, MailState, NewMail, Recipient, StoreResult,
+    StoredMail,
+};
 
 use super::users;
 use crate::bulk::{Table, columns};
-use crate::form::{Cells, Script, statements, stored_id, values};
+use crate::form::{Cells, Script, Slot, statements, stored_id, values};
 
 /// Statement that leases due mails, those written first, to a worker. The parameters are those of
 /// [`DueTerms`]. Mails locked by another worker are skipped (`SKIP LOCKED`). The common table expression is
@@ -39,6 +42,28 @@ macro_rules! claim {
         ORDER BY m.created_at, m.id LIMIT $2 FOR NO KEY UPDATE SKIP LOCKED
     )
     UPDATE outbox AS m SET lease_id = $3, next_attempt_at = $4, attempts = m.attempts + 1 FROM due WHERE m.id = due.id"
+        )
+    };
+}
+
+/// Columns of a mail without its content, in the order of [`read_listed`].
+macro_rules! listed_columns {
+    () => {
+        "id, kind, user_id, email, state, attempts, created_at, next_attempt_at, ended_at, last_error"
+    };
+}
+
+/// Query for a page of the mails in one state: those before the position `$2` and `$3`, to the address `$4` unless it is
+/// null.
+macro_rules! list_in {
+    ($state:literal) => {
+        concat!(
+            "SELECT ",
+            listed_columns!(),
+            " FROM outbox WHERE state = ",
+            $state,
+            " AND (created_at, id) < ($2, $3) AND lower(email) = coalesce($4, lower(email))
+            ORDER BY created_at DESC, id DESC LIMIT $1"
         )
     };
 }
@@ -105,20 +130,35 @@ statements! {
     WHERE id = $1 AND lease_id = $2 AND state = 'queued'";
     NEXT_DUE = "
     SELECT next_attempt_at FROM outbox WHERE state = 'queued' ORDER BY next_attempt_at LIMIT 1";
-    LIST = "
-    SELECT id, kind, email, state, attempts, created_at, next_attempt_at, ended_at, last_error FROM outbox
-    WHERE state <> 'decoy' ORDER BY created_at DESC, id DESC LIMIT $1";
-    LIST_IN = "
-    SELECT id, kind, email, state, attempts, created_at, next_attempt_at, ended_at, last_error FROM outbox
-    WHERE state = $2 AND state <> 'decoy' ORDER BY created_at DESC, id DESC LIMIT $1";
-    LIST_OF_USER = "
-    SELECT id, kind, email, state, attempts, created_at, next_attempt_at, ended_at, last_error FROM outbox
-    WHERE user_id = $1 AND created_at > $2 AND state <> 'decoy' ORDER BY created_at DESC, id DESC LIMIT $3";
-    RETRY = "
+    LIST = concat!(
+        "SELECT ", listed_columns!(), " FROM (", list_in!("'queued'"), ") AS queued UNION ALL
+        SELECT ", listed_columns!(), " FROM (", list_in!("'sent'"), ") AS sent UNION ALL
+        SELECT ", listed_columns!(), " FROM (", list_in!("'dead'"), ") AS dead
+        ORDER BY created_at DESC, id DESC LIMIT $1"
+    );
+    LIST_IN = list_in!("$5");
+    /// Counts mails by state. Each number is read from an index alone.
+    COUNT: read count() = "
+    SELECT (SELECT count(*) FROM outbox WHERE state = 'queued'), (SELECT count(*) FROM outbox WHERE state = 'sent'),
+        (SELECT count(*) FROM outbox WHERE state = 'dead')";
+    COUNT_TO: read count_to(email: &str, state: Option<&str>) = "
+    SELECT count(*) FROM outbox WHERE lower(email) = $1 AND state = coalesce($2, state) AND state <> 'decoy'";
+    LIST_OF_USER = concat!(
+        "SELECT ", listed_columns!(), " FROM outbox
+        WHERE user_id = $1 AND created_at > $2 AND state <> 'decoy' ORDER BY created_at DESC, id DESC LIMIT $3"
+    );
+    FIND: read find(id: MailId) =
+        concat!("SELECT ", listed_columns!(), ", payload FROM outbox WHERE id = $1 AND state <> 'decoy'");
+    LIST_DEAD = concat!(
+        "SELECT ", listed_columns!(), ", payload FROM outbox
+        WHERE state = 'dead' AND (created_at, id) < ($2, $3) ORDER BY created_at DESC, id DESC LIMIT $1"
+    );
+    /// Locks a mail if it is dead, and reads its user.
+    LOCK_DEAD: read lock_dead(id: MailId) = "
+    SELECT user_id FROM outbox WHERE id = $1 AND state = 'dead' AND payload IS NOT NULL FOR NO KEY UPDATE";
+    RETRY: change retry(id: MailId, now: Timestamp) = "
     UPDATE outbox SET state = 'queued', attempts = 0, next_attempt_at = $2, ended_at = NULL
     WHERE id = $1 AND state = 'dead'";
-    RETRY_ALL = "
-    UPDATE outbox SET state = 'queued', attempts = 0, next_attempt_at = $1, ended_at = NULL WHERE state = 'dead'";
     DELETE_ALL_OF: change delete_all_of(user_id: UserId) = "DELETE FROM outbox WHERE user_id = $1";
 }
 
@@ -219,11 +259,42 @@ pub(crate) fn read_claimed(cells: &mut Cells<'_>) -> StoreResult<ClaimedMail> {
     Ok(ClaimedMail { id, kind, recipient, sealed, created_at, attempts })
 }
 
+/// Reads a page of mails, and one more.
+pub(crate) fn list(reads: &mut Script, question: &ListMails) -> Slot {
+    let (created_at, id) = before(question.after);
+    let to = question.to.as_ref().map(typed);
+    let mut values = values![i64::from(question.limit) + 1, created_at, id, to];
+    match question.state {
+        Some(state) => {
+            values.extend(values![state.as_str()]);
+            reads.read(&LIST_IN, values)
+        }
+        None => reads.read(&LIST, values),
+    }
+}
+
+pub(crate) fn list_dead(reads: &mut Script, after: Option<MailPosition>, limit: u32) -> Slot {
+    let (created_at, id) = before(after);
+    reads.read(&LIST_DEAD, values![limit, created_at, id])
+}
+
+/// Returns the position before which mails are listed: at the end of time for the first page.
+fn before(after: Option<MailPosition>) -> (Timestamp, MailId) {
+    let end = || (Timestamp::from_millis(i64::MAX), MailId::new(Timestamp::default(), [0; 10]));
+    after.map_or_else(end, |mail| (mail.created_at, mail.id))
+}
+
+/// Returns an address in the form that `lower(email)` has.
+pub(crate) fn typed(email: &Email) -> String {
+    email.as_typed().to_ascii_lowercase()
+}
+
 pub(crate) fn read_listed(cells: &mut Cells<'_>) -> StoreResult<ListedMail> {
     cells.of("outbox");
     Ok(ListedMail {
         id: cells.id("id")?,
         kind: cells.parsed("kind", MailKind::parse)?,
+        user_id: cells.maybe_id("user_id")?,
         email: cells.email("email")?,
         state: cells.parsed("state", MailState::parse)?,
         attempts: cells.count("attempts")?,
@@ -232,4 +303,8 @@ pub(crate) fn read_listed(cells: &mut Cells<'_>) -> StoreResult<ListedMail> {
         ended_at: cells.maybe_time("ended_at")?,
         last_error: cells.maybe_text("last_error")?,
     })
+}
+
+pub(crate) fn read_stored(cells: &mut Cells<'_>) -> StoreResult<StoredMail> {
+    Ok(StoredMail { mail: read_listed(cells)?, sealed: cells.maybe_bytes("payload")? })
 }

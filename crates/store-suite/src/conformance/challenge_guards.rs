@@ -10,7 +10,7 @@ use latchkey_domain::time::Timestamp;
 use super::factor_acts::{TwoStep, second_factor_guard};
 use super::fixtures::{DAY, HOUR, World, at};
 use super::guards::guard;
-use latchkey_store::{AnswerChallenge, Answered, Completion, Entered};
+use latchkey_store::{AnswerChallenge, Answered, Completion, Entered, ListMails};
 
 /// Begins a sign-in, and makes a wrong answer to its challenge, sent by this client.
 async fn wrong(world: &World, two_step: &TwoStep, client: &str, now: Timestamp) -> AnswerChallenge {
@@ -109,7 +109,7 @@ pub(super) async fn a_success_ends_the_failures_in_a_row_and_no_others(world: Wo
 pub(super) async fn the_fifth_failure_of_a_day_is_mailed_once(world: World) {
     let two_step = world.two_step("ada", at(0)).await;
     let told = async || {
-        let mails = world.list_mails(None, 100).await.unwrap();
+        let mails = world.list_mails(&ListMails::newest(None, 100)).await.unwrap().mails;
         mails.iter().filter(|mail| mail.kind == MailKind::SecondFactorFailed).count()
     };
     fail(&world, &two_step, "one", 4, at(1)).await;

@@ -7,7 +7,7 @@ use super::acts::email_code;
 use super::fixtures::{HOUR, MINUTE, World, at, key, mac};
 use super::numbered::entry;
 use latchkey_domain::mail_kind::MailKind;
-use latchkey_store::{Entered, LinkStatus, MailState, VerifyOutcome};
+use latchkey_store::{Entered, LinkStatus, ListMails, MailState, VerifyOutcome};
 
 use Purpose::{ResetPassword, VerifyEmail};
 
@@ -183,7 +183,10 @@ pub(super) async fn addresses_without_a_claim_get_neither_code_nor_mail(world: W
     }
     assert!(world.mails(at(2)).await.is_empty(), "a decoy was claimed");
     for state in [None, Some(MailState::Queued), Some(MailState::Decoy)] {
-        assert!(world.list_mails(state, 10).await.unwrap().is_empty(), "a decoy was listed under {state:?}");
+        assert!(
+            world.list_mails(&ListMails::newest(state, 10)).await.unwrap().mails.is_empty(),
+            "a decoy was listed under {state:?}"
+        );
     }
     assert_eq!(world.next_mail_due().await.unwrap(), None);
 }

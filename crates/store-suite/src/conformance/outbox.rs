@@ -12,7 +12,9 @@ use latchkey_domain::profile::Name;
 use super::fixtures::{MINUTE, World, at, email, key, mac};
 use super::profiles::{named, update};
 use latchkey_domain::mail_kind::MailKind;
-use latchkey_store::{ClaimedMail, Lease, ListedMail, MailFate, MailState};
+use latchkey_store::{
+    ClaimedMail, Lease, ListMails, ListedMail, MailFate, MailPosition, MailState, RetryMail,
+};
 
 /// Creates an account with `count` mails, one per second from `at(1)` on.
 async fn write_mails(world: &World, count: i64) {
@@ -40,7 +42,7 @@ fn dead() -> MailFate {
 }
 
 async fn only_mail(world: &World) -> ListedMail {
-    let mut mails = world.list_mails(None, 10).await.unwrap();
+    let mut mails = world.list_mails(&ListMails::newest(None, 10)).await.unwrap().mails;
     assert_eq!(mails.len(), 1);
     mails.remove(0)
 }
@@ -120,7 +122,8 @@ pub(super) async fn a_sent_mail_is_sent_once(world: World) {
     assert!(!settle(&world, mails[0].id, lease, retry(12), 12).await, "a settled mail has no lease");
     assert!(claim(&world, 10, 10 * MINUTE).await.1.is_empty());
     assert_eq!(world.next_mail_due().await.unwrap(), None);
-    assert_eq!(world.retry_mails(Some(mails[0].id), at(12)).await.unwrap(), 0);
+    let retry = RetryMail { id: mails[0].id, event: world.event(AuditKind::MailRetried, at(12)) };
+    assert_eq!(world.retry_mails(vec![retry], at(12)).await.unwrap(), 0);
     assert_eq!(only_mail(&world).await.state, MailState::Sent);
 }
 
@@ -203,14 +206,37 @@ pub(super) async fn dead_mails_are_tried_again_on_demand(world: World) {
         settle(&world, mail.id, lease, dead(), 11).await;
     }
 
-    assert_eq!(world.retry_mails(Some(world.mail_id(at(12))), at(12)).await.unwrap(), 0);
-    assert_eq!(world.retry_mails(Some(mails[1].id), at(12)).await.unwrap(), 1);
-    assert_eq!(world.retry_mails(Some(mails[1].id), at(12)).await.unwrap(), 0, "it is queued already");
+    let retry = |id| RetryMail { id, event: world.event(AuditKind::MailRetried, at(12)) };
+    assert_eq!(world.retry_mails(vec![retry(world.mail_id(at(12)))], at(12)).await.unwrap(), 0);
+    assert_eq!(world.retry_mails(vec![retry(mails[1].id)], at(12)).await.unwrap(), 1);
+    assert_eq!(world.retry_mails(vec![retry(mails[1].id)], at(12)).await.unwrap(), 0, "it is queued already");
     let (_, one) = claim(&world, 10, 12).await;
     assert_eq!((one.len(), one[0].id, &one[0].sealed), (1, mails[1].id, &mails[1].sealed));
 
-    assert_eq!(world.retry_mails(None, at(13)).await.unwrap(), 2);
+    let all = mails.iter().map(|mail| retry(mail.id)).collect();
+    assert_eq!(world.retry_mails(all, at(13)).await.unwrap(), 2);
     assert_eq!(claim(&world, 10, 13).await.1.len(), 2);
+    let events = world.list_events(None, 10).await.unwrap().events.into_iter();
+    let retried: Vec<_> = events.filter(|event| event.kind == AuditKind::MailRetried).collect();
+    assert_eq!(retried.len(), 3);
+    assert!(retried.iter().all(|event| event.user_id == mails[0].recipient.user_id), "{retried:?}");
+}
+
+pub(super) async fn a_mail_is_found_with_its_content_until_it_is_sent(world: World) {
+    write_mails(&world, 3).await;
+    let (lease, mails) = claim(&world, 2, 10).await;
+    settle(&world, mails[0].id, lease, MailFate::Sent, 11).await;
+    settle(&world, mails[1].id, lease, dead(), 11).await;
+
+    let found = async |id| world.find_mail(id).await.unwrap().map(|found| (found.mail.state, found.sealed));
+
+    assert_eq!(found(mails[0].id).await, Some((MailState::Sent, None)));
+    assert_eq!(found(mails[1].id).await, Some((MailState::Dead, Some(mails[1].sealed.clone()))));
+    assert_eq!(found(world.mail_id(at(12))).await, None);
+    let dead = world.list_dead_mails(None, 10).await.unwrap();
+    assert_eq!(dead.iter().map(|found| found.mail.id).collect::<Vec<_>>(), [mails[1].id]);
+    let after = Some(MailPosition { created_at: mails[1].created_at, id: mails[1].id });
+    assert!(world.list_dead_mails(after, 10).await.unwrap().is_empty());
 }
 
 pub(super) async fn the_next_due_mail_is_the_earliest_queued_or_leased(world: World) {
@@ -234,14 +260,60 @@ pub(super) async fn mails_are_listed_newest_first_and_by_state(world: World) {
     world.send_code(&key("nobody"), Purpose::ResetPassword, mac(1), at(12)).await;
 
     let times = |mails: Vec<ListedMail>| mails.into_iter().map(|mail| mail.created_at).collect::<Vec<_>>();
-    let listed = |state, limit| world.list_mails(state, limit);
+    let listed = async |state, limit| {
+        let page = world.list_mails(&ListMails::newest(state, limit)).await.unwrap();
+        assert_eq!((page.queued, page.dead), (2, 1));
+        (times(page.mails), page.total, page.has_more)
+    };
 
-    assert_eq!(times(listed(None, 10).await.unwrap()), [at(4), at(3), at(2), at(1)]);
-    assert_eq!(times(listed(None, 2).await.unwrap()), [at(4), at(3)]);
-    assert_eq!(times(listed(Some(MailState::Queued), 10).await.unwrap()), [at(4), at(3)]);
-    assert_eq!(times(listed(Some(MailState::Sent), 10).await.unwrap()), [at(1)]);
-    assert_eq!(times(listed(Some(MailState::Dead), 10).await.unwrap()), [at(2)]);
-    assert!(listed(Some(MailState::Decoy), 10).await.unwrap().is_empty());
+    assert_eq!(listed(None, 10).await, (vec![at(4), at(3), at(2), at(1)], 4, false));
+    assert_eq!(listed(None, 2).await, (vec![at(4), at(3)], 4, true));
+    assert_eq!(listed(Some(MailState::Queued), 2).await, (vec![at(4), at(3)], 2, false));
+    assert_eq!(listed(Some(MailState::Sent), 10).await, (vec![at(1)], 1, false));
+    assert_eq!(listed(Some(MailState::Dead), 10).await, (vec![at(2)], 1, false));
+    assert_eq!(listed(Some(MailState::Decoy), 10).await, (vec![], 0, false));
+}
+
+pub(super) async fn mails_are_listed_page_by_page(world: World) {
+    write_mails(&world, 5).await;
+    let (lease, mails) = claim(&world, 2, 10).await;
+    settle(&world, mails[1].id, lease, dead(), 11).await;
+
+    for state in [None, Some(MailState::Queued)] {
+        let whole = world.list_mails(&ListMails::newest(state, 10)).await.unwrap().mails;
+        let mut paged = Vec::new();
+        loop {
+            let after = paged
+                .last()
+                .map(|mail: &ListedMail| MailPosition { created_at: mail.created_at, id: mail.id });
+            let page = world.list_mails(&ListMails { after, ..ListMails::newest(state, 2) }).await.unwrap();
+            assert_eq!(page.total, whole.len() as u64);
+            paged.extend(page.mails);
+            if !page.has_more {
+                break;
+            }
+        }
+        assert_eq!(paged, whole, "{state:?}");
+    }
+}
+
+pub(super) async fn mails_are_listed_by_address(world: World) {
+    write_mails(&world, 2).await;
+    world.verified("Eve", at(0)).await;
+    world.send_code(&key("eve"), Purpose::ResetPassword, mac(1), at(5)).await;
+
+    let listed = async |name, state| {
+        let page = world
+            .list_mails(&ListMails { to: Some(email(name)), ..ListMails::newest(state, 1) })
+            .await
+            .unwrap();
+        (page.mails.len(), page.total, page.has_more)
+    };
+
+    assert_eq!(listed("ADA", None).await, (1, 2, true));
+    assert_eq!(listed("eve", Some(MailState::Queued)).await, (1, 1, false));
+    assert_eq!(listed("eve", Some(MailState::Dead)).await, (0, 0, false));
+    assert_eq!(listed("nobody", None).await, (0, 0, false));
 }
 
 pub(super) async fn a_listed_mail_has_all_fields_for_the_operator(world: World) {
@@ -261,5 +333,5 @@ pub(super) async fn mails_are_deleted_with_their_user(world: World) {
     world.delete(&[user.id], vec![world.event(AuditKind::UserDeleted, at(9))]).await;
 
     assert!(claim(&world, 10, 10).await.1.is_empty());
-    assert!(world.list_mails(None, 10).await.unwrap().is_empty());
+    assert!(world.list_mails(&ListMails::newest(None, 10)).await.unwrap().mails.is_empty());
 }

@@ -14,8 +14,8 @@ use super::oauth_acts::google;
 use super::refresh::present;
 use super::signing_keys::new_key;
 use latchkey_store::{
-    Entered, IdentityOutcome, LinkStatus, MailFate, MailState, OpenedLink, RefreshOutcome, SettingChange,
-    SignInOutcome, SignInWithIdentity, StateOutcome, UsedToken,
+    Entered, IdentityOutcome, LinkStatus, ListMails, MailFate, MailState, OpenedLink, RefreshOutcome,
+    SettingChange, SignInOutcome, SignInWithIdentity, StateOutcome, UsedToken,
 };
 
 use Purpose::{ResetPassword, VerifyEmail};
@@ -99,10 +99,17 @@ pub(super) async fn sent_mails_are_kept_for_thirty_days_and_dead_ones_longer(wor
     assert!(world.settle_mail(mails[1].id, lease.id, dead, at(9)).await.unwrap());
 
     purge(&world, at(29 * DAY)).await;
-    assert_eq!(world.list_mails(None, 10).await.unwrap().len(), 3);
+    assert_eq!(world.list_mails(&ListMails::newest(None, 10)).await.unwrap().mails.len(), 3);
 
     purge(&world, at(31 * DAY)).await;
-    let states: Vec<_> = world.list_mails(None, 10).await.unwrap().iter().map(|mail| mail.state).collect();
+    let states: Vec<_> = world
+        .list_mails(&ListMails::newest(None, 10))
+        .await
+        .unwrap()
+        .mails
+        .iter()
+        .map(|mail| mail.state)
+        .collect();
     assert_eq!(states, [MailState::Queued, MailState::Dead]);
 }
 

@@ -7,8 +7,8 @@ use super::acts::known;
 use super::fixtures::{HOUR, MINUTE, World, at, key, mac, password};
 use latchkey_domain::mail_kind::MailKind;
 use latchkey_store::{
-    BeginReset, Entered, ExchangeOutcome, LinkStatus, NewToken, OpenedLink, ResetOutcome, ResetPassword,
-    SignInOutcome,
+    BeginReset, Entered, ExchangeOutcome, LinkStatus, ListMails, NewToken, OpenedLink, ResetOutcome,
+    ResetPassword, SignInOutcome,
 };
 
 use Purpose::{ResetPassword as Reset, VerifyEmail};
@@ -95,7 +95,7 @@ pub(super) async fn addresses_without_a_claim_get_no_reset(world: World) {
         assert_eq!(world.reset(link, "evil", at(4)).await, None, "{name}");
     }
     assert!(world.mails(at(5)).await.is_empty());
-    assert!(world.list_mails(None, 10).await.unwrap().is_empty());
+    assert!(world.list_mails(&ListMails::newest(None, 10)).await.unwrap().mails.is_empty());
 }
 
 pub(super) async fn an_exchange_ends_the_reset_tokens_before_it(world: World) {

@@ -6,7 +6,9 @@ use latchkey_domain::user::User;
 use super::acts::known;
 use super::fixtures::{World, at, email, key, mac, password, salted};
 use latchkey_domain::mail_kind::MailKind;
-use latchkey_store::{BeginSignUp, LinkStatus, NewAccount, PendingSignUp, SignUpOutcome, UserPosition};
+use latchkey_store::{
+    BeginSignUp, LinkStatus, ListMails, NewAccount, PendingSignUp, SignUpOutcome, UserPosition,
+};
 
 async fn begin(world: &World, name: &str) -> BeginSignUp {
     world.begin_sign_up(&key(name), &[], at(5)).await.unwrap().unwrap()
@@ -189,7 +191,7 @@ pub(super) async fn a_banned_owner_gets_no_mail(world: World) {
     assert_eq!(world.sign_up_pending(attempt).await.unwrap(), SignUpOutcome::OwnerTold);
     world.sign_up_pending(renewal).await.unwrap();
 
-    let listed = world.list_mails(None, 10).await.unwrap();
+    let listed = world.list_mails(&ListMails::newest(None, 10)).await.unwrap().mails;
     assert!(world.mails(at(2)).await.is_empty());
     assert!(listed.iter().all(|mail| mail.created_at < at(2)));
     assert!(!world.verifies(&key("eve"), mac(2), at(3)).await);

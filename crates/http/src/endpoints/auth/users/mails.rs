@@ -4,6 +4,7 @@ use axum::extract::State;
 use axum::routing::on;
 use latchkey_domain::ids::{MailId, UserId};
 use latchkey_domain::time::Timestamp;
+use latchkey_service::outbox::ListedMail;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -28,7 +29,7 @@ pub struct MailsBody {
 #[serde(rename_all = "camelCase")]
 #[schema(as = UserMail)]
 pub struct MailBody {
-    #[schema(schema_with = fields::mail_id)]
+    #[schema(schema_with = fields::shown::<MailId>)]
     id: MailId,
     /// Kind of the mail, as `docs/mails.md` lists them.
     kind: &'static str,
@@ -47,6 +48,21 @@ pub struct MailBody {
     error: Option<String>,
 }
 
+impl From<ListedMail> for MailBody {
+    fn from(mail: ListedMail) -> Self {
+        Self {
+            id: mail.id,
+            kind: mail.kind.as_str(),
+            email: mail.email.as_typed().to_owned(),
+            state: mail.state.as_str(),
+            attempts: mail.attempts,
+            created_at: mail.created_at,
+            ended_at: mail.ended_at,
+            error: mail.last_error,
+        }
+    }
+}
+
 pub const LIST: Endpoint = Endpoint::get("/api/auth/users/{id}/mails", |method| on(method, list))
     .named("listUserMails", "List the mails to a user")
     .about("The mails of the last 30 days and their fate, newest first; never their content.")
@@ -63,15 +79,5 @@ pub async fn list(
     let query = admin.query.knowing(&["limit"])?;
     let limit = page_within(query.optional("limit")?.as_deref(), None)?.limit();
     let mails = app.service.admin.list_mails(user_id(&id)?, limit).await?;
-    let body = mails.into_iter().map(|mail| MailBody {
-        id: mail.id,
-        kind: mail.kind.as_str(),
-        email: mail.email.as_typed().to_owned(),
-        state: mail.state.as_str(),
-        attempts: mail.attempts,
-        created_at: mail.created_at,
-        ended_at: mail.ended_at,
-        error: mail.last_error,
-    });
-    Ok(Json(MailsBody { data: body.collect() }))
+    Ok(Json(MailsBody { data: mails.into_iter().map(MailBody::from).collect() }))
 }
