@@ -6,6 +6,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
+use crate::client::OpenedFor;
 use crate::passkey::RpId;
 use crate::session::{AuthMethod, AuthMethods, Level};
 use crate::shape::{Shape, Shaped};
@@ -148,8 +149,49 @@ pub const fn is_challenged(level: Level, has_two_step: bool, policy: SecondFacto
     matches!(level, Level::One) && (has_two_step || matches!(policy, SecondFactorPolicy::Required))
 }
 
+/// True if a sign-in to the console with the right first factor leads to a challenge. A second factor of the account is
+/// always asked for. `enrols` is true if the account must have one, and may enrol it now.
+#[must_use]
+pub const fn is_challenged_in_console(level: Level, has_factor: bool, enrols: bool) -> bool {
+    matches!(level, Level::One) && (has_factor || enrols)
+}
+
 impl ChallengeFacts {
-    /// Returns the kinds of answers that a challenge accepts, strongest first.
+    /// Returns the kinds of answers that a challenge of this side accepts, strongest first.
+    #[must_use]
+    pub fn kinds_for(
+        &self,
+        side: OpenedFor,
+        purpose: ChallengePurpose,
+        policy: SecondFactorPolicy,
+    ) -> Vec<ChallengeKind> {
+        match side {
+            OpenedFor::App(_) | OpenedFor::Pages => self.kinds(purpose, policy),
+            OpenedFor::Console | OpenedFor::Activation => self.console_kinds(side, purpose),
+        }
+    }
+
+    /// Returns the kinds for the console: every second factor of the account, whatever the policy for users says. The
+    /// password is accepted for a reauthentication of an account without second factor. Only the activation of a grant
+    /// enrols a factor, and mail never answers.
+    fn console_kinds(self, side: OpenedFor, purpose: ChallengePurpose) -> Vec<ChallengeKind> {
+        let has_factor = self.has_two_step || self.has_passkey;
+        let is_offered = |kind: &ChallengeKind| match kind {
+            ChallengeKind::Passkey => self.has_passkey,
+            ChallengeKind::Totp => self.has_two_step && self.has_totp,
+            ChallengeKind::RecoveryCode => self.has_two_step && self.has_recovery_code,
+            ChallengeKind::Password => {
+                purpose == ChallengePurpose::Reauthenticate && !has_factor && self.has_password
+            }
+            ChallengeKind::Enroll => {
+                purpose == ChallengePurpose::SignIn && side == OpenedFor::Activation && !has_factor
+            }
+            ChallengeKind::EmailCode | ChallengeKind::Restore => false,
+        };
+        ChallengeKind::ALL.iter().copied().filter(is_offered).collect()
+    }
+
+    /// Returns the kinds of answers that a challenge of an app or of the pages accepts, strongest first.
     #[must_use]
     pub fn kinds(&self, purpose: ChallengePurpose, policy: SecondFactorPolicy) -> Vec<ChallengeKind> {
         let is_required = matches!(policy, SecondFactorPolicy::Required);
@@ -231,140 +273,4 @@ impl ChallengeId {
 }
 
 #[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-    use super::*;
-    use ChallengePurpose::{Reauthenticate, Reset, SignIn, Undo};
-    use SecondFactorPolicy::{Off, Optional, Required};
-
-    const PLAIN: ChallengeFacts = ChallengeFacts {
-        has_two_step: false,
-        has_passkey: false,
-        has_totp: false,
-        has_recovery_code: false,
-        has_password: true,
-        email_verified: true,
-        is_in_deletion: false,
-        level: Level::One,
-    };
-    const TWO_STEP: ChallengeFacts =
-        ChallengeFacts { has_two_step: true, has_totp: true, has_recovery_code: true, ..PLAIN };
-
-    #[test]
-    fn two_step_is_asked_for_second_factors_alone_at_every_purpose_and_policy() {
-        for purpose in [SignIn, Reauthenticate, Reset, Undo] {
-            for policy in [Off, Optional, Required] {
-                let kinds = TWO_STEP.kinds(purpose, policy);
-                assert_eq!(
-                    kinds,
-                    [ChallengeKind::Totp, ChallengeKind::RecoveryCode],
-                    "{purpose:?} {policy:?}"
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn an_account_without_two_step_enrols_only_where_it_is_required() {
-        assert_eq!(PLAIN.kinds(SignIn, Required), [ChallengeKind::Enroll]);
-        assert!(PLAIN.kinds(SignIn, Optional).is_empty());
-        assert!(
-            is_challenged(Level::One, false, Required)
-                && is_challenged(Level::One, true, Off)
-                && !is_challenged(Level::One, false, Optional)
-        );
-    }
-
-    #[test]
-    fn required_second_factors_permit_sessions_of_level_two_alone() {
-        for policy in [Off, Optional] {
-            assert!(policy.permits(Level::One) && policy.permits(Level::Two));
-        }
-        assert!(Required.permits(Level::Two) && !Required.permits(Level::One));
-    }
-
-    #[test]
-    fn a_sign_in_of_level_2_is_never_challenged() {
-        for policy in [Off, Optional, Required] {
-            assert!(!is_challenged(Level::Two, true, policy) && !is_challenged(Level::Two, false, policy));
-        }
-    }
-
-    #[test]
-    fn a_passkey_is_the_strongest_answer_and_asked_for_where_two_step_is_on_or_required() {
-        let with_passkey = ChallengeFacts { has_passkey: true, ..TWO_STEP };
-        let all = [ChallengeKind::Passkey, ChallengeKind::Totp, ChallengeKind::RecoveryCode];
-        for purpose in [SignIn, Reauthenticate, Reset, Undo] {
-            assert_eq!(with_passkey.kinds(purpose, Optional), all, "{purpose:?}");
-        }
-        let without_two_step = ChallengeFacts { has_passkey: true, ..PLAIN };
-        for purpose in [SignIn, Reset, Undo] {
-            assert!(without_two_step.kinds(purpose, Optional).is_empty(), "{purpose:?}");
-            assert_eq!(without_two_step.kinds(purpose, Required), [ChallengeKind::Passkey], "{purpose:?}");
-        }
-        let step_up = [ChallengeKind::Passkey, ChallengeKind::Password];
-        assert_eq!(without_two_step.kinds(Reauthenticate, Optional), step_up);
-    }
-
-    #[test]
-    fn reauthentication_without_two_step_asks_for_the_password_or_a_mailed_code() {
-        assert_eq!(PLAIN.kinds(Reauthenticate, Optional), [ChallengeKind::Password]);
-        let passwordless = ChallengeFacts { has_password: false, ..PLAIN };
-        assert_eq!(passwordless.kinds(Reauthenticate, Optional), [ChallengeKind::EmailCode]);
-        let unverified = ChallengeFacts { email_verified: false, ..passwordless };
-        assert!(unverified.kinds(Reauthenticate, Optional).is_empty());
-    }
-
-    #[test]
-    fn an_account_in_deletion_is_restored_after_all_its_factors() {
-        let plain = ChallengeFacts { is_in_deletion: true, ..PLAIN };
-        for policy in [Off, Optional, Required] {
-            assert_eq!(plain.kinds(SignIn, policy), [ChallengeKind::Restore], "{policy:?}");
-            let one = ChallengeFacts { is_in_deletion: true, ..TWO_STEP };
-            assert_eq!(one.kinds(SignIn, policy), [ChallengeKind::Totp, ChallengeKind::RecoveryCode]);
-            let lost = ChallengeFacts { has_totp: false, has_recovery_code: false, ..one };
-            assert!(lost.kinds(SignIn, policy).is_empty(), "{policy:?}");
-            let two = ChallengeFacts { level: Level::Two, ..one };
-            assert_eq!(two.kinds(SignIn, policy), [ChallengeKind::Restore], "{policy:?}");
-            assert_eq!(one.kinds(Reset, policy), [ChallengeKind::Totp, ChallengeKind::RecoveryCode]);
-        }
-        let with_passkey = ChallengeFacts { has_passkey: true, ..plain };
-        assert_eq!(with_passkey.kinds(SignIn, Required), [ChallengeKind::Passkey]);
-        assert_eq!(with_passkey.kinds(SignIn, Optional), [ChallengeKind::Restore]);
-    }
-
-    #[test]
-    fn a_restoral_shows_no_factor() {
-        let shown = AuthMethods::of(AuthMethod::Password).with(AuthMethod::OneTimeCode);
-        let shown = shown.with(AuthMethod::MultiFactor);
-        let (methods, level) = ChallengeKind::Restore.raise(None, shown.clone(), shown.level());
-        assert_eq!((methods, level), (shown, Level::Two));
-    }
-
-    #[test]
-    fn a_second_factor_raises_the_level_and_a_password_does_not() {
-        let raise = |kind: ChallengeKind, first| kind.raise(None, AuthMethods::of(first), Level::One);
-        let (methods, level) = raise(ChallengeKind::Totp, AuthMethod::Password);
-        assert_eq!((methods.to_stored().as_str(), level), ("pwd otp mfa", Level::Two));
-        let (methods, level) = raise(ChallengeKind::RecoveryCode, AuthMethod::Federated);
-        assert_eq!((methods.to_stored().as_str(), level), ("fed rcv mfa", Level::Two));
-        let (methods, level) = raise(ChallengeKind::Totp, AuthMethod::OneTimeCode);
-        assert_eq!((methods.to_stored().as_str(), level), ("otp mfa", Level::Two));
-        let (methods, level) = raise(ChallengeKind::Password, AuthMethod::Federated);
-        assert_eq!((methods.to_stored().as_str(), level), ("fed pwd", Level::One));
-        let synced = Some(AuthMethod::of_passkey(true));
-        let first = AuthMethods::of(AuthMethod::Password);
-        let (methods, level) = ChallengeKind::Passkey.raise(synced, first, Level::One);
-        assert_eq!((methods.to_stored().as_str(), level), ("pwd swk mfa", Level::Two));
-    }
-
-    #[test]
-    fn an_id_is_43_characters_and_reads_back() {
-        let id = ChallengeId::new([7; 32]);
-        assert_eq!(id.expose().len(), 43);
-        assert_eq!(ChallengeId::parse(&id.expose()).unwrap().hash(), id.hash());
-        for text in ["", "abc", &"A".repeat(42), &"A".repeat(44), &"=".repeat(43)] {
-            assert!(ChallengeId::parse(text).is_none(), "{text:?}");
-        }
-    }
-}
+mod tests;

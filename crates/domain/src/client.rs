@@ -49,6 +49,10 @@ pub enum OpenedFor {
     App(ClientType),
     /// The service's own pages.
     Pages,
+    /// The operator console.
+    Console,
+    /// The operator console, to activate a grant that sleeps.
+    Activation,
 }
 
 impl OpenedFor {
@@ -58,13 +62,17 @@ impl OpenedFor {
         match self {
             Self::App(client_type) => client_type.as_str(),
             Self::Pages => "pages",
+            Self::Console => "console",
+            Self::Activation => "activation",
         }
     }
 
     /// Parses the string in the database; `None` if unknown.
     #[must_use]
     pub fn from_stored(text: &str) -> Option<Self> {
-        if text == Self::Pages.as_str() { Some(Self::Pages) } else { ClientType::parse(text).map(Self::App) }
+        let sides = [Self::Pages, Self::Console, Self::Activation];
+        let side = sides.into_iter().find(|side| side.as_str() == text);
+        side.or_else(|| ClientType::parse(text).map(Self::App))
     }
 }
 

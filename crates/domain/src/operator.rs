@@ -13,6 +13,9 @@ mod party;
 pub use act::Act;
 pub use party::{ActingOperator, Party};
 
+/// Maximum age of the proof of a factor for the acts that need a recent one ([`Act::needs_recent_factor`]).
+pub const RECENT_FACTOR: Duration = Duration::from_mins(10);
+
 /// Lifetime of an activation link.
 pub const ACTIVATION_LIFETIME: Duration = Duration::from_mins(30);
 

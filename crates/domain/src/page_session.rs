@@ -8,7 +8,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::audit::AuditEvent;
-use crate::session::{Session, SessionId};
+use crate::session::{Session, SessionId, SessionKind};
 use crate::time::Timestamp;
 use crate::tokens::TokenHash;
 use crate::user::UserId;
@@ -18,6 +18,9 @@ pub const SHORT_LIFETIME: Duration = Duration::from_hours(12);
 
 /// Maximum time between a request of a page session and the stored time of its last use.
 pub const USE_PRECISION: Duration = Duration::from_mins(5);
+
+/// The same for a console session, whose idle lifetime is short.
+pub const CONSOLE_USE_PRECISION: Duration = Duration::from_mins(1);
 
 /// Declares a secret of 256 random bits, written as 43 characters of base64url without padding.
 macro_rules! secret_of_256_bits {
@@ -63,6 +66,17 @@ secret_of_256_bits!(
 );
 
 secret_of_256_bits!(
+    /// Token of a console session. It is made at every sign-in and step-up.
+    ConsoleToken
+);
+
+impl From<PageToken> for ConsoleToken {
+    fn from(token: PageToken) -> Self {
+        Self(token.0)
+    }
+}
+
+secret_of_256_bits!(
     /// Secret of a browser, in a cookie of its own. A page session works only in the browser that it was opened in.
     BrowserSecret
 );
@@ -89,11 +103,15 @@ pub struct ReplacedPageSession {
     pub event: AuditEvent,
 }
 
-/// True if a request of the page session at `now` must be stored as its last use. Requests shortly after each other are
+/// True if a request of the page session or console session at `now` must be stored as its last use. Requests shortly after each other are
 /// not, because every store is a write.
 #[must_use]
 pub fn is_use_stored(session: &Session, idle: Duration, now: Timestamp) -> bool {
-    now.since(session.last_seen_at) >= USE_PRECISION.min(idle / 4)
+    let precision = match session.kind {
+        SessionKind::Console => CONSOLE_USE_PRECISION,
+        SessionKind::App | SessionKind::Pages => USE_PRECISION,
+    };
+    now.since(session.last_seen_at) >= precision.min(idle / 4)
 }
 
 /// True if the user of the page session asked to stay signed in.

@@ -43,6 +43,8 @@ words! {
         App = "app",
         /// Page session ([`crate::page_session`]).
         Pages = "pages",
+        /// Session of an operator in the console. Like a page session it has an opaque token and belongs to a browser.
+        Console = "console",
     }
 }
 
@@ -175,6 +177,10 @@ pub enum NewSessionKind {
     },
     /// Page session.
     Pages(NewPageSession),
+    /// Console session of an account whose grant is active. It is not opened for another account.
+    Console(NewPageSession),
+    /// Console session in which the account activates its grant. It opens nothing before that.
+    Activation(NewPageSession),
 }
 
 /// A session to be opened. The store adds the user id.
@@ -227,15 +233,16 @@ impl NewSessionKind {
         match self {
             Self::App { .. } => SessionKind::App,
             Self::Pages(_) => SessionKind::Pages,
+            Self::Console(_) | Self::Activation(_) => SessionKind::Console,
         }
     }
 
-    /// Returns what a page session has beside other sessions; `None` for another kind.
+    /// Returns what a page session or console session has beside other sessions; `None` for an app session.
     #[must_use]
     pub const fn pages(&self) -> Option<&NewPageSession> {
         match self {
             Self::App { .. } => None,
-            Self::Pages(pages) => Some(pages),
+            Self::Pages(pages) | Self::Console(pages) | Self::Activation(pages) => Some(pages),
         }
     }
 }
@@ -327,11 +334,15 @@ pub struct Session {
 
 impl Session {
     /// Returns the name under which the session is shown to its user: the one that the user gave it, else "This site"
-    /// for a page session. `None` for an app session without a name.
+    /// for a page session and "Operator console" for a console session. `None` for an app session without a name.
     #[must_use]
     pub fn shown_name(&self) -> Option<&str> {
         let own = self.name.as_ref().map(SessionName::as_str);
-        own.or((self.kind == SessionKind::Pages).then_some("This site"))
+        own.or(match self.kind {
+            SessionKind::App => None,
+            SessionKind::Pages => Some("This site"),
+            SessionKind::Console => Some("Operator console"),
+        })
     }
 
     /// Returns the earlier of idle and absolute expiry.

@@ -67,7 +67,9 @@ pub(crate) async fn ask(
 pub(crate) async fn take(visit: &mut Visit, opened: Opened) -> Result<PageSession, Rejection> {
     match opened {
         Opened::Pages(signed_in) => take_session(visit, &signed_in).await,
-        Opened::App(_) => Err(PageError::internal("a sign-in on the pages opened an app session").into()),
+        Opened::App(_) | Opened::Console(_) => {
+            Err(PageError::internal("a sign-in on the pages opened another session").into())
+        }
     }
 }
 

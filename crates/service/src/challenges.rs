@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use latchkey_domain::challenge::{ChallengeId, ChallengeKind, ChallengePurpose};
-use latchkey_domain::client::Client;
+use latchkey_domain::client::{Client, OpenedFor};
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::password::Password;
 use latchkey_domain::reason::Reason;
@@ -43,6 +43,8 @@ pub struct Challenges {
 /// A live challenge, as a page shows it.
 pub struct ShownChallenge {
     pub purpose: ChallengePurpose,
+    /// Side that a sign-in opens a session for, or that a step-up was begun in.
+    pub opened_for: OpenedFor,
     /// Kinds of answers that the challenge accepts now, strongest first.
     pub kinds: Vec<ChallengeKind>,
     /// Request options for the answer by passkey that were issued last; `None` if there were none.
@@ -125,6 +127,7 @@ impl Challenges {
         let found = *self.find(challenge, self.kernel.now()).await?;
         Ok(ShownChallenge {
             purpose: found.purpose,
+            opened_for: found.opened_for,
             passkey_options: self.passkeys.issued_options(&found),
             kinds: found.kinds,
             user: found.user,

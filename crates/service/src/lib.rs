@@ -25,6 +25,7 @@
 //! | [`oauth`] | sign in through identity providers |
 //! | [`page_sessions`] | find and end sessions of the pages |
 //! | [`operators`] | give, activate and withdraw roles in the console |
+//! | [`console`] | sign in to the console, step up, activate a role there |
 //! | [`admin`] | users, settings, audit |
 //! | [`outbox`], [`upkeep`], [`readiness`] | deliver mails, purge, health |
 //! | [`service`] | the list of capabilities with their lifetimes and limits, configuration, start |
@@ -34,6 +35,7 @@ pub mod accounts;
 pub mod admin;
 pub mod challenges;
 pub mod clock;
+pub mod console;
 pub mod deletion;
 pub mod email_change;
 pub mod entropy;

@@ -4,10 +4,12 @@
 
 use std::sync::Arc;
 
-use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
+use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::client::Client;
-use latchkey_domain::ids::UserId;
-use latchkey_domain::operator::{ACTIVATION_LIFETIME, Ineligible, Operator, Role};
+use latchkey_domain::ids::{SessionId, UserId};
+use latchkey_domain::operator::{
+    ACTIVATION_LIFETIME, Act, ActingOperator, Ineligible, Operator, Party, Role,
+};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::LinkToken;
 use latchkey_store::{
@@ -18,7 +20,8 @@ use latchkey_store::{
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::refusal::{
-    AUTH_UNAUTHORIZED, INVALID_CODE, OPERATOR_NEEDS_TWO_STEP, OPERATOR_NOT_FOUND, USER_NOT_FOUND,
+    AUTH_UNAUTHORIZED, INVALID_CODE, OPERATOR_NEEDS_TWO_STEP, OPERATOR_NOT_FOUND, OPERATOR_PROTECTED,
+    USER_NOT_FOUND,
 };
 use crate::sessions::FreshCaller;
 
@@ -57,12 +60,20 @@ impl Operators {
         Ok(self.kernel.store.list_operators().await?)
     }
 
-    /// Gives an account a role on behalf of the command line. A grant that is active stays so.
-    pub async fn grant(&self, user_id: UserId, role: Role) -> Result<Granting> {
+    /// Gives an account a role. A grant that is active stays so; console sessions of the account end. Only an owner and the
+    /// command line may do it.
+    pub async fn grant(
+        &self,
+        user_id: UserId,
+        role: Role,
+        party: Party,
+        client: Option<&Client>,
+    ) -> Result<Granting> {
+        let granted_by = manager(party, |operator| operator.role.may_grant(role))?;
         let now = self.kernel.now();
         let (activation, link) = self.activation(now);
-        let event = self.event(AuditKind::OperatorGranted, now);
-        let grant = GrantOperator { user_id, role, granted_by: None, activation, event, now };
+        let event = self.kernel.event(AuditKind::OperatorGranted, party, client, now);
+        let grant = GrantOperator { user_id, role, granted_by, activation, event, now };
         match self.kernel.store.grant_operator(grant).await?? {
             GrantedOperator::Active => Ok(Granting::Active),
             GrantedOperator::Asleep => Ok(Granting::Asleep(link)),
@@ -71,23 +82,39 @@ impl Operators {
         }
     }
 
-    /// Makes a new activation link on behalf of the command line. The grant falls asleep, and an earlier link becomes
-    /// invalid.
-    pub async fn reactivate(&self, user_id: UserId) -> Result<Granting> {
+    /// Makes a new activation link. The grant falls asleep, console sessions of the account end, and an earlier link becomes
+    /// invalid. Only an owner and the command line may do it. The command line alone may put the last owner to sleep, since
+    /// it makes owners without the console.
+    pub async fn reactivate(
+        &self,
+        user_id: UserId,
+        party: Party,
+        client: Option<&Client>,
+    ) -> Result<Granting> {
+        manager(party, |_| true)?;
         let now = self.kernel.now();
         let (activation, link) = self.activation(now);
-        let event = self.event(AuditKind::OperatorLinkMade, now);
-        match self.kernel.store.renew_activation(RenewActivation { user_id, activation, event }).await? {
+        let even_last_owner = party == Party::System;
+        let event = self.kernel.event(AuditKind::OperatorLinkMade, party, client, now);
+        let renew = RenewActivation { user_id, activation, even_last_owner, event };
+        match self.kernel.store.renew_activation(renew).await?? {
             RenewedActivation::Renewed => Ok(Granting::Asleep(link)),
             RenewedActivation::Ineligible(reason) => Ok(Granting::Ineligible(reason)),
             RenewedActivation::NotFound => Err(Error::Refused(&OPERATOR_NOT_FOUND)),
         }
     }
 
-    /// Withdraws the role of an account on behalf of the command line. Returns true if it was the last owner, which is
-    /// refused unless `even_last_owner` is set.
-    pub async fn revoke(&self, user_id: UserId, even_last_owner: bool) -> Result<bool> {
-        let event = self.event(AuditKind::OperatorRevoked, self.kernel.now());
+    /// Withdraws the role of an account, and ends its console sessions. Only an owner and the command line may do it. Returns
+    /// true if it was the last owner, which is refused unless `even_last_owner` is set.
+    pub async fn revoke(
+        &self,
+        user_id: UserId,
+        even_last_owner: bool,
+        party: Party,
+        client: Option<&Client>,
+    ) -> Result<bool> {
+        manager(party, |_| true)?;
+        let event = self.kernel.event(AuditKind::OperatorRevoked, party, client, self.kernel.now());
         match self.kernel.store.revoke_operator(RevokeOperator { user_id, even_last_owner, event }).await?? {
             RevokedOperator::Revoked { was_last_owner } => Ok(was_last_owner),
             RevokedOperator::NotFound => Err(Error::Refused(&OPERATOR_NOT_FOUND)),
@@ -97,11 +124,22 @@ impl Operators {
     /// Activates the caller's grant by its link. The caller must have signed in recently, with a second factor if the
     /// account has two-step sign-in; where operators need it, the account must have it.
     pub async fn activate(&self, caller: &FreshCaller, token: &str, client: &Client) -> Result<()> {
-        let now = self.kernel.now();
         let token = LinkToken::parse(token).ok_or(&INVALID_CODE)?;
+        let caller = caller.caller();
+        self.activate_in((caller.user_id, caller.session_id), &token, client).await
+    }
+
+    /// Activates the grant of a session's user, who showed the factors that it needs.
+    pub(crate) async fn activate_in(
+        &self,
+        (user_id, session_id): (UserId, SessionId),
+        token: &LinkToken,
+        client: &Client,
+    ) -> Result<()> {
+        let now = self.kernel.now();
         let activate = ActivateOperator {
-            user_id: caller.caller().user_id,
-            session_id: caller.caller().session_id,
+            user_id,
+            session_id,
             token: token.hash(),
             needs_two_step: self.kernel.operators.require_second_factor,
             event: self.kernel.event(AuditKind::OperatorActivated, Actor::User, Some(client), now),
@@ -121,8 +159,15 @@ impl Operators {
         let url = self.kernel.site.activation_link(&token);
         (NewToken { hash: token.hash(), expires_at }, ActivationLink { url, expires_at })
     }
+}
 
-    fn event(&self, kind: AuditKind, now: Timestamp) -> AuditEvent {
-        self.kernel.event(kind, Actor::System, None, now)
+/// Returns the operator who manages operators; `None` for the command line. Refused for every other party.
+fn manager(party: Party, may: impl Fn(ActingOperator) -> bool) -> Result<Option<UserId>> {
+    match party {
+        Party::System => Ok(None),
+        Party::Operator(operator) if operator.role.may(Act::ManageOperators) && may(operator) => {
+            Ok(Some(operator.user_id))
+        }
+        Party::Operator(_) | Party::Admin => Err(Error::Refused(&OPERATOR_PROTECTED)),
     }
 }

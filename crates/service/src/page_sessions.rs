@@ -7,11 +7,9 @@ use std::time::Duration;
 
 use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::client::Client;
-use latchkey_domain::page_session::{BrowserSecret, PageToken, is_use_stored};
-use latchkey_domain::seen_device::SeenDevice;
+use latchkey_domain::page_session::{BrowserSecret, PageToken};
 use latchkey_domain::session::Level;
-use latchkey_domain::time::Timestamp;
-use latchkey_store::{EndedSession, FoundPageSession, LiveSession, PageSessionUse};
+use latchkey_store::{EndedSession, FoundPageSession};
 
 use crate::error::Result;
 use crate::kernel::Kernel;
@@ -58,7 +56,7 @@ impl PageSessions {
             self.kernel.store.end_sessions(ended, event, now).await?;
             return Ok(None);
         }
-        let live = self.used(live, client, now).await?;
+        let live = self.sessions.store_use(live, self.sessions.page_idle(), client, now).await?;
         Ok(Some(PageSession { live, locale, browser: browser.hash() }))
     }
 
@@ -73,28 +71,5 @@ impl PageSessions {
         };
         self.kernel.store.end_sessions(ended, event, now).await?;
         Ok(())
-    }
-
-    /// Stores the use of a session and extends it, unless a use shortly before on the same device is stored.
-    async fn used(&self, live: LiveSession, client: &Client, now: Timestamp) -> Result<LiveSession> {
-        let idle = self.sessions.page_idle();
-        let seen = SeenDevice::to_store(&live.session, client, now);
-        if seen.is_none() && !is_use_stored(&live.session, idle, now) {
-            return Ok(live);
-        }
-        let LiveSession { mut session, user } = live;
-        session.last_seen_at = now;
-        session.idle_expires_at = now.plus(idle);
-        session.client = client.clone();
-        let used = PageSessionUse {
-            id: session.id,
-            user_id: user.id,
-            at: now,
-            idle_expires_at: session.idle_expires_at,
-            client: client.clone(),
-            seen,
-        };
-        self.kernel.store.store_page_session_use(used).await?;
-        Ok(LiveSession { session, user })
     }
 }

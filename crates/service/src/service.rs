@@ -16,6 +16,7 @@ use crate::accounts::Accounts;
 use crate::admin::Admin;
 use crate::challenges::Challenges;
 use crate::clock::Clock;
+use crate::console::Console;
 use crate::deletion::Deletion;
 use crate::email_change::EmailChanges;
 use crate::entropy::Entropy;
@@ -198,6 +199,7 @@ pub struct Service {
     pub profiles: Arc<Profiles>,
     pub search: Search,
     pub operators: Operators,
+    pub console: Console,
     /// The use cases of an admin: users, settings and the audit log.
     pub admin: Admin,
     /// Delivery of mails from the outbox table.
@@ -264,9 +266,8 @@ impl Service {
     ) -> Result<Self, CannotDerive> {
         let ServiceConfig { limits, lifetimes, relying_party: party, .. } = config;
         let k = || kernel.clone();
-        let rp_id = party.id.clone();
-        let sessions =
-            Sessions::new(k(), shared.clone(), secret, limits.sessions, lifetimes.sessions, rp_id)?;
+        let (rp_id, lifetime) = (party.id.clone(), lifetimes.sessions);
+        let sessions = Sessions::new(k(), shared.clone(), secret, limits.sessions, lifetime, rp_id)?;
         let sessions = Arc::new(sessions);
         let s = || sessions.clone();
         let access =
@@ -302,6 +303,7 @@ impl Service {
             page_sessions: PageSessions { kernel: k(), sessions: s(), code_lifetime: lifetime.code },
             search: Search::new(k(), profiles.clone(), config.search_engine),
             operators: Operators { kernel: k() },
+            console: Console::new(&challenges),
             admin: Admin {
                 kernel: k(),
                 shared: shared.clone(),

@@ -14,6 +14,7 @@ use crate::shared::Shared;
 
 pub mod authenticate;
 mod completion;
+mod console;
 mod credential;
 mod fresh;
 mod keys;
@@ -23,6 +24,7 @@ mod pages;
 pub mod refresh;
 mod rotation;
 
+pub use console::{ConsoleSession, ConsoleSignIn, ConsoleSignedIn};
 pub use credential::Credential;
 pub use fresh::FreshCaller;
 pub(crate) use fresh::Presented;
@@ -61,6 +63,10 @@ settings! {
         /// after 12 hours.
         "pages.session_idle_ttl" => page_idle: Duration = "24h";
         "pages.session_absolute_ttl" => page_absolute: Duration = "30d";
+        /// The lifetime of a session of an operator in the console: it ends after this time without a request (idle),
+        /// and at the latest after this time since sign-in (absolute).
+        "console.session_idle_ttl" => console_idle: Duration = "30m";
+        "console.session_absolute_ttl" => console_absolute: Duration = "8h";
         /// The grace period, during which the refresh token that was just replaced still gives the same
         /// successor (two tabs, a lost response). Later it gives a new one if the first was never used, which
         /// invalidates the first. Once the successor was used, the replaced token is refused, and after the

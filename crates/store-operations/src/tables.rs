@@ -41,7 +41,7 @@ use purges::{PurgedRows, expired, rows};
 
 use crate::bulk::{Table, columns};
 use crate::form::Sql;
-use sessions::{ends as session_ends, pages as session_pages};
+use sessions::{console as session_console, ends as session_ends, pages as session_pages};
 
 macro_rules! lists {
     ($($table:ident)*) => {
@@ -53,7 +53,7 @@ macro_rules! lists {
 pub fn all_statements() -> impl Iterator<Item = (&'static str, &'static str, &'static Sql)> {
     let lists = lists!(
         audit_events challenges codes email_changes identities known_clients limit_failures link_tokens oauth_codes oauth_flows
-        oauth_providers operators outbox page_codes passkeys profiles recovery_codes seen_devices session_ends session_pages sessions
+        oauth_providers operators outbox page_codes passkeys profiles recovery_codes seen_devices session_console session_ends session_pages sessions
         settings sign_up_attempts signing_keys statistics totp_factors undo_tokens used_ceremonies used_tokens users
     );
     lists.into_iter().flat_map(|(table, all)| all.iter().map(move |&(name, sql)| (table, name, sql)))

@@ -74,8 +74,8 @@ pub use oauth_flows::{
 };
 pub use oauth_providers::{FoundProvider, OAuthProviders, StoredProvider};
 pub use operators::{
-    ActivateOperator, ActivatedOperator, GrantOperator, GrantedOperator, GuardedResult, Operators,
-    RenewActivation, RenewedActivation, RevokeOperator, RevokedOperator,
+    ActivateOperator, ActivatedOperator, FoundConsoleSession, GrantOperator, GrantedOperator, GuardedResult,
+    Operators, RenewActivation, RenewedActivation, RevokeOperator, RevokedOperator,
 };
 pub use outbox::{
     ClaimedMail, Lease, ListMails, ListedMail, MailFate, MailPage, MailPosition, MailState, NewMail, Outbox,

@@ -4,12 +4,14 @@
 use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::ids::{SessionId, UserId};
+use latchkey_domain::locale::Locale;
 use latchkey_domain::operator::{Ineligible, Operator, OperatorRefusal, Role};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 
 use crate::email_codes::NewToken;
 use crate::error::StoreResult;
+use crate::sessions::LiveSession;
 
 /// Result of an operation on an account that may be an operator's: its outcome, or the reason why the account is not
 /// changed.
@@ -52,6 +54,8 @@ pub struct RenewActivation {
     pub user_id: UserId,
     /// Token of the activation link.
     pub activation: NewToken,
+    /// True if the grant of the last owner falls asleep too.
+    pub even_last_owner: bool,
     /// Audit event of kind `OperatorLinkMade`. The store fills in the user id.
     pub event: AuditEvent,
 }
@@ -120,19 +124,51 @@ pub enum ActivatedOperator {
     NoSession,
 }
 
+/// A live console session as a browser presents it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FoundConsoleSession {
+    /// The session with its user.
+    pub live: LiveSession,
+    /// Language of the user; `None` if the account has none.
+    pub locale: Option<Locale>,
+    /// Role of the user's active grant.
+    pub role: Role,
+}
+
 /// Operators, and their grants.
 #[async_trait]
 pub trait Operators {
     /// Lists all operators, the earliest grant first.
     async fn list_operators(&self) -> StoreResult<Vec<Operator>>;
 
-    /// Gives an account a role. Refused if the last owner would get another one.
+    /// Finds the operator with this account; `None` if the account has no grant.
+    async fn find_operator(&self, user_id: UserId) -> StoreResult<Option<Operator>>;
+
+    /// True if the account has a grant whose unused activation link has this token and is valid at `now`.
+    async fn is_activation_valid(
+        &self,
+        user_id: UserId,
+        token: TokenHash,
+        now: Timestamp,
+    ) -> StoreResult<bool>;
+
+    /// Finds the console session of a token that is live at `now`, with its user and the role. `None` as well if it was
+    /// opened in another browser, if the grant sleeps, or if the account may not use it.
+    async fn find_console_session(
+        &self,
+        token: TokenHash,
+        browser: TokenHash,
+        now: Timestamp,
+    ) -> StoreResult<Option<FoundConsoleSession>>;
+
+    /// Gives an account a role, and ends its console sessions. Refused if the last owner would get another role.
     async fn grant_operator(&self, grant: GrantOperator) -> GuardedResult<GrantedOperator>;
 
-    /// Makes a new activation link for a grant, and puts the grant to sleep.
-    async fn renew_activation(&self, renew: RenewActivation) -> StoreResult<RenewedActivation>;
+    /// Makes a new activation link for a grant, puts the grant to sleep, and ends the console sessions. Refused for
+    /// the last owner, unless the request says otherwise.
+    async fn renew_activation(&self, renew: RenewActivation) -> GuardedResult<RenewedActivation>;
 
-    /// Deletes a grant. Refused for the last owner, unless the request says otherwise.
+    /// Deletes a grant, and ends the console sessions. Refused for the last owner, unless the request says otherwise.
     async fn revoke_operator(&self, revoke: RevokeOperator) -> GuardedResult<RevokedOperator>;
 
     /// Activates a grant. Of concurrent callers only one succeeds.

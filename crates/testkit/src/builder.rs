@@ -136,7 +136,7 @@ fn base_settings() -> BaseSettings {
 impl TestAppBuilder {
     /// Starts the service in a new temporary folder.
     pub async fn start(self) -> TestApp {
-        TestApp::start(self).await
+        Box::pin(TestApp::start(self)).await // the future is large
     }
 
     /// Sets the storage engine.

@@ -1,6 +1,6 @@
 //! Commands `latchkey operator list`, `grant`, `revoke` and `reactivate`.
 
-use latchkey_domain::operator::Operator;
+use latchkey_domain::operator::{Operator, Party};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::User;
 use latchkey_service::operators::Granting;
@@ -16,17 +16,17 @@ pub(super) async fn run(assembly: &Assembly, command: OperatorCommand) -> Result
         OperatorCommand::List => list(&operators.list().await?, assembly.service.now()),
         OperatorCommand::Grant { user, role } => {
             let user = find(assembly, &user).await?;
-            let granting = operators.grant(user.id, role).await?;
+            let granting = operators.grant(user.id, role, Party::System, None).await?;
             report(&user, &format!("{} has the role {role}", user.email.as_typed()), granting)?;
         }
         OperatorCommand::Reactivate { user } => {
             let user = find(assembly, &user).await?;
-            let granting = operators.reactivate(user.id).await?;
+            let granting = operators.reactivate(user.id, Party::System, None).await?;
             report(&user, &format!("the role of {} sleeps", user.email.as_typed()), granting)?;
         }
         OperatorCommand::Revoke { user, force } => {
             let user = find(assembly, &user).await?;
-            let was_last_owner = operators.revoke(user.id, force).await?;
+            let was_last_owner = operators.revoke(user.id, force, Party::System, None).await?;
             println!("{} has no role any more", user.email.as_typed());
             if was_last_owner {
                 println!("It was the last owner: nobody can enter the console as an owner now.");

@@ -71,6 +71,10 @@ fn lifetimes_that_never_come(lifetimes: &sessions::Lifetimes) -> impl Iterator<I
             lifetimes.page_idle > lifetimes.page_absolute,
             "pages.session_idle_ttl is longer than pages.session_absolute_ttl, which ends every session first",
         ),
+        (
+            lifetimes.console_idle > lifetimes.console_absolute,
+            "console.session_idle_ttl is longer than console.session_absolute_ttl, which ends every session first",
+        ),
     ];
     facts.into_iter().filter(|(is_so, _)| *is_so).map(|(_, warning)| warning)
 }

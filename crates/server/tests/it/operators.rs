@@ -2,7 +2,7 @@
 
 use latchkey_domain::client::{Client as ClientOfRequest, ClientAddress};
 use latchkey_domain::ids::UserId;
-use latchkey_domain::operator::Role;
+use latchkey_domain::operator::{Party, Role};
 use latchkey_service::operators::Granting;
 use latchkey_service::sessions::Credential;
 use latchkey_service::{Error, Refusal};
@@ -19,7 +19,9 @@ fn user_id(user: &User) -> UserId {
 
 /// Gives a user a role; returns the token of the activation link.
 pub(crate) async fn grant(app: &TestApp, user: &User, role: Role) -> String {
-    let Granting::Asleep(link) = app.service().operators.grant(user_id(user), role).await.unwrap() else {
+    let Granting::Asleep(link) =
+        app.service().operators.grant(user_id(user), role, Party::System, None).await.unwrap()
+    else {
         panic!("no link");
     };
     let (page, token) = link.expose().split_once("?token=").unwrap();
@@ -112,7 +114,7 @@ both_stores! {
         let ada = app.two_step_user("ada").await;
         let (_, passkey) = ada.add_passkey(&app.phone()).await;
         let _ = grant(&app, &ada, Role::Admin).await;
-        app.service().operators.revoke(user_id(&ada), false).await.unwrap();
+        app.service().operators.revoke(user_id(&ada), false, Party::System, None).await.unwrap();
 
         for request in changes(&app.admin(), &ada, &passkey) {
             // The passkey went with the other factors before.

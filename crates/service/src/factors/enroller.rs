@@ -100,7 +100,11 @@ impl Factors {
             methods: session.methods,
             level: session.level,
             provider: None,
-            opened_for: (session.kind == SessionKind::Pages).then_some(OpenedFor::Pages),
+            opened_for: match session.kind {
+                SessionKind::App => None,
+                SessionKind::Pages => Some(OpenedFor::Pages),
+                SessionKind::Console => Some(OpenedFor::Console),
+            },
         })
     }
 

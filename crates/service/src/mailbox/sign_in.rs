@@ -113,7 +113,7 @@ impl Mailbox {
             token: token.hash(),
             email,
             code_challenge: TokenHash::of(verifier.as_bytes()),
-            event: self.sessions.signed_in_event(&draft.entry.session.methods, client, now),
+            event: self.sessions.signed_in_event(&draft.entry.session, client, now),
             now,
         };
         let sign_in = self.new_sign_in(draft.entry.clone(), name, client, now);
@@ -140,7 +140,7 @@ impl Mailbox {
             lane: self.code_lane(email.key(), client),
             caller: None,
             takes: self.attempt_takes(client),
-            event: self.sessions.signed_in_event(&draft.entry.session.methods, client, now),
+            event: self.sessions.signed_in_event(&draft.entry.session, client, now),
             now,
         };
         let sign_in = self.new_sign_in(draft.entry.clone(), name, client, now);

@@ -41,7 +41,7 @@ impl OAuth {
             new_device: None,
             ..draft.entry.session
         };
-        let mut event = self.sessions.signed_in_event(&page.methods, &from.client, now);
+        let mut event = self.sessions.signed_in_by(&page.methods, &from.client, now);
         let app = redirect_to.split(['?', '#']).next().unwrap_or_default();
         event.details.insert("app".to_owned(), Value::from(app));
         let mut refused = self.kernel.event(AuditKind::SignInFailed, Actor::User, Some(&from.client), now);

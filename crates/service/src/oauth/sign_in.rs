@@ -75,9 +75,9 @@ impl OAuth {
         let mut replayed = event(AuditKind::SignInFailed);
         replayed.details.insert("reason".to_owned(), Value::from("token was used before"));
         let mut signed_in = event(AuditKind::SignedIn);
-        signed_in.details.extend(
-            self.sessions.signed_in_event(&AuthMethods::of(AuthMethod::Federated), client, now).details,
-        );
+        signed_in
+            .details
+            .extend(self.sessions.signed_in_by(&AuthMethods::of(AuthMethod::Federated), client, now).details);
         IdentityEvents {
             signed_up: event(AuditKind::SignedUp),
             verified: event(AuditKind::EmailVerified),

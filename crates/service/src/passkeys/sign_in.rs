@@ -82,6 +82,9 @@ impl Passkeys {
         let Some(shown) = shown.filter(|_| is_meant) else {
             return Err(self.fail(Some(&user), &INVALID_PASSKEY, client, now).await?);
         };
+        if !self.sessions.may_open(Some(user.id), &from.opens, now).await? {
+            return Err(self.fail(Some(&user), &INVALID_PASSKEY, client, now).await?);
+        }
         let method = AuthMethod::of_passkey(passkey.passkey.is_backup_eligible);
         let draft = self.sessions.draft_passkey_entry(method, from, now)?;
         let sign_in = SignInWithPasskey {
@@ -91,7 +94,7 @@ impl Passkeys {
             entry: draft.entry.clone(),
             guard: self.passwords.guard(user.email.key(), client),
             must_verify: self.kernel.settings.load().values.require_email_verification,
-            event: self.sessions.signed_in_event(&draft.entry.session.methods, client, now),
+            event: self.sessions.signed_in_event(&draft.entry.session, client, now),
             refusal: self.refusal(client, now)?,
         };
         let refusal = match self.kernel.store.sign_in_with_passkey(sign_in).await? {

@@ -20,6 +20,10 @@ use crate::sessions::{Entrance, SignInClient};
 /// The reason in the audit event of a refused sign-in with the right password.
 const MAY_NOT: &str = "account may not sign in";
 
+/// The reason in the audit event of a sign-in to the console by an account that may not enter it. The password may be
+/// right or wrong.
+const NO_GRANT: &str = "no active role in the console";
+
 /// A password that matched, and the account that it signs in to.
 struct RightPassword {
     user_id: UserId,
@@ -45,8 +49,12 @@ impl Passwords {
             SignInSubject::Account(candidate) => Some(candidate.user.id),
             SignInSubject::Reserved(_) | SignInSubject::Unknown => None,
         };
+        let may_open = self.sessions.may_open(user_id, &from.opens, now).await?;
         let (verdict, right) = self.check_password(&subject, password, decoy.as_ref()).await?;
+        // An account without an active grant learns no more at the console than one with a wrong password.
+        let verdict = if may_open { verdict } else { Verdict::Wrong };
         let (counted, reason, refusal) = match verdict {
+            Verdict::Wrong if !may_open => (guard.clone(), NO_GRANT, &INVALID_CREDENTIALS),
             Verdict::Opens | Verdict::Wrong => (guard.clone(), "wrong password", &INVALID_CREDENTIALS),
             Verdict::SignedUpOnly => (guard.clone(), MAY_NOT, &EMAIL_NOT_VERIFIED),
             // The password was right, so it does not count as a failed sign-in.
@@ -64,7 +72,7 @@ impl Passwords {
             rehashed: right.rehashed,
             entry: draft.entry.clone(),
             guard,
-            event: self.sessions.signed_in_event(&draft.entry.session.methods, client, now),
+            event: self.sessions.signed_in_event(&draft.entry.session, client, now),
         };
         match self.kernel.store.sign_in(sign_in).await?.map_err(refuse)? {
             SignInOutcome::Entered(entered) => self.sessions.entered(entered, draft, now),

@@ -1,17 +1,17 @@
 //! Completion of a sign-in by a second factor, and access tokens of a reauthentication (step-up).
 
 use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
-use latchkey_domain::challenge::{ChallengeKind, FactorRules};
+use latchkey_domain::challenge::{ChallengeKind, FactorRules, SecondFactorPolicy};
 use latchkey_domain::client::Client;
 use latchkey_domain::identity::ProviderKey;
-use latchkey_domain::session::{AuthMethod, AuthMethods, NewSession, Session};
+use latchkey_domain::session::{AuthMethod, AuthMethods, NewSession, Session, SessionKind};
 use latchkey_domain::sign_in_offer::SignInOffer;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{ChallengeTerms, CompletedSignIn, LiveSession, NewMail, SignInGuard};
 use serde_json::Value;
 
 use super::Sessions;
-use super::opening::{EntryDraft, SignInClient};
+use super::opening::{EntryDraft, Opens, SignInClient};
 use crate::error::Result;
 use crate::kernel::ActFact;
 use crate::settings::EmailSignIn;
@@ -22,6 +22,18 @@ impl Sessions {
     pub(crate) fn factor_rules(&self) -> FactorRules {
         let policy = self.kernel.settings.load().values.second_factor;
         FactorRules { policy, rp_id: self.rp_id.clone() }
+    }
+
+    /// Returns the rules for the challenge of a sign-in. Whether an operator who activates a grant must enrol a factor is a
+    /// setting of the console.
+    pub(super) fn entry_rules(&self, opens: &Opens) -> FactorRules {
+        let rules = self.factor_rules();
+        let policy = match opens {
+            Opens::App(_) | Opens::Pages(_) => rules.policy,
+            Opens::Console(_) if self.kernel.operators.require_second_factor => SecondFactorPolicy::Required,
+            Opens::Console(_) => SecondFactorPolicy::Optional,
+        };
+        FactorRules { policy, ..rules }
     }
 
     /// Returns the methods of sign-in that the service offers. An account must keep at least one of them.
@@ -72,7 +84,7 @@ impl Sessions {
         now: Timestamp,
     ) -> Result<CompletedSignIn> {
         let session = session.clone();
-        let mut event = self.signed_in_event(&session.methods, client, now);
+        let mut event = self.signed_in_event(&session, client, now);
         let mut linked = self.kernel.event(AuditKind::IdentityLinked, Actor::User, Some(client), now);
         let mut mail = None;
         if let Some(provider) = provider {
@@ -84,13 +96,22 @@ impl Sessions {
         Ok(CompletedSignIn { session, guard, event, linked, mail })
     }
 
-    /// Builds the audit event of a sign-in, with its authentication methods.
+    /// Builds the audit event of a sign-in, with its authentication methods. That of a console session says so.
     pub(crate) fn signed_in_event(
         &self,
-        methods: &AuthMethods,
+        session: &NewSession,
         client: &Client,
         now: Timestamp,
     ) -> AuditEvent {
+        let mut event = self.signed_in_by(&session.methods, client, now);
+        if session.kind.word() == SessionKind::Console {
+            event.details.insert("session".to_owned(), Value::from(SessionKind::Console.as_str()));
+        }
+        event
+    }
+
+    /// Builds the audit event of a sign-in, with its authentication methods.
+    pub(crate) fn signed_in_by(&self, methods: &AuthMethods, client: &Client, now: Timestamp) -> AuditEvent {
         let mut event = self.kernel.event(AuditKind::SignedIn, Actor::User, Some(client), now);
         event.details.insert("amr".to_owned(), Value::from(methods.to_claim()));
         event

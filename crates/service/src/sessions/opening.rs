@@ -17,6 +17,7 @@ use latchkey_domain::user::User;
 use latchkey_store::{Entered, Entry, NewChallenge};
 
 use super::Sessions;
+use super::console::{ConsoleSignIn, ConsoleSignedIn};
 use super::pages::{PageSignIn, PageSignedIn};
 use crate::error::{Error, Result};
 use crate::tokens::access_tokens::AccessToken;
@@ -40,13 +41,15 @@ pub struct SignInClient {
     pub opens: Opens,
 }
 
-/// The session that a sign-in asks for. Its challenge stores which of the two, so that the answer opens no other.
+/// The session that a sign-in asks for. Its challenge stores which of them, so that the answer opens no other.
 #[derive(Debug, Clone)]
 pub enum Opens {
     /// An app session.
     App(ClientType),
     /// A page session.
     Pages(PageSignIn),
+    /// A console session.
+    Console(ConsoleSignIn),
 }
 
 impl SignInClient {
@@ -57,6 +60,9 @@ impl SignInClient {
             (Some(OpenedFor::App(client_type)), Opens::App(_)) => Opens::App(client_type),
             (None, Opens::App(client_type)) => Opens::App(*client_type),
             (Some(OpenedFor::Pages), Opens::Pages(sign_in)) => Opens::Pages(sign_in.clone()),
+            (Some(side), Opens::Console(sign_in)) if side == sign_in.side() => {
+                Opens::Console(sign_in.clone())
+            }
             _ => return None,
         };
         Some(Self { client: self.client.clone(), opens })
@@ -67,14 +73,27 @@ impl SignInClient {
 pub enum Opened {
     App(Box<SignedIn>),
     Pages(Box<PageSignedIn>),
+    Console(Box<ConsoleSignedIn>),
 }
 
 impl Opened {
-    /// Returns the app session; fails for a page session, which a sign-in of an app cannot open.
+    /// Returns the app session; fails for another session, which a sign-in of an app cannot open.
     pub fn into_app(self) -> Result<SignedIn> {
         match self {
             Self::App(signed_in) => Ok(*signed_in),
-            Self::Pages(_) => Err(Error::internal("a sign-in of an app opened a page session")),
+            Self::Pages(_) | Self::Console(_) => {
+                Err(Error::internal("a sign-in of an app opened another session"))
+            }
+        }
+    }
+
+    /// Returns the console session; fails for another session, which a sign-in to the console cannot open.
+    pub(crate) fn into_console(self) -> Result<ConsoleSignedIn> {
+        match self {
+            Self::Console(signed_in) => Ok(*signed_in),
+            Self::App(_) | Self::Pages(_) => {
+                Err(Error::internal("a sign-in to the console opened another session"))
+            }
         }
     }
 }
@@ -99,6 +118,7 @@ pub struct Challenge {
 pub(crate) enum DraftToken {
     App(RefreshToken, ClientType),
     Pages(PageToken),
+    Console(PageToken),
 }
 
 /// A session to be stored, with its token in plain text.
@@ -119,7 +139,7 @@ impl DraftToken {
     fn hashes(&self) -> (TokenHash, TokenHash) {
         match self {
             Self::App(token, _) => (token.family_hash(), token.hash()),
-            Self::Pages(token) => (token.hash(), token.hash()),
+            Self::Pages(token) | Self::Console(token) => (token.hash(), token.hash()),
         }
     }
 }
@@ -144,6 +164,16 @@ impl Sessions {
                 let (pages, idle, absolute) = self.draft_page_session(sign_in, client, now);
                 let token = PageToken::new(self.kernel.entropy.bytes());
                 (NewSessionKind::Pages(pages), idle, absolute, DraftToken::Pages(token))
+            }
+            Opens::Console(ConsoleSignIn { browser, replaces, activation }) => {
+                let (idle, absolute) = (self.lifetimes.console_idle, self.lifetimes.console_absolute);
+                let of_browser = self.draft_session_of_browser((*browser, *replaces), client, now);
+                let kind = match activation {
+                    Some(_) => NewSessionKind::Activation(of_browser),
+                    None => NewSessionKind::Console(of_browser),
+                };
+                let token = PageToken::new(self.kernel.entropy.bytes());
+                (kind, idle, absolute, DraftToken::Console(token))
             }
         };
         let id = SessionId::new(now, self.kernel.id_bytes(now));
@@ -196,7 +226,7 @@ impl Sessions {
     ) -> Result<EntryDraft> {
         let SessionDraft { session, token } = self.draft_session(methods, level, client, now)?;
         let (id, challenge) = self.draft_challenge(client, now);
-        let rules = self.factor_rules();
+        let rules = self.entry_rules(&client.opens);
         Ok(EntryDraft { entry: Entry { session, challenge, rules }, token, challenge: id })
     }
 
@@ -240,6 +270,9 @@ impl Sessions {
                 Opened::App(Box::new(self.with_tokens(user, &session, (token, client_type), now)?))
             }
             DraftToken::Pages(token) => Opened::Pages(Box::new(PageSignedIn { user, session, token })),
+            DraftToken::Console(token) => {
+                Opened::Console(Box::new(PageSignedIn { user, session, token }.into()))
+            }
         })
     }
 

@@ -7,18 +7,20 @@ use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::client::{Client, OpenedFor};
 use latchkey_domain::locale::Locale;
 use latchkey_domain::page_session::{
-    BrowserSecret, NewPageSession, PageToken, ReplacedPageSession, SHORT_LIFETIME, is_lasting,
+    BrowserSecret, NewPageSession, PageToken, ReplacedPageSession, SHORT_LIFETIME, is_lasting, is_use_stored,
 };
+use latchkey_domain::seen_device::SeenDevice;
 use latchkey_domain::session::{Session, SessionKind};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::User;
-use latchkey_store::LiveSession;
+use latchkey_store::{LiveSession, PageSessionUse};
 use serde_json::Value;
 
 use super::authenticate::Caller;
 use super::credential::Authentication;
 use super::{Opens, Sessions, SignInClient};
+use crate::error::Result;
 
 /// A live page session, as it was found by its cookies when the request began.
 #[derive(Clone)]
@@ -107,6 +109,7 @@ impl Opens {
         match self {
             Self::App(client_type) => OpenedFor::App(*client_type),
             Self::Pages(_) => OpenedFor::Pages,
+            Self::Console(sign_in) => sign_in.side(),
         }
     }
 }
@@ -115,6 +118,34 @@ impl Sessions {
     /// Returns the idle lifetime of page sessions.
     pub(crate) const fn page_idle(&self) -> Duration {
         self.lifetimes.page_idle
+    }
+
+    /// Stores the use of a page session or console session and extends it, unless a use shortly before on the same device is stored.
+    pub(crate) async fn store_use(
+        &self,
+        live: LiveSession,
+        idle: Duration,
+        client: &Client,
+        now: Timestamp,
+    ) -> Result<LiveSession> {
+        let seen = SeenDevice::to_store(&live.session, client, now);
+        if seen.is_none() && !is_use_stored(&live.session, idle, now) {
+            return Ok(live);
+        }
+        let LiveSession { mut session, user } = live;
+        session.last_seen_at = now;
+        session.idle_expires_at = now.plus(idle);
+        session.client = client.clone();
+        let used = PageSessionUse {
+            id: session.id,
+            user_id: user.id,
+            at: now,
+            idle_expires_at: session.idle_expires_at,
+            client: client.clone(),
+            seen,
+        };
+        self.kernel.store.store_page_session_use(used).await?;
+        Ok(LiveSession { session, user })
     }
 
     /// Creates the token that replaces that of a page session; `None` for an app session.
@@ -130,17 +161,27 @@ impl Sessions {
         now: Timestamp,
     ) -> (NewPageSession, Duration, Duration) {
         let PageSignIn { browser, keep, replaces } = sign_in;
+        let (idle, absolute) = (self.lifetimes.page_idle, self.lifetimes.page_absolute);
+        let absolute = match keep {
+            KeepSignedIn::Yes => absolute,
+            KeepSignedIn::No => absolute.min(SHORT_LIFETIME),
+        };
+        (self.draft_session_of_browser((*browser, *replaces), client, now), idle, absolute)
+    }
+
+    /// Returns what a session of a browser has beside an app session. It ends the session that it replaces.
+    pub(super) fn draft_session_of_browser(
+        &self,
+        (browser, replaces): (TokenHash, Option<Caller>),
+        client: &Client,
+        now: Timestamp,
+    ) -> NewPageSession {
         let replaces = replaces.map(|Caller { user_id, session_id: id, .. }| {
             let mut event = self.kernel.event(AuditKind::SignedOut, Actor::User, Some(client), now);
             let reason = "another account signed in in this browser";
             event.details.insert("reason".to_owned(), Value::from(reason));
             Box::new(ReplacedPageSession { id, user_id, event })
         });
-        let (idle, absolute) = (self.lifetimes.page_idle, self.lifetimes.page_absolute);
-        let absolute = match keep {
-            KeepSignedIn::Yes => absolute,
-            KeepSignedIn::No => absolute.min(SHORT_LIFETIME),
-        };
-        (NewPageSession { browser: *browser, replaces }, idle, absolute)
+        NewPageSession { browser, replaces }
     }
 }

@@ -1,16 +1,20 @@
 //! Operations on operators: implementation of [`Operators`].
 
 use async_trait::async_trait;
+use latchkey_domain::ids::UserId;
 use latchkey_domain::operator::Operator;
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::tokens::TokenHash;
 use latchkey_store::{
-    ActivateOperator, ActivatedOperator, GrantOperator, GrantedOperator, GuardedResult, Operators,
-    RenewActivation, RenewedActivation, RevokeOperator, RevokedOperator, StoreResult,
+    ActivateOperator, ActivatedOperator, FoundConsoleSession, GrantOperator, GrantedOperator, GuardedResult,
+    Operators, RenewActivation, RenewedActivation, RevokeOperator, RevokedOperator, StoreResult,
 };
 
 use super::Engine;
 use crate::form::{Executor, Script};
 use crate::operations::grant_operator;
 use crate::tables::operators;
+use crate::tables::sessions::console;
 
 #[async_trait]
 impl<E: Executor> Operators for Engine<E> {
@@ -20,11 +24,39 @@ impl<E: Executor> Operators for Engine<E> {
         self.read_long(script, move |results| operators::operators(results, listed)).await
     }
 
+    async fn find_operator(&self, user_id: UserId) -> StoreResult<Option<Operator>> {
+        let mut script = Script::default();
+        let found = operators::find(&mut script, user_id);
+        self.read(script, move |results| results.find(found, operators::read_operator)).await
+    }
+
+    async fn is_activation_valid(
+        &self,
+        user_id: UserId,
+        token: TokenHash,
+        now: Timestamp,
+    ) -> StoreResult<bool> {
+        let mut script = Script::default();
+        let found = operators::find_activation(&mut script, user_id, &token, now);
+        self.read(script, move |results| results.any(found)).await
+    }
+
+    async fn find_console_session(
+        &self,
+        token: TokenHash,
+        browser: TokenHash,
+        now: Timestamp,
+    ) -> StoreResult<Option<FoundConsoleSession>> {
+        let mut script = Script::default();
+        let found = console::find(&mut script, &token, &browser, now);
+        self.read(script, move |results| results.find(found, console::read_found)).await
+    }
+
     async fn grant_operator(&self, grant: GrantOperator) -> GuardedResult<GrantedOperator> {
         grant_operator::grant(&self.0, grant).await
     }
 
-    async fn renew_activation(&self, renew: RenewActivation) -> StoreResult<RenewedActivation> {
+    async fn renew_activation(&self, renew: RenewActivation) -> GuardedResult<RenewedActivation> {
         grant_operator::renew(&self.0, renew).await
     }
 

@@ -105,7 +105,8 @@ pub(crate) async fn reauthenticate<E: Executor>(
                 sessions::end_own_and_record(&mut writes, user.id, session_id, event.clone(), now)?;
                 return Ok(Decided::done(writes, Ok(None)));
             }
-            let kinds = challenges::kinds(results, facts, (purpose, Level::One), &rules)?;
+            let kinds =
+                challenges::kinds(results, facts, (challenge.opened_for, purpose, Level::One), &rules)?;
             if !kinds.is_empty() {
                 challenges::delete_of_session(&mut writes, session_id, purpose);
                 let beginner = Beginner { session_id: Some(session_id), ..Beginner::default() };
@@ -132,7 +133,8 @@ pub(crate) async fn reset<E: Executor>(
             let Some(token) = token.filter(|token| token.facts.status(now) == LinkStatus::Good) else {
                 return Ok(Decided::Return(None));
             };
-            let kinds = challenges::kinds(results, facts, (purpose, Level::One), &rules)?;
+            let kinds =
+                challenges::kinds(results, facts, (challenge.opened_for, purpose, Level::One), &rules)?;
             let user_id = token.account.user.id;
             let mut writes = Script::default();
             if !kinds.is_empty() {

@@ -155,7 +155,7 @@ pub(crate) async fn turn_two_step_off<E: Executor>(
         if !user.has_two_step() {
             return Ok(ChangedFactors::Unchanged);
         }
-        factors::remove_all_of(writes, user.id);
+        factors::remove_all_of(writes, user.id, off.now);
         record(writes, &user, off, Some(MailKind::TwoStepOff))?;
         Ok(ChangedFactors::Changed(()))
     })
@@ -194,7 +194,7 @@ pub(crate) async fn reset<E: Executor>(engine: &E, reset: ResetFactors) -> Guard
             }
             let mut writes = Script::default();
             factors::invalidate_challenges(&mut writes, user_id, now);
-            factors::remove_all_of(&mut writes, user_id);
+            factors::remove_all_of(&mut writes, user_id, now);
             if with_passkeys {
                 passkeys::delete_all_of(&mut writes, user_id);
             }

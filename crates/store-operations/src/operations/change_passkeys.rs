@@ -56,7 +56,7 @@ pub(crate) async fn remove<E: Executor>(
         }
         passkeys::delete(writes, id);
         if !has_factor {
-            operators::sleep(writes, user.id);
+            operators::sleep(writes, user.id, remove.now);
         }
         record(writes, &user, remove, Some(MailKind::PasskeyRemoved))?;
         sessions::end_shown_passkey_besides(writes, user.id, id, remove.session_id, remove.now);
@@ -84,7 +84,7 @@ pub(crate) async fn remove_of<E: Executor>(engine: &E, remove: RemovePasskeyOf) 
             let mut writes = Script::default();
             factors::invalidate_challenges(&mut writes, user_id, now);
             passkeys::delete(&mut writes, id);
-            operators::sleep(&mut writes, user_id);
+            operators::sleep(&mut writes, user_id, now);
             users::touch(&mut writes, user_id, now);
             sessions::end_shown_passkey(&mut writes, user_id, id, now);
             audit_events::record_of(&mut writes, event.clone(), user_id)?;

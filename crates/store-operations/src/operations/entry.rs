@@ -2,11 +2,14 @@
 //! a challenge for a second factor or another confirmation is written. Callers must hold the lock on the
 //! user's row.
 
-use latchkey_domain::challenge::{ChallengePurpose, FactorRules, is_challenged};
+use latchkey_domain::challenge::{
+    ChallengePurpose, FactorRules, SecondFactorPolicy, is_challenged, is_challenged_in_console,
+};
+use latchkey_domain::client::OpenedFor;
 use latchkey_domain::identity::VerifiedIdentity;
 use latchkey_domain::ids::UserId;
 use latchkey_domain::mail_kind::MailKind;
-use latchkey_domain::session::{Level, NewSession};
+use latchkey_domain::session::{Level, NewSession, NewSessionKind};
 use latchkey_domain::user::User;
 use latchkey_store::{CompletedSignIn, Entered, Entry, NewChallenge, StoreResult};
 
@@ -29,12 +32,22 @@ pub(crate) enum Way {
 impl Way {
     /// Decides between session and challenge. The decision depends on the authentication level of the sign-in
     /// (one factor or two), on whether the account has two-step sign-in or a scheduled deletion, and on the
-    /// operator's policy for second factors. `user` is `None` for an account that is about to be created.
+    /// operator's policy for second factors. The console asks for every second factor of the account. `user` is `None` for an account that is about to be created.
     pub(crate) fn of(user: Option<&User>, entry: &Entry) -> Self {
         let has_two_step = user.is_some_and(User::has_two_step);
-        let is_challenged = user.is_some_and(User::is_in_deletion)
-            || is_challenged(entry.session.level, has_two_step, entry.rules.policy);
-        if is_challenged { Self::Challenge } else { Self::Session }
+        let (level, rules) = (entry.session.level, &entry.rules);
+        let has_factor =
+            has_two_step || user.is_some_and(|user| user.has_usable_passkey(rules.rp_id.as_ref()));
+        let lacks_factor = match &entry.session.kind {
+            NewSessionKind::App { .. } | NewSessionKind::Pages(_) => {
+                is_challenged(level, has_two_step, rules.policy)
+            }
+            NewSessionKind::Console(_) => is_challenged_in_console(level, has_factor, false),
+            NewSessionKind::Activation(_) => {
+                is_challenged_in_console(level, has_factor, rules.policy == SecondFactorPolicy::Required)
+            }
+        };
+        if lacks_factor || user.is_some_and(User::is_in_deletion) { Self::Challenge } else { Self::Session }
     }
 }
 
@@ -43,7 +56,7 @@ impl Way {
 #[derive(Clone)]
 pub(crate) enum Opening {
     Session(Slot),
-    Challenge(Slot, Level, FactorRules),
+    Challenge(Slot, OpenedFor, Level, FactorRules),
 }
 
 /// Opens the session of a sign-in, or writes its challenge. [`Opening::find`] reads the result.
@@ -75,7 +88,8 @@ impl Opening {
             Way::Session => Self::Session(users::find_by_id(script, user_id)),
             Way::Challenge => {
                 let facts = challenges::find_facts(script, user_id);
-                Self::Challenge(facts, entry.session.level, entry.rules.clone())
+                let side = entry.challenge.opened_for;
+                Self::Challenge(facts, side, entry.session.level, entry.rules.clone())
             }
         }
     }
@@ -84,8 +98,8 @@ impl Opening {
     pub(crate) fn entered(self, results: &Results<'_>) -> StoreResult<Entered> {
         Ok(match self {
             Self::Session(user) => Entered::Session(Box::new(users::user_that_is(results, user)?)),
-            Self::Challenge(facts, level, rules) => {
-                let at = (ChallengePurpose::SignIn, level);
+            Self::Challenge(facts, side, level, rules) => {
+                let at = (side, ChallengePurpose::SignIn, level);
                 Entered::Challenge(challenges::kinds(results, facts, at, &rules)?)
             }
         })

@@ -63,21 +63,32 @@ pub(crate) async fn grant<E: Executor>(engine: &E, grant: GrantOperator) -> Guar
         .await
 }
 
-pub(crate) async fn renew<E: Executor>(engine: &E, renew: RenewActivation) -> StoreResult<RenewedActivation> {
+pub(crate) async fn renew<E: Executor>(
+    engine: &E,
+    renew: RenewActivation,
+) -> GuardedResult<RenewedActivation> {
     let mut script = Script::default();
     let reads = AccountReads::lock(&mut script, renew.user_id);
+    let guard = OperatorReads::find(&mut script, Effect::Loss);
     engine
         .transact(script, move |results| {
             let Some(operator) = reads.operator(results)? else {
-                return Ok(Decided::Return(RenewedActivation::NotFound));
+                return Ok(Decided::Return(Ok(RenewedActivation::NotFound)));
             };
             if let Err(reason) = may_be_operator(&operator.user) {
-                return Ok(Decided::Return(RenewedActivation::Ineligible(reason)));
+                return Ok(Decided::Return(Ok(RenewedActivation::Ineligible(reason))));
+            }
+            let judged = guard.judge(results, Protection::LastOwner, &[renew.user_id])?;
+            if let Err(refusal) = judged
+                && !renew.even_last_owner
+            {
+                return Ok(Decided::Return(Err(refusal)));
             }
             let mut writes = Script::default();
-            operators::renew(&mut writes, renew.user_id, &renew.activation.hash, renew.activation.expires_at);
+            let link = (&renew.activation.hash, renew.activation.expires_at);
+            operators::renew(&mut writes, renew.user_id, link, renew.event.at);
             audit_events::record_of(&mut writes, renew.event.clone(), renew.user_id)?;
-            Ok(Decided::done(writes, RenewedActivation::Renewed))
+            Ok(Decided::done(writes, Ok(RenewedActivation::Renewed)))
         })
         .await
 }
@@ -101,7 +112,7 @@ pub(crate) async fn revoke<E: Executor>(
                 return Ok(Decided::Return(Err(refusal)));
             }
             let mut writes = Script::default();
-            operators::delete(&mut writes, revoke.user_id);
+            operators::delete(&mut writes, revoke.user_id, revoke.event.at);
             let event = with_role(&revoke.event, "role", operator.grant.role);
             audit_events::record_of(&mut writes, event, revoke.user_id)?;
             Ok(Decided::done(writes, Ok(RevokedOperator::Revoked { was_last_owner: judged.is_err() })))

@@ -51,7 +51,7 @@ pub(crate) fn prove(
         identities::delete_all_of(writes, id);
     }
     if effects.removes_factors {
-        factors::remove_all_of(writes, id);
+        factors::remove_all_of(writes, id, now);
         passkeys::delete_all_of(writes, id);
     }
     if effects.ends_sessions {

@@ -4,6 +4,7 @@ use latchkey_domain::challenge::SecondFactorPolicy;
 use latchkey_domain::email::EmailKey;
 use latchkey_domain::ids::UserId;
 use latchkey_domain::limits::{Limited, Take};
+use latchkey_domain::session::SessionKind;
 use latchkey_domain::sign_in::is_as_compared;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{
@@ -72,7 +73,7 @@ pub(crate) async fn open_after_password<E: Executor>(
     if !E::HAS_ONE_WRITER
         && sign_in.rehashed.is_none()
         && sign_in.entry.rules.policy != SecondFactorPolicy::Required
-        && !replaces_page_session(&sign_in)
+        && !has_rules_of_its_own(&sign_in)
         && let Some(opened) = open_plainly(engine, &sign_in).await?
     {
         return Ok(Ok(opened));
@@ -100,9 +101,11 @@ pub(crate) async fn open_after_password<E: Executor>(
         .await
 }
 
-/// True if the sign-in ends another page session, possibly of another user.
-fn replaces_page_session(sign_in: &SignIn) -> bool {
-    sign_in.entry.session.kind.pages().is_some_and(|pages| pages.replaces.is_some())
+/// True if the sign-in ends another session, possibly of another user, or opens a console session, which depends on the
+/// grant and on all factors of the account.
+fn has_rules_of_its_own(sign_in: &SignIn) -> bool {
+    let kind = &sign_in.entry.session.kind;
+    kind.word() == SessionKind::Console || kind.pages().is_some_and(|pages| pages.replaces.is_some())
 }
 
 fn open(sign_in: &SignIn, account: &Account) -> StoreResult<Decided<Result<SignInOutcome, Limited>>> {

@@ -73,9 +73,9 @@ impl UndoReads {
         users::delete_password(writes, user.id);
         identities::delete_linked_since(writes, user.id, since);
         passkeys::delete_added_since(writes, user.id, since);
-        operators::sleep(writes, user.id);
+        operators::sleep(writes, user.id, now);
         if facts.turns_two_step_off() {
-            factors::remove_all_of(writes, user.id);
+            factors::remove_all_of(writes, user.id, now);
         } else {
             totp_factors::delete_added_since(writes, user.id, since);
             recovery_codes::delete_made_since(writes, user.id, since);
@@ -137,7 +137,8 @@ pub(crate) async fn undo<E: Executor>(engine: &E, link: UseUndoLink) -> LimitedR
             };
             if undo.facts().needs_second_factor() {
                 let user_id = undo.account.user.id;
-                let kinds = challenges::kinds(results, facts, (purpose, Level::One), &rules)?;
+                let kinds =
+                    challenges::kinds(results, facts, (challenge.opened_for, purpose, Level::One), &rules)?;
                 if !kinds.is_empty() {
                     challenges::delete_of_token(&mut writes, user_id, token, purpose);
                     let beginner = Beginner { token: Some(&token), ..Beginner::default() };

@@ -156,16 +156,16 @@ pub(crate) fn insert(
 }
 
 /// Decodes the data read by [`find_facts`]. Returns the kinds of answers that a challenge of this purpose
-/// accepts. `level` is the authentication level (one factor or two) that the sign-in has reached.
+/// and side accepts. `level` is the authentication level (one factor or two) that the sign-in has reached.
 pub(crate) fn kinds(
     results: &Results<'_>,
     slot: Slot,
-    (purpose, level): (ChallengePurpose, Level),
+    (side, purpose, level): (OpenedFor, ChallengePurpose, Level),
     rules: &FactorRules,
 ) -> StoreResult<Vec<ChallengeKind>> {
     let facts = results.find(slot, |cells| read_facts(cells, level, rules))?;
     let facts = facts.ok_or(StoreError::Corrupt { table: "users", column: "id" })?;
-    Ok(facts.kinds(purpose, rules.policy))
+    Ok(facts.kinds_for(side, purpose, rules.policy))
 }
 
 fn read_facts(cells: &mut Cells<'_>, level: Level, rules: &FactorRules) -> StoreResult<ChallengeFacts> {
@@ -246,7 +246,7 @@ impl Challenge {
             is_in_deletion: user.is_in_deletion(),
             level: self.methods.as_ref().map_or(Level::One, AuthMethods::level),
         };
-        facts.kinds(self.purpose, rules.policy)
+        facts.kinds_for(self.opened_for, self.purpose, rules.policy)
     }
 }
 

@@ -7,7 +7,8 @@ use latchkey_domain::tokens::TokenHash;
 use latchkey_store::{GrantOperator, StoreResult};
 
 use crate::bulk::{Table, columns};
-use crate::form::{Cells, Results, Slot, statements};
+use crate::form::{Cells, Results, Script, Slot, statements};
+use crate::tables::sessions::console;
 use crate::tables::users::{self, account_columns, account_tables};
 
 /// Query for operators: their accounts and grants.
@@ -41,7 +42,7 @@ statements! {
     LOCK_OWNERS: read lock_owners() =
         "SELECT 1 FROM operators WHERE role = 'owner' ORDER BY user_id FOR UPDATE";
     /// Inserts a grant, or changes the role of an account that has one. Its activation stays.
-    SAVE: change save(grant: &GrantOperator, activation: Option<(&TokenHash, Timestamp)>) [
+    SAVE: change save_row(grant: &GrantOperator, activation: Option<(&TokenHash, Timestamp)>) [
         grant.user_id, grant.role.as_str(), grant.granted_by, grant.now, activation.map(|(hash, _)| hash),
         activation.map(|(_, expires_at)| expires_at)
     ] = "
@@ -51,7 +52,7 @@ statements! {
             granted_at = excluded.granted_at, activation_hash = excluded.activation_hash,
             activation_expires_at = excluded.activation_expires_at";
     /// Stores a new activation link and puts the grant to sleep.
-    RENEW: change renew(user_id: UserId, hash: &TokenHash, expires_at: Timestamp) = "
+    RENEW: change renew_row(user_id: UserId, hash: &TokenHash, expires_at: Timestamp) = "
         UPDATE operators SET activation_hash = $2, activation_expires_at = $3, activated_at = NULL WHERE user_id = $1";
     /// Reads a row if the account's activation link has this token and is valid.
     FIND_ACTIVATION: read find_activation(user_id: UserId, hash: &TokenHash, now: Timestamp) =
@@ -59,8 +60,33 @@ statements! {
     ACTIVATE: change activate(user_id: UserId, now: Timestamp) = "
         UPDATE operators SET activated_at = $2, activation_hash = NULL, activation_expires_at = NULL WHERE user_id = $1";
     /// Puts a grant, if the account has one, to sleep. An activation link that is not used yet stays valid.
-    SLEEP: change sleep(user_id: UserId) = "UPDATE operators SET activated_at = NULL WHERE user_id = $1";
-    DELETE: change delete(user_id: UserId) = "DELETE FROM operators WHERE user_id = $1";
+    SLEEP: change put_to_sleep(user_id: UserId) = "UPDATE operators SET activated_at = NULL WHERE user_id = $1";
+    DELETE: change delete_row(user_id: UserId) = "DELETE FROM operators WHERE user_id = $1";
+}
+
+/// Inserts a grant, or changes the role of an account that has one, and ends the console sessions of the earlier role.
+pub(crate) fn save(writes: &mut Script, grant: &GrantOperator, activation: Option<(&TokenHash, Timestamp)>) {
+    save_row(writes, grant, activation);
+    console::end_all_of(writes, grant.user_id, grant.now);
+}
+
+/// Stores a new activation link, puts the grant to sleep, and ends the console sessions.
+pub(crate) fn renew(writes: &mut Script, user_id: UserId, link: (&TokenHash, Timestamp), now: Timestamp) {
+    renew_row(writes, user_id, link.0, link.1);
+    console::end_all_of(writes, user_id, now);
+}
+
+/// Puts a grant, if the account has one, to sleep, and ends the console sessions. An activation link that is not used yet
+/// stays valid.
+pub(crate) fn sleep(writes: &mut Script, user_id: UserId, now: Timestamp) {
+    put_to_sleep(writes, user_id);
+    console::end_all_of(writes, user_id, now);
+}
+
+/// Deletes a grant, and ends the console sessions.
+pub(crate) fn delete(writes: &mut Script, user_id: UserId, now: Timestamp) {
+    delete_row(writes, user_id);
+    console::end_all_of(writes, user_id, now);
 }
 
 pub(crate) fn operators(results: &Results<'_>, slot: Slot) -> StoreResult<Vec<Operator>> {

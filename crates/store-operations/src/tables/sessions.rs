@@ -1,7 +1,8 @@
 //! Table `sessions`: sessions and the state of their refresh tokens. Contains columns, decoding of rows, and the
 //! statements that open, read and refresh sessions. Statements that end sessions are in [`ends`], those of page sessions in
-//! [`pages`].
+//! [`pages`], those of console sessions in [`console`].
 
+pub(crate) mod console;
 pub(crate) mod ends;
 pub(crate) mod pages;
 
@@ -79,6 +80,10 @@ pub const TABLE: Table = Table::new(
 
 statements! {
     OPEN_SESSION = insert_session!("");
+    /// Inserts a console session if the grant of the account is active. Otherwise a grant that falls asleep during the
+    /// sign-in would find the session when it wakes up.
+    OPEN_CONSOLE_SESSION =
+        insert_session!(" WHERE EXISTS (SELECT 1 FROM operators WHERE user_id = $2 AND activated_at IS NOT NULL)");
     /// Inserts a session of a sign-in with password, if nothing forbids it: the user is neither banned nor
     /// pending, no deletion is scheduled, two-step sign-in is off, the password is current, and the guess
     /// limits allow it. The limits are those of [`latchkey_domain::guess_limits::limited`], except that times
@@ -216,11 +221,17 @@ pub(crate) fn owner(results: &Results<'_>, slot: Slot) -> StoreResult<Option<Use
 }
 
 /// Inserts a session, and ends the user's least recently refreshed sessions above the maximum number. Stores
-/// the session's device, and writes the mail about a new device. A page session replaces the one that its
-/// browser had. The transaction must hold the lock on the user's row.
+/// the session's device, and writes the mail about a new device. A page session or console session replaces the one that
+/// its browser had. The transaction must hold the lock on the user's row.
 pub(crate) fn open(writes: &mut Script, user_id: UserId, session: &NewSession) -> StoreResult<()> {
     pages::replace(writes, user_id, session)?;
-    writes.change(&OPEN_SESSION, new_values(user_id, session));
+    let open = match session.kind {
+        NewSessionKind::Console(_) => &OPEN_CONSOLE_SESSION,
+        NewSessionKind::App { .. } | NewSessionKind::Pages(_) | NewSessionKind::Activation(_) => {
+            &OPEN_SESSION
+        }
+    };
+    writes.change(open, new_values(user_id, session));
     end_surplus(writes, user_id, session);
     seen_devices::meet(writes, user_id, session);
     Ok(())
@@ -258,7 +269,7 @@ fn new_values(user_id: UserId, session: &NewSession) -> Vec<Value> {
     let identity = session.identity.as_ref();
     let opened_from = match session.kind {
         NewSessionKind::App { opened_from } => opened_from,
-        NewSessionKind::Pages(_) => None,
+        NewSessionKind::Pages(_) | NewSessionKind::Console(_) | NewSessionKind::Activation(_) => None,
     };
     values![
         session.id,

@@ -23,7 +23,12 @@ pub(super) async fn measure(measured: &mut Measured) {
         now: at(1),
     };
     op!(m.grant_operator(grant));
-    op!(m.renew_activation(RenewActivation { user_id, activation, event: event(next()) }));
+    op!(m.renew_activation(RenewActivation {
+        user_id,
+        activation,
+        even_last_owner: true,
+        event: event(next())
+    }));
     op!(m.activate_operator(ActivateOperator {
         user_id,
         session_id: session(OPERATOR).id,
@@ -33,5 +38,8 @@ pub(super) async fn measure(measured: &mut Measured) {
         now: at(2),
     }));
     op!(m.list_operators());
+    op!(m.find_operator(user_id));
+    op!(m.is_activation_valid(user_id, activation.hash, at(2)));
+    op!(m.find_console_session(token(OPERATOR), token(OPERATOR), at(2)));
     op!(m.revoke_operator(RevokeOperator { user_id, even_last_owner: true, event: event(next()) }));
 }

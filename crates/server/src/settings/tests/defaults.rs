@@ -91,6 +91,8 @@ fn numbers_of_the_policy_are_the_defaults() {
     assert_eq!(lifetimes.sessions.refresh_absolute, minutes(90 * 24 * 60));
     assert_eq!(lifetimes.sessions.refresh_grace, Duration::from_secs(30));
     assert_eq!(lifetimes.sessions.page_idle, minutes(24 * 60));
+    assert_eq!(lifetimes.sessions.console_idle, minutes(30));
+    assert_eq!(lifetimes.sessions.console_absolute, minutes(8 * 60));
     assert_eq!(lifetimes.sessions.page_absolute, minutes(30 * 24 * 60));
     assert_eq!(auth.jwt_algorithm, SigningAlgorithm::Es256);
     assert_eq!(auth.jwt_audience, None);

@@ -140,6 +140,7 @@ fn a_lifetime_that_never_comes_is_told_and_not_refused() {
         ("auth.refresh_idle_ttl=2s", "auth.refresh_grace is not shorter"),
         ("auth.access_token_ttl=91d", "auth.access_token_ttl is longer"),
         ("pages.session_idle_ttl=31d", "pages.session_idle_ttl is longer"),
+        ("console.session_idle_ttl=9h", "console.session_idle_ttl is longer"),
     ] {
         let overrides = [setting, "auth.key_rotation_interval=0s"];
         let warnings = load(development(&overrides)).warnings();

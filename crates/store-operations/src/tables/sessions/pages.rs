@@ -33,17 +33,17 @@ statements! {
         WHERE s.id = $1 AND s.last_seen_at < $2 AND ",
         is_live!("$2")
     );
-    /// Stores a reauthentication of a page session. A passkey that was shown replaces the one of the sign-in.
+    /// Stores a reauthentication of a page session or console session. A passkey that was shown replaces the one of the sign-in.
     STEP_UP = "
         UPDATE sessions SET family_hash = $3, current_hash = $3, amr = $4, level = $5, auth_time = $6,
             passkey_id = coalesce($7, passkey_id)
-        WHERE id = $2 AND user_id = $1 AND kind = 'pages' AND ended_at IS NULL";
+        WHERE id = $2 AND user_id = $1 AND kind <> 'app' AND ended_at IS NULL";
     RENEW_TOKEN: change renew(user_id: UserId, id: SessionId, token: &TokenHash) = "
         UPDATE sessions SET family_hash = $3, current_hash = $3
         WHERE id = $2 AND user_id = $1 AND kind = 'pages' AND ended_at IS NULL";
-    /// Ends a page session of a user who signs in again in its browser.
+    /// Ends a page session or console session of a user who signs in again in its browser.
     END_REPLACED = concat!(
-        "UPDATE sessions AS s SET ended_at = $2 WHERE s.user_id = $1 AND s.id = $3 AND s.kind = 'pages' AND ",
+        "UPDATE sessions AS s SET ended_at = $2 WHERE s.user_id = $1 AND s.id = $3 AND s.kind <> 'app' AND ",
         is_live!("$2")
     );
     /// Turns the app sessions that were opened from the page session `$2` into those of the page session `$3`.
