@@ -1,0 +1,134 @@
+// Texts of others that try to be markup or script: every page shows them as text, and the policy has nothing to refuse.
+import type { ChildProcess } from "node:child_process";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { openBrowser } from "../../../../clients/typescript/tests/support/app.js";
+import { must, newEmail, PASSWORD, serverClient } from "../../../../clients/typescript/tests/support/people.js";
+import { startProvider } from "../../../../clients/typescript/tests/support/provider.js";
+import { ADMIN_KEY, type Service, startService } from "../../../../clients/typescript/tests/support/service.js";
+import { newTab, press, send, shown } from "./person.js";
+
+/** Attempts to leave a text, an attribute, an address, a script, a style or a template. */
+const CORPUS = [
+  "<script>alert(1)</script>",
+  "<img src=x onerror=alert(1)>",
+  '"><svg onload=alert(1)>',
+  "' autofocus onfocus=alert(1) x='",
+  "</title></textarea><script>alert(1)</script>",
+  "--><iframe srcdoc='<script>parent.alert(1)</script>'>",
+  "javascript:alert(1)",
+  "{{ 7 * 7 }}{% raw %}${alert(1)}",
+  "&lt;script&gt;alert(1)&lt;/script&gt;",
+  "</style><style>*{background:url(https://evil.example)}",
+];
+const ACCOUNT = ["", "/profile", "/email", "/password", "/passkeys", "/two-step", "/sessions", "/providers", "/activity", "/data"];
+
+let browser: Browser;
+let service: Service;
+let provider: ChildProcess;
+let context: BrowserContext;
+let page: Page;
+let complaints: string[];
+beforeAll(async () => {
+  [browser, service] = await Promise.all([openBrowser(), startService()]);
+  provider = await startProvider(service.url);
+});
+afterAll(async () => {
+  provider.kill();
+  await Promise.all([browser.close(), service.stop()]);
+});
+beforeEach(() => {
+  complaints = [];
+});
+
+/** Opens a tab whose dialogs, violations of the policy and requests to other origins are complaints. */
+async function openTab(userAgent?: string): Promise<void> {
+  context = await browser.newContext({ locale: "en", ...(userAgent && { userAgent }) });
+  page = await newTab(context, complaints);
+  await page.addInitScript(() =>
+    addEventListener("securitypolicyviolation", (violation) => console.error(`violated: ${violation.violatedDirective}`)),
+  );
+  page.on("dialog", (dialog) => {
+    complaints.push(`${page.url()}: a script ran`);
+    void dialog.dismiss();
+  });
+  page.on("request", (request) => {
+    if (!/^(http:\/\/(localhost|127\.0\.0\.1):|data:)/.test(request.url())) complaints.push(`request to ${request.url()}`);
+  });
+}
+
+/** Closes the tab; nothing of what its pages showed may have run. */
+async function nothingRan(): Promise<void> {
+  await context.close();
+  expect(complaints).toEqual([]);
+}
+
+/** Calls the service as its operator. */
+async function asAdmin(method: string, path: string, body: unknown): Promise<void> {
+  const headers = { authorization: `Bearer ${ADMIN_KEY}`, "content-type": "application/json" };
+  const answer = await fetch(service.url + path, { method, headers, body: JSON.stringify(body) });
+  if (!answer.ok) throw new Error(await answer.text());
+}
+
+test.each(CORPUS)("name, biography, username and browser called %s are texts", async (text) => {
+  const [{ auth, profiles }, email] = [serverClient(service.url), newEmail()];
+  must(await auth.signUp({ email, password: PASSWORD, name: text }));
+  must(await profiles.update({ bio: text }));
+  await openTab(text);
+
+  await page.goto(`${service.url}/auth/sign-in`);
+  await send(page, { "Email address": email, Password: PASSWORD }, "Sign in");
+  await shown(page, "Your account");
+  expect(await page.locator(".who .big").textContent()).toBe(text);
+  for (const path of ACCOUNT) {
+    await page.goto(`${service.url}/auth/account${path}`);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+  }
+  await page.goto(`${service.url}/auth/account/profile`);
+  expect(await page.getByLabel("Name (optional)", { exact: true }).inputValue()).toBe(text);
+  expect(await page.locator("#bio").inputValue()).toBe(text);
+  await send(page, { "Username (optional)": text }, "Save profile");
+  await page.locator("#username[aria-invalid]").waitFor();
+  expect(await page.locator("#username").inputValue()).toBe(text);
+
+  await nothingRan();
+});
+
+test.each(CORPUS)("provider and error of a provider called %s are texts", async (text) => {
+  await asAdmin("PUT", "/api/auth/oauth/custom/acme/config", { name: text });
+  await openTab();
+  await page.goto(`${service.url}/auth/sign-in`);
+  const left = page.waitForRequest((request) => request.url().includes("state=") && !request.url().startsWith(service.url));
+
+  await press(page, `Continue with ${text}`);
+  const state = new URL((await left).url()).searchParams.get("state") ?? "";
+  const error = new URLSearchParams({ state, error: "access_denied", error_description: text, error_uri: text });
+  await page.goto(`${service.url}/api/auth/oauth/custom/acme/callback?${error}`);
+  await shown(page, "Sign-in was cancelled");
+  expect(await page.locator("main").textContent()).toContain(`${text} did not sign you in.`);
+
+  await nothingRan();
+});
+
+test.each(CORPUS)("language, flow, hint and address called %s are texts", async (text) => {
+  await openTab();
+  for (const [path, query] of [
+    ["sign-in", { locale: text }],
+    ["sign-in", { login_hint: text }],
+    ["sign-in", { flow: text }],
+    ["sign-in", { redirect_uri: text, code_challenge: text, state: text }],
+    ["continue", { ticket: text }],
+    ["provider/return", { error: text, error_description: text }],
+    ["account/sessions", { after: text }],
+    [encodeURIComponent(text), {}],
+  ] as const) {
+    await page.goto(`${service.url}/auth/${path}?${new URLSearchParams(query as Record<string, string>)}`);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+  }
+  await page.goto(`${service.url}/auth/sign-in`);
+  await send(page, { "Email address": text, Password: text }, "Sign in");
+  await page.getByRole("alert").or(page.locator("[aria-invalid]")).first().waitFor();
+  expect(await page.getByLabel("Email address", { exact: true }).inputValue()).toBe(text);
+
+  await nothingRan();
+});
