@@ -11,7 +11,7 @@ use http::{HeaderValue, StatusCode};
 use crate::error::Shaped;
 
 use markup::escape;
-pub use markup::{Cell, Field, Markup};
+pub use markup::{Field, Markup};
 pub use undo::{UndoForm, ask_again, ask_for_code, ask_to_undo, dead_undo, undone};
 
 /// The style sheet, inline in every page. [`POLICY`] contains its hash.
@@ -19,7 +19,7 @@ const STYLE: &str = include_str!("pages/style.css");
 
 /// Content Security Policy (level 3) that allows the style sheet only: no script, frames, forms or requests.
 const POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; style-src 'sha256-nrqhTXNYcMEcpUbt8Kixy1ty4oAfiSJslUkeDJS1vKU='; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "default-src 'none'; style-src 'sha256-HjusyJ3lqTghjF9/qj9LRwPVxpPWEjj5ZBTxs56ZIyI='; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 );
 
 /// An HTML page with a title and a Content Security Policy.
@@ -30,6 +30,8 @@ pub struct Page {
     /// The HTML below the heading.
     pub body: Markup,
     policy: HeaderValue,
+    /// Seconds after which a browser loads the page again.
+    refresh: Option<u8>,
 }
 
 /// The purpose of a link in a mail.
@@ -44,7 +46,7 @@ impl Page {
     /// Creates a page with the strict policy, which allows its style sheet only.
     #[must_use]
     pub fn new(status: StatusCode, title: impl Into<String>, body: Markup) -> Self {
-        Self { status, title: title.into(), body, policy: POLICY }
+        Self { status, title: title.into(), body, policy: POLICY, refresh: None }
     }
 
     /// Replaces the Content Security Policy, for a page that contains a frame.
@@ -54,14 +56,24 @@ impl Page {
         self
     }
 
+    /// Lets the browser load the page again after some seconds.
+    #[must_use]
+    pub fn loaded_again_after(mut self, seconds: u8) -> Self {
+        self.refresh = Some(seconds);
+        self
+    }
+
     fn html(&self) -> String {
+        let refresh =
+            self.refresh.map(|seconds| format!("<meta http-equiv=\"refresh\" content=\"{seconds}\">\n"));
+        let refresh = refresh.unwrap_or_default();
         let title = escape(&self.title);
         let body = self.body.as_str();
         format!(
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
              <meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"robots\" content=\"noindex\">\n\
-             <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n{body}</main>\n\
+             {refresh}<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n{body}</main>\n\
              </body>\n</html>\n"
         )
     }

@@ -34,13 +34,18 @@ export async function newUser(client: LatchkeyClient, name = "Ada Lovelace"): Pr
   return { ...data, email };
 }
 
+/** JSON of the inbox of development. */
+async function inbox<T>(baseUrl: string, path = ""): Promise<T> {
+  const answer = await fetch(`${baseUrl}/dev/mail${path}`, { headers: { accept: "application/json" } });
+  return (await answer.json()) as T;
+}
+
 /** Text of the newest mail to an address, once there are `nth`. */
 export async function mailTo(baseUrl: string, email: string, nth = 1): Promise<string> {
   for (const deadline = Date.now() + 10_000; Date.now() < deadline; ) {
-    const list = await (await fetch(`${baseUrl}/dev/mail`)).text();
-    const mails = list.split("<tr>").filter((row) => row.includes(`<td>${email}</td>`));
-    const path = /href="([^"]+)"/.exec(mails[0] ?? "")?.[1];
-    if (path && mails.length >= nth) return unescaped(await (await fetch(baseUrl + path)).text());
+    const { mails } = await inbox<{ mails: { id: string; to: string }[] }>(baseUrl);
+    const [newest, ...older] = mails.filter(({ to }) => to === email);
+    if (newest && older.length + 1 >= nth) return (await inbox<{ text: string }>(baseUrl, `/${newest.id}`)).text;
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
   throw new Error(`no mail number ${nth} came for ${email}`);
@@ -57,6 +62,3 @@ export async function opened(link: string): Promise<URL> {
   const answer = await fetch(link, { redirect: "manual" });
   return new URL(answer.headers.get("location") ?? "no:redirect");
 }
-
-const unescaped = (html: string): string =>
-  html.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"').replaceAll("&amp;", "&");

@@ -91,25 +91,6 @@ impl Markup {
         self
     }
 
-    /// Appends a table: column headings and rows of cells.
-    #[must_use]
-    pub fn table(mut self, heads: &[&str], rows: impl IntoIterator<Item = Vec<Cell>>) -> Self {
-        self.0.push_str("<table>\n<thead><tr>");
-        for head in heads {
-            self = self.inline("th", head);
-        }
-        self.0.push_str("</tr></thead>\n<tbody>\n");
-        for row in rows {
-            self.0.push_str("<tr>");
-            for cell in row {
-                self.push(&["<td>", &cell.html(), "</td>"]);
-            }
-            self.0.push_str("</tr>\n");
-        }
-        self.0.push_str("</tbody>\n</table>\n");
-        self
-    }
-
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -167,24 +148,6 @@ impl Field<'_> {
     }
 }
 
-pub enum Cell {
-    Text(String),
-    Link {
-        /// A path of this service, as in [`Markup::link`].
-        href: String,
-        text: String,
-    },
-}
-
-impl Cell {
-    fn html(&self) -> String {
-        match self {
-            Self::Text(text) => escape(text),
-            Self::Link { href, text } => anchor(href, text),
-        }
-    }
-}
-
 /// Builds a link to a path of this service; the text alone if `href` is not such a path.
 fn anchor(href: &str, text: &str) -> String {
     let text = escape(text);
@@ -237,9 +200,9 @@ mod tests {
     }
 
     #[test]
-    fn cells_are_escaped() {
-        let table = Markup::new().table(&["<a>"], [vec![Cell::Text("<b>".into())]]);
-        assert!(table.as_str().contains("<th>&lt;a&gt;</th>"));
-        assert!(table.as_str().contains("<td>&lt;b&gt;</td>"));
+    fn descriptions_of_links_are_escaped() {
+        let links = Markup::new().links(&[("/a", "<a>", "<b>"), ("//evil.example", "<c>", "<d>")]);
+        assert!(links.as_str().contains("<b>&lt;a&gt;</b><span>&lt;b&gt;</span>"));
+        assert!(!links.as_str().contains("evil"));
     }
 }

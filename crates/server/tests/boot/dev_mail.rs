@@ -10,9 +10,8 @@ async fn one_mail() -> (Running, String) {
     let body = json!({"email": "ada@example.org", "password": latchkey_testkit::PASSWORD});
     running.anon().post("/api/auth/users", body).send().await.expect(200);
     let path = eventually("the mail is in the inbox", async || {
-        let page = running.anon().get("/dev/mail").send().await.page(200).to_owned();
-        let (_, rest) = page.split_once("href=\"/dev/mail/")?;
-        Some(format!("/dev/mail/{}", rest.split('"').next()?))
+        let inbox = running.anon().get("/dev/mail").header("accept", "application/json").send().await;
+        Some(format!("/dev/mail/{}", inbox.expect(200)["mails"][0]["id"].as_str()?))
     })
     .await;
     (running, path)

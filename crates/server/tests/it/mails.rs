@@ -303,5 +303,13 @@ both_stores! {
         let answer = app.anon().get("/dev/mail").header("host", "localhost:8700").send().await;
 
         assert!(answer.page(200).contains(ADA));
+        let json = app.anon().get("/dev/mail").header("host", "localhost:8700");
+        let list = json.header("accept", "application/json").send().await.expect(200);
+        assert_eq!(list["mails"][0]["to"], ADA);
+        let path = format!("/dev/mail/{}", list["mails"][0]["id"].as_str().unwrap());
+        let json = app.anon().get(&path).header("host", "localhost:8700");
+        let mail = json.header("accept", "application/json").send().await.expect(200);
+        assert_eq!(mail["subject"], list["mails"][0]["subject"]);
+        assert!(mail["text"].as_str().unwrap().contains("10 minutes") && mail["html"].is_string(), "{mail}");
     }
 }

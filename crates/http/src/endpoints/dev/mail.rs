@@ -1,22 +1,29 @@
-//! `/dev/mail`: an inbox of the mails that the file transport wrote. It exists in development mode only, and only
-//! requests from this machine get a response, because codes and links in the mails give access to accounts.
+//! `/dev/mail`: an inbox of the mails that the file transport wrote, as pages, and as JSON for tests (`Accept:
+//! application/json`). It exists in development mode only, and only requests from this machine get a response, because
+//! codes and links in the mails give access to accounts.
 
 use axum::extract::{FromRequestParts, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::on;
-use http::StatusCode;
-use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, HeaderName, HeaderValue};
+use http::header::{ACCEPT, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, HeaderName, HeaderValue};
 use http::request::Parts;
+use http::{HeaderMap, StatusCode};
+use latchkey_domain::time::Timestamp;
+use latchkey_service::outbox::inbox::{ParsedMail, StoredMail};
+use serde::Serialize;
 
 use crate::app::App;
 use crate::client::{PeerAddr, SEC_FETCH_SITE};
 use crate::endpoint::{Access, Endpoint};
 use crate::error::{ApiError, Result};
-use crate::pages::{Cell, Markup, Page};
+use crate::json::Json;
+use crate::pages::{Markup, Page};
 use crate::path::PathText;
 
-/// Maximum number of mails on the inbox page.
+/// Maximum number of mails in the inbox.
 const SHOWN: usize = 100;
+/// Seconds after which a browser loads the inbox again, so that it shows the newest mail.
+const REFRESH: u8 = 5;
 /// Headers that proxies add, besides all that begin with `x-forwarded`. A request with one of them may come from
 /// another machine.
 const FORWARDING: [&str; 8] = [
@@ -80,35 +87,79 @@ fn is_local(host: &str) -> bool {
 
 pub const LIST: Endpoint = Endpoint::get("/dev/mail", |method| on(method, list)).access(Access::Development);
 
-pub async fn list(State(app): State<App>, _: LocalCaller) -> Result<Page> {
+/// Response body of the inbox for programs.
+#[derive(Serialize)]
+struct InboxBody {
+    /// The newest first.
+    mails: Vec<EntryBody>,
+}
+
+#[derive(Serialize)]
+struct EntryBody {
+    id: String,
+    date: Timestamp,
+    to: String,
+    subject: String,
+}
+
+pub async fn list(State(app): State<App>, _: LocalCaller, headers: HeaderMap) -> Result<Response> {
     let mails = app.service.outbox.list_inbox(SHOWN).await?;
-    let body = if mails.is_empty() {
+    if wants_json(&headers) {
+        let entry =
+            |mail: StoredMail| EntryBody { id: mail.id, date: mail.date, to: mail.to, subject: mail.subject };
+        return Ok(Json(InboxBody { mails: mails.into_iter().map(entry).collect() }).into_response());
+    }
+    let rows = mails.into_iter().map(|mail| {
+        let about = format!("{} · {}", mail.to, mail.date);
+        (format!("/dev/mail/{}", mail.id), mail.subject, about)
+    });
+    let rows: Vec<_> = rows.collect();
+    let body = if rows.is_empty() {
         Markup::new().paragraph("No mails yet. They appear here as soon as the service sends one.")
     } else {
-        let rows = mails.into_iter().map(|mail| {
-            let href = format!("/dev/mail/{}", mail.id);
-            vec![
-                Cell::Text(mail.date.to_string()),
-                Cell::Text(mail.to),
-                Cell::Link { href, text: mail.subject },
-            ]
-        });
-        Markup::new().table(&["Date", "To", "Subject"], rows)
+        let links: Vec<_> = rows.iter().map(|(href, text, about)| (&**href, &**text, &**about)).collect();
+        Markup::new().links(&links)
     };
-    Ok(Page::new(StatusCode::OK, "Mails", body))
+    Ok(Page::new(StatusCode::OK, "Mails", body).loaded_again_after(REFRESH).into_response())
+}
+
+/// True if the response is for a program, such as a test that needs the code of a mail.
+fn wants_json(headers: &HeaderMap) -> bool {
+    headers.get_all(ACCEPT).iter().any(|kinds| kinds.as_bytes().starts_with(b"application/json"))
+}
+
+/// Response body of a mail for programs.
+#[derive(Serialize)]
+struct MailBody {
+    id: String,
+    date: Timestamp,
+    from: String,
+    to: String,
+    subject: String,
+    text: String,
+    html: String,
 }
 
 pub const SHOW: Endpoint =
     Endpoint::get("/dev/mail/{id}", |method| on(method, show)).access(Access::Development);
 
-pub async fn show(State(app): State<App>, _: LocalCaller, PathText(id): PathText) -> Result<Page> {
+pub async fn show(
+    State(app): State<App>,
+    _: LocalCaller,
+    headers: HeaderMap,
+    PathText(id): PathText,
+) -> Result<Response> {
     let mail = app.service.outbox.read_inbox(&id).await?;
+    if wants_json(&headers) {
+        let ParsedMail { id, date, from, to, subject, text, html } = mail;
+        return Ok(Json(MailBody { id, date, from, to, subject, text, html }).into_response());
+    }
     let body = Markup::new()
         .paragraph(&format!("From {} to {}, {}", mail.from, mail.to, mail.date))
         .preformatted(&mail.text)
         .link(&format!("/dev/mail/{id}/html"), "The HTML part")
         .link("/dev/mail", "All mails");
-    Ok(Page::new(StatusCode::OK, mail.subject, body))
+    Ok(Page::new(StatusCode::OK, mail.subject, body).into_response())
 }
 
 pub const HTML: Endpoint =
