@@ -2550,6 +2550,13 @@ export type components = {
         UserSessions: {
             data: components["schemas"]["UserSession"][];
         };
+        /** @description The last sign-ins of a user and the last failures, each newest first. */
+        UserSignIns: {
+            /** @description Completed sign-ins. */
+            signIns: components["schemas"]["AuditEvent"][];
+            /** @description Wrong passwords, codes and second factors, and refused passkeys. */
+            failures: components["schemas"]["AuditEvent"][];
+        };
         /** @description The response while verification is required. It is the same for a free and a taken address. */
         VerificationRequired: {
             /** @description There is no session yet. */

@@ -1,5 +1,7 @@
 //! Audit events: kind, actor, time, client, and the user and session concerned.
 
+mod filter;
+
 use serde_json::{Map, Value};
 
 use crate::client::Client;
@@ -8,6 +10,8 @@ use crate::session::SessionId;
 use crate::time::Timestamp;
 use crate::user::UserId;
 use crate::words;
+
+pub use filter::AuditFilter;
 
 id! {
     /// Id of an audit event.
@@ -136,6 +140,20 @@ impl AuditKind {
     pub const HIDDEN_FROM_OWNER: [Self; 2] = [Self::SignUpRepeated, Self::RequestLimited];
 }
 
+words! {
+    /// Kind of an actor. The string is its name in the database and in the admin API.
+    pub enum ActorKind {
+        /// See [`Actor::User`].
+        User = "user",
+        /// See [`Actor::Admin`].
+        Admin = "admin",
+        /// See [`Actor::Operator`].
+        Operator = "operator",
+        /// See [`Actor::System`].
+        System = "system",
+    }
+}
+
 /// Actor of an audit event, the party that caused it. It is stored as a word, and for an operator also as the id of the
 /// operator's account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -151,18 +169,21 @@ pub enum Actor {
 }
 
 impl Actor {
-    /// Words of all actors.
-    pub const WORDS: [&str; 4] = ["user", "admin", "operator", "system"];
+    /// Returns the kind of the actor.
+    #[must_use]
+    pub const fn kind(self) -> ActorKind {
+        match self {
+            Self::User => ActorKind::User,
+            Self::Admin => ActorKind::Admin,
+            Self::Operator(_) => ActorKind::Operator,
+            Self::System => ActorKind::System,
+        }
+    }
 
     /// Returns the name of the actor in the database and in the admin API.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Admin => "admin",
-            Self::Operator(_) => "operator",
-            Self::System => "system",
-        }
+        self.kind().as_str()
     }
 
     /// Returns the operator who acted; `None` for another actor.
@@ -177,11 +198,11 @@ impl Actor {
     /// Returns the actor with this name. An operator, and no other actor, needs an id.
     #[must_use]
     pub fn parse(word: &str, operator: Option<UserId>) -> Option<Self> {
-        match (word, operator) {
-            ("user", None) => Some(Self::User),
-            ("admin", None) => Some(Self::Admin),
-            ("operator", Some(id)) => Some(Self::Operator(id)),
-            ("system", None) => Some(Self::System),
+        match (ActorKind::parse(word)?, operator) {
+            (ActorKind::User, None) => Some(Self::User),
+            (ActorKind::Admin, None) => Some(Self::Admin),
+            (ActorKind::Operator, Some(id)) => Some(Self::Operator(id)),
+            (ActorKind::System, None) => Some(Self::System),
             _ => None,
         }
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
 
 /// First and last millisecond of the years 0 to 9999. RFC 3339 cannot express other years.
 const FIRST_WRITTEN: i64 = -62_167_219_200_000;
@@ -49,6 +50,16 @@ impl Timestamp {
     #[must_use]
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or_default())
+    }
+
+    /// Parses RFC 3339 (`2026-03-01T12:00:00Z`), or a day (`2026-03-01`), which stands for its first moment in UTC. Rounds
+    /// down to milliseconds. `None` for other text.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let first_moment = (text.len() == "2026-03-01".len()).then(|| format!("{text}T00:00:00Z"));
+        let text = first_moment.as_deref().unwrap_or(text);
+        let nanos = OffsetDateTime::parse(text, &Rfc3339).ok()?.unix_timestamp_nanos();
+        i64::try_from(nanos.div_euclid(1_000_000)).ok().map(Self)
     }
 
     /// Formats as RFC 3339 in UTC: `2026-03-01T12:00:00.000Z`. Times outside the years 0 to 9999 are clamped.
@@ -123,7 +134,6 @@ impl Serialize for Timestamp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use time::format_description::well_known::Rfc3339;
 
     #[test]
     fn text_has_milliseconds_and_z() {
@@ -138,6 +148,19 @@ mod tests {
             let moment = Timestamp::from_millis(millis);
             let read = OffsetDateTime::parse(&moment.to_rfc3339(), &Rfc3339).unwrap();
             assert_eq!(read.unix_timestamp_nanos(), i128::from(moment.as_millis()) * 1_000_000, "{moment}");
+        }
+    }
+
+    #[test]
+    fn days_and_rfc_3339_are_read() {
+        let noon = Timestamp::from_millis(1_772_366_400_000);
+        for text in ["2026-03-01T12:00:00Z", "2026-03-01T12:00:00.000999Z", "2026-03-01T13:30:00+01:30"] {
+            assert_eq!(Timestamp::parse(text), Some(noon), "{text}");
+        }
+        assert_eq!(Timestamp::parse("2026-03-01"), Some(noon.minus(Duration::from_hours(12))));
+        for text in ["", "2026", "2026-02-30", "2026-03-01T12:00", "yesterday!", "1772366400000", "é026-03-0"]
+        {
+            assert_eq!(Timestamp::parse(text), None, "{text}");
         }
     }
 

@@ -18,6 +18,16 @@ use crate::app::App;
 use crate::body::fields_of;
 use crate::error::ErrorCode;
 
+words! {
+    /// Content type of a success.
+    pub enum Content {
+        /// One JSON value.
+        Json = "application/json",
+        /// JSON values, one a line.
+        JsonLines = "application/x-ndjson",
+    }
+}
+
 /// A schema of the `OpenAPI` document's components, with its name.
 pub(crate) type NamedSchema = (String, RefOr<Schema>);
 
@@ -127,6 +137,7 @@ pub(crate) enum Examples {
 #[derive(Clone, Copy)]
 pub(crate) struct JsonResponse {
     pub(crate) status: StatusCode,
+    pub(crate) content: Content,
     pub(crate) description: &'static str,
     pub(crate) headers: &'static [&'static str],
     pub(crate) schema: SchemaOf,
@@ -308,7 +319,19 @@ impl Endpoint {
         description: &'static str,
         headers: &'static [&'static str],
     ) -> Self {
-        self.response = Some(JsonResponse { status, description, headers, schema: SchemaOf::of::<T>() });
+        let (content, schema) = (Content::Json, SchemaOf::of::<T>());
+        self.response = Some(JsonResponse { status, content, description, headers, schema });
+        self
+    }
+
+    /// Sets the success response: 200 with JSON lines, each a `T`.
+    pub(crate) const fn responds_with_lines<T: ToSchema>(
+        mut self,
+        description: &'static str,
+        headers: &'static [&'static str],
+    ) -> Self {
+        let (status, content, schema) = (StatusCode::OK, Content::JsonLines, SchemaOf::of::<T>());
+        self.response = Some(JsonResponse { status, content, description, headers, schema });
         self
     }
 

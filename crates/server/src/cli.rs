@@ -1,5 +1,6 @@
 //! Command-line arguments, parsed with clap. The commands themselves are in [`crate::commands`].
 
+mod audit;
 mod copy_args;
 mod operators;
 mod providers;
@@ -11,6 +12,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use latchkey_domain::ids::MailId;
 
+pub use audit::AuditArgs;
 pub use copy_args::{CopyArgs, CopyDestination, CopySource};
 pub use operators::OperatorCommand;
 pub use providers::{AddProvider, OAuthCommand};
@@ -63,6 +65,8 @@ pub enum Command {
     /// Manage the operators of the console.
     #[command(subcommand)]
     Operator(OperatorCommand),
+    /// Print the audit log, newest event first.
+    Audit(AuditArgs),
     /// Manage identity providers.
     #[command(subcommand, name = "oauth")]
     OAuth(OAuthCommand),

@@ -1,5 +1,6 @@
 //! Execution of the commands, and their common error. Their arguments are in [`crate::cli`].
 
+mod audit;
 mod config;
 mod copy;
 mod documents;
@@ -127,6 +128,9 @@ fn dispatch(
         }
         Command::Operator(command) => {
             with_service(sources, Scope::Database, async |assembly| operator::run(&assembly, command).await)?;
+        }
+        Command::Audit(arguments) => {
+            with_service(sources, Scope::Database, async |assembly| audit::run(&assembly, &arguments).await)?;
         }
         Command::OAuth(command) => {
             with_service(sources, Scope::Providers, async |assembly| oauth::run(&assembly, command).await)?;

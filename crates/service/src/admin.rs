@@ -12,6 +12,7 @@ mod settings;
 mod statistics;
 mod users;
 
+pub use audit::SignIns;
 pub use latchkey_store::{EventPage, UserPage, UserPosition};
 pub use settings::PublicSettings;
 pub use statistics::Statistics;

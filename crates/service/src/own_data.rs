@@ -99,13 +99,6 @@ impl OwnData {
         Ok(ExportedData { at: now, events, emails })
     }
 
-    /// Lists the latest completed sign-ins of an account in the last 90 days, newest first, for the operator.
-    pub async fn last_sign_ins(&self, user_id: UserId, limit: u32) -> Result<Vec<AuditEvent>> {
-        let list = ListOwnEvents { only: Some(AuditKind::SignedIn), ..self.list_of(user_id, limit) };
-        let page = self.kernel.store.list_own_events(list).await?;
-        Ok(page.map(|page| page.events).unwrap_or_default())
-    }
-
     fn list_of(&self, user_id: UserId, limit: u32) -> ListOwnEvents {
         let since = self.kernel.now().minus(SHOWN_FOR);
         ListOwnEvents { user_id, only: None, since, before: None, limit }

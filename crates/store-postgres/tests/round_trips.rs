@@ -18,10 +18,10 @@ use latchkey_domain::search::SearchQuery;
 use latchkey_domain::sign_in_offer::SignInOffer;
 use latchkey_store::{
     Accounts, AdminUsers, Audit, CodeAttempt, Consent, EmailCodes, EndedSession, FailedSignIn, Identities,
-    Lease, Limits, LinkIdentity, Linker, ListMails, ListUsers, MailFate, NewAccount, NewEmailCode,
-    NewOAuthCode, NewSigningKey, NewToken, OAuthFlows, Outbox, PendingSignUp, PresentedCode, Profiles,
-    RefreshSession, RequestEmailCode, ResetPassword, RetryMail, Sessions, SettingChange, Settings, SignIn,
-    SigningKeys, Store, UnlinkIdentity, UpdateProfile, UpdateUser, UserPosition,
+    Lease, Limits, LinkIdentity, Linker, ListEvents, ListMails, ListUsers, MailFate, NewAccount,
+    NewEmailCode, NewOAuthCode, NewSigningKey, NewToken, OAuthFlows, Outbox, PendingSignUp, PresentedCode,
+    Profiles, RefreshSession, RequestEmailCode, ResetPassword, RetryMail, Sessions, SettingChange, Settings,
+    SignIn, SigningKeys, Store, UnlinkIdentity, UpdateProfile, UpdateUser, UserPosition,
 };
 use latchkey_store_postgres::{Postgres, PostgresOptions, PostgresStore, Prepared};
 use latchkey_store_suite::cluster::counting_proxy::{self, RoundTrips};
@@ -326,7 +326,7 @@ async fn the_rest(measured: &mut Measured) {
     op!(m.list_signing_keys(at(0)));
     op!(m.rotate_signing_key(new_key(), first.id, at(100), event(next())));
     op!(m.record_event(event(next())));
-    op!(m.list_events(None, 10));
+    op!(m.list_events(ListEvents { limit: 10, ..ListEvents::default() }));
     op!(m.check());
     op!(m.purge(at(10_000_000)));
     op!(m.purge_sign_ups(at(10_000_000)));

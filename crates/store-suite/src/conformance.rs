@@ -21,6 +21,7 @@
 mod accounts;
 mod acts;
 mod audit;
+mod audit_filters;
 mod begun_challenges;
 mod challenge_guards;
 mod challenges;
@@ -725,6 +726,11 @@ table::table! { $
         events_outlive_their_user,
         an_event_is_purged_after_its_retention,
         a_failure_without_an_account_is_purged_after_thirty_days,
+    }
+    audit_filters {
+        each_condition_selects_its_events,
+        filtered_events_come_in_pages,
+        a_page_ends_after_the_inspected_events,
     }
     own_events {
         an_account_has_its_own_events_alone,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use latchkey_domain::audit::{AuditEvent, AuditKind};
+use latchkey_domain::audit::{AuditEvent, AuditFilter, AuditKind};
 use latchkey_domain::ids::{EventId, UserId};
 use latchkey_domain::time::Timestamp;
 
@@ -24,12 +24,26 @@ pub struct ListOwnEvents {
     pub limit: u32,
 }
 
+/// Number of events that a filter inspects at once, unless an index serves all of it.
+pub const EVENTS_INSPECTED: u32 = 2_000;
+
+/// Filter and page of the audit log.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ListEvents {
+    /// Conditions that the listed events meet.
+    pub filter: AuditFilter,
+    /// Lists only events with ids below this one; `None` lists the newest.
+    pub before: Option<EventId>,
+    /// Maximum number of events on the page.
+    pub limit: u32,
+}
+
 /// A page of audit events.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EventPage {
     /// Audit events of the page, newest first.
     pub events: Vec<AuditEvent>,
-    /// Keyset cursor for the next page: the `before` argument of [`Audit::list_events`]. `None` on the last page.
+    /// Keyset cursor for the next page: `before` of the next request. `None` on the last page.
     pub next: Option<EventId>,
 }
 
@@ -39,9 +53,10 @@ pub trait Audit {
     /// Records an audit event that no other store operation records.
     async fn record_event(&self, event: AuditEvent) -> StoreResult<()>;
 
-    /// Lists audit events, newest first, at most `limit`: those with ids below `before`, or the newest ones if `before`
-    /// is `None`.
-    async fn list_events(&self, before: Option<EventId>, limit: u32) -> StoreResult<EventPage>;
+    /// Lists audit events, newest first, in time that does not depend on the number of events. One condition of the filter
+    /// and its times select events by an index; of these, at most [`EVENTS_INSPECTED`] are inspected for the other
+    /// conditions. So a page may have fewer events than `limit`, even none, although there is a next page.
+    async fn list_events(&self, list: ListEvents) -> StoreResult<EventPage>;
 
     /// Lists the events of one account, newest first, in time that does not depend on the number of other events. Returns
     /// `None` if the account has no event with the id `before`.

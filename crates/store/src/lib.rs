@@ -37,7 +37,7 @@ mod undo;
 
 pub use accounts::{Accounts, BeginSignUp, CreateOutcome, NewAccount, PendingSignUp, SignUpOutcome};
 pub use admin_users::{AdminUsers, ListUsers, UpdateUser, UpdateUserOutcome, UserPage, UserPosition};
-pub use audit::{Audit, EventPage, ListOwnEvents};
+pub use audit::{Audit, EVENTS_INSPECTED, EventPage, ListEvents, ListOwnEvents};
 pub use challenges::{
     AnswerChallenge, AnswerMails, Answered, BeginReauthentication, BeginResetChallenge, ChallengeTerms,
     Challenges, CompletedSignIn, Completion, FoundChallenge, PasskeyOptions, Restoral, SealedTotp, Shown,

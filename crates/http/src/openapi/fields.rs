@@ -4,7 +4,7 @@
 
 mod lists;
 
-use latchkey_domain::audit::{Actor, AuditKind};
+use latchkey_domain::audit::{ActorKind, AuditKind};
 use latchkey_domain::challenge::{ChallengeId, ChallengeKind};
 use latchkey_domain::client::LONGEST_USER_AGENT;
 use latchkey_domain::codes::EnteredCode;
@@ -216,7 +216,7 @@ fields! {
     event_name: of_type(Type::String, "What happened.")
         .enum_values(Some(AuditKind::ALL.iter().map(|kind| kind.as_str())));
     actor: of_type(Type::String, "Who caused it.")
-        .enum_values(Some(Actor::WORDS));
+        .enum_values(Some(ActorKind::ALL.iter().map(|actor| actor.as_str())));
 
     page_limit: of_type(Type::Integer, "Most items of the page.").minimum(Some(1)).maximum(Some(100));
     count: of_type(Type::Integer, "How many.").minimum(Some(0));

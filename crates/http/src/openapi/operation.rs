@@ -11,10 +11,10 @@ use utoipa::openapi::{
 use super::headers::{self, header_ref};
 use super::responses::error_response;
 use super::{access, shapes};
-use crate::endpoint::{Body, Endpoint, Examples, JsonRequest, Method, NamedSchema, SchemaOf};
+use crate::endpoint::{self, Body, Endpoint, Examples, JsonRequest, Method, NamedSchema, SchemaOf};
 use crate::error::{ErrorCode, codes, status_of};
 
-pub(super) const JSON: &str = "application/json";
+pub(super) const JSON: &str = endpoint::Content::Json.as_str();
 const HTML: &str = "text/html";
 const FORM: &str = "application/x-www-form-urlencoded";
 
@@ -95,7 +95,10 @@ fn request_body(body: Body) -> Option<RequestBody> {
 fn responses(endpoint: &Endpoint) -> Responses {
     let json = endpoint.response.map(|response| {
         let content = ContentBuilder::new().schema(Some(reference(response.schema))).build();
-        (response.status, success(response.description, response.headers).content(JSON, content))
+        (
+            response.status,
+            success(response.description, response.headers).content(response.content.as_str(), content),
+        )
     });
     let redirect = endpoint.redirect.map(|text| (StatusCode::FOUND, success(text, &[headers::LOCATION])));
     let page = endpoint.page.map(|text| (StatusCode::OK, success(text, &[]).content(HTML, html())));

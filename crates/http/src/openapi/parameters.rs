@@ -1,5 +1,6 @@
 //! Schemas of the parameters of paths, query strings and headers, with the bounds that the extractors enforce.
 
+use latchkey_domain::audit::{ActorKind, AuditKind};
 use latchkey_domain::passkey::PasskeyId;
 use latchkey_domain::shape::Shaped;
 use serde_json::{Value, json};
@@ -88,6 +89,43 @@ pub(crate) fn user_search() -> Parameter {
 
 pub(crate) fn before() -> Parameter {
     built(query("before", "`nextBefore` of an earlier page: only events before this one."), uuid())
+}
+
+/// Describes the query parameter `userId` of the audit log.
+pub(crate) fn concerned_user() -> Parameter {
+    built(query("userId", "Only events about this user."), uuid())
+}
+
+/// Describes the query parameter `event` of the audit log.
+pub(crate) fn event_name() -> Parameter {
+    let names = AuditKind::ALL.iter().map(|kind| kind.as_str());
+    built(query("event", "Only events of this name."), string().enum_values(Some(names)))
+}
+
+/// Describes the query parameter `actor` of the audit log.
+pub(crate) fn actor() -> Parameter {
+    let names = ActorKind::ALL.iter().map(|actor| actor.as_str());
+    built(query("actor", "Only events that this actor caused."), string().enum_values(Some(names)))
+}
+
+/// Describes the query parameter `operatorId` of the audit log.
+pub(crate) fn acting_operator() -> Parameter {
+    built(query("operatorId", "Only events that this operator caused."), uuid())
+}
+
+/// Describes the query parameter `ip` of the audit log.
+pub(crate) fn event_ip() -> Parameter {
+    built(query("ip", "Only events of this IP address."), string().examples(["192.0.2.7"]))
+}
+
+/// Describes the query parameter `from` of the audit log.
+pub(crate) fn event_from() -> Parameter {
+    built(query("from", "Only events at or after this time, in RFC 3339; a day begins in UTC."), moment())
+}
+
+/// Describes the query parameter `to` of the audit log.
+pub(crate) fn event_to() -> Parameter {
+    built(query("to", "Only events before this time, in RFC 3339; a day begins in UTC."), moment())
 }
 
 /// Describes the query parameter `others` of the call that ends sessions.
@@ -225,6 +263,10 @@ fn required(parameter: ParameterBuilder, schema: ObjectBuilder) -> Parameter {
 
 fn string() -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::String)
+}
+
+fn moment() -> ObjectBuilder {
+    string().examples(["2026-03-01", "2026-03-01T12:00:00Z"])
 }
 
 fn uuid() -> ObjectBuilder {

@@ -16,6 +16,7 @@ mod admin_users;
 mod anon_key;
 mod audit;
 mod audit_admin;
+mod audit_filters;
 mod audit_trail;
 mod change_password;
 mod clocks;

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;
-use latchkey_domain::ids::EventId;
 use latchkey_domain::time::Timestamp;
-use latchkey_store::{Audit, EventPage, ListOwnEvents, StoreResult};
+use latchkey_store::{Audit, EventPage, ListEvents, ListOwnEvents, StoreResult};
 
 use super::Engine;
 use crate::form::{Executor, Repeat, Results, Script, Slot};
 use crate::tables::audit_events;
+use crate::tables::audit_events::filters as audit_filters;
 
 #[async_trait]
 impl<E: Executor> Audit for Engine<E> {
@@ -20,11 +20,14 @@ impl<E: Executor> Audit for Engine<E> {
         self.write(script, Repeat::Never, |_| Ok(())).await
     }
 
-    async fn list_events(&self, before: Option<EventId>, limit: u32) -> StoreResult<EventPage> {
+    async fn list_events(&self, list: ListEvents) -> StoreResult<EventPage> {
         let mut script = Script::default();
-        // One row more than requested tells whether there is a next page.
-        let found = audit_events::list(&mut script, before, i64::from(limit) + 1);
-        self.read_long(script, move |results| page(results, found, limit)).await
+        let (found, inspected) = audit_filters::list(&mut script, &list);
+        let finish = move |results: &Results<'_>| {
+            let events = results.list(found, audit_events::read_event)?;
+            Ok(passing(&list, events, inspected))
+        };
+        self.read_long(script, finish).await
     }
 
     async fn list_own_events(&self, list: ListOwnEvents) -> StoreResult<Option<EventPage>> {
@@ -44,6 +47,20 @@ impl<E: Executor> Audit for Engine<E> {
         let finish = move |results: &Results<'_>| Ok(results.affected(all)? + results.affected(failures)?);
         self.write(script, Repeat::Harmless, finish).await
     }
+}
+
+/// Returns the page of the events that pass the filter. `events` are the next ones of an index, at most `inspected`.
+fn passing(list: &ListEvents, events: Vec<AuditEvent>, inspected: u32) -> EventPage {
+    let limit = list.limit as usize;
+    let inspected_to = events.last().filter(|_| events.len() == inspected as usize).map(|event| event.id);
+    let mut passing: Vec<_> = events.into_iter().filter(|event| list.filter.passes(event)).collect();
+    let next = if passing.len() > limit {
+        passing.truncate(limit);
+        passing.last().map(|event| event.id)
+    } else {
+        inspected_to
+    };
+    EventPage { events: passing, next }
 }
 
 /// Decodes a page of events. The statement reads one row more than the limit: that row exists if

@@ -1,5 +1,7 @@
 //! Table `audit_events`: the audit log.
 
+pub(crate) mod filters;
+
 use std::time::Duration;
 
 use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
@@ -28,6 +30,7 @@ macro_rules! record_event_where {
         )
     };
 }
+use event_columns;
 pub(crate) use record_event_where;
 
 /// Query for the newest events of the user `$1` after the time `$2`: of the kind `$4`, or of all kinds if it
@@ -78,12 +81,6 @@ statements! {
     );
     /// Inserts an event if its session (`$6`) exists. The event is dropped if the session was not opened.
     RECORD_EVENT_IF_OPENED = record_event_where!("EXISTS (SELECT 1 FROM sessions WHERE id = $6)");
-    LIST_EVENTS = concat!("SELECT ", event_columns!(), " FROM audit_events ORDER BY id DESC LIMIT $1");
-    LIST_EVENTS_BEFORE = concat!(
-        "SELECT ",
-        event_columns!(),
-        " FROM audit_events WHERE id < $2 ORDER BY id DESC LIMIT $1"
-    );
     LIST_OF_USER = list_of_user!("");
     /// Reads events of a user that precede the event `$7` of the same user. The second condition alone is
     /// exact; the first one is implied by it, and is there so that the index is used.
@@ -148,14 +145,6 @@ pub(crate) fn record_in(
     session_id: SessionId,
 ) -> StoreResult<()> {
     record(script, AuditEvent { user_id: Some(user_id), session_id: Some(session_id), ..event })
-}
-
-/// Reads audit events, newest first: those that precede the id `before`, or all if `before` is `None`.
-pub(crate) fn list(script: &mut Script, before: Option<EventId>, limit: i64) -> Slot {
-    match before {
-        Some(before) => script.read(&LIST_EVENTS_BEFORE, values![limit, before]),
-        None => script.read(&LIST_EVENTS, values![limit]),
-    }
 }
 
 /// Reads events of one user, newest first.

@@ -17,8 +17,8 @@ use super::fixtures::{LONG, STRANGER, World, days, email, key, lane, long, mac, 
 use super::numbered::entry;
 use latchkey_store::{
     BeginReset, Browser, ClaimedMail, CodeAttempt, CodeLane, Consent, CreateOutcome, Entered,
-    ExchangeOutcome, Lease, LinkState, LinkStatus, ListUsers, NewAccount, NewCode, NewEmailCode, NewToken,
-    OpenLink, OpenedLink, PendingSignUp, RequestEmailCode, ResetOutcome, ResetPassword, SignIn,
+    ExchangeOutcome, Lease, LinkState, LinkStatus, ListEvents, ListUsers, NewAccount, NewCode, NewEmailCode,
+    NewToken, OpenLink, OpenedLink, PendingSignUp, RequestEmailCode, ResetOutcome, ResetPassword, SignIn,
     SignInCandidate, SignInGuard, SignInOutcome, SignInSubject, SignUpOutcome, TokenAttempt, UpdateUser,
     UpdateUserOutcome, UserPage, UserPosition, VerifyOutcome,
 };
@@ -339,7 +339,7 @@ impl World {
 
     /// All audit events, newest first.
     pub(super) async fn events(&self) -> Vec<AuditEvent> {
-        self.list_events(None, 1000).await.unwrap().events
+        self.list_events(ListEvents { limit: 1000, ..ListEvents::default() }).await.unwrap().events
     }
 
     /// Reads an audit event.

@@ -3,9 +3,15 @@
 use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
 use latchkey_domain::client::{Client, ClientAddress};
 use latchkey_domain::ids::EventId;
+use latchkey_store::ListEvents;
 use serde_json::json;
 
 use super::fixtures::{DAY, World, at, days, object};
+
+/// Request for a page of all events.
+fn newest(before: Option<EventId>, limit: u32) -> ListEvents {
+    ListEvents { before, limit, ..ListEvents::default() }
+}
 
 async fn record(world: &World, count: i64) -> Vec<EventId> {
     let mut ids = Vec::new();
@@ -52,7 +58,7 @@ pub(super) async fn events_come_newest_first_in_pages(world: World) {
     let (mut before, mut walked, mut pages) = (None, Vec::new(), 0);
 
     loop {
-        let page = world.list_events(before, 3).await.unwrap();
+        let page = world.list_events(newest(before, 3)).await.unwrap();
         walked.extend(page.events.iter().map(|event| event.id));
         pages += 1;
         before = page.next;
@@ -68,22 +74,22 @@ pub(super) async fn events_come_newest_first_in_pages(world: World) {
 pub(super) async fn a_last_full_page_is_the_last(world: World) {
     let ids = record(&world, 4).await;
 
-    let first = world.list_events(None, 2).await.unwrap();
-    let last = world.list_events(first.next, 2).await.unwrap();
+    let first = world.list_events(newest(None, 2)).await.unwrap();
+    let last = world.list_events(newest(first.next, 2)).await.unwrap();
 
     assert_eq!(last.events.iter().map(|event| event.id).collect::<Vec<_>>(), ids[2..]);
     assert_eq!(last.next, None);
-    let none = world.list_events(Some(ids[3]), 2).await.unwrap();
+    let none = world.list_events(newest(Some(ids[3]), 2)).await.unwrap();
     assert_eq!((none.events.len(), none.next), (0, None));
 }
 
 pub(super) async fn an_event_that_comes_in_moves_no_page(world: World) {
     let ids = record(&world, 4).await;
-    let first = world.list_events(None, 2).await.unwrap();
+    let first = world.list_events(newest(None, 2)).await.unwrap();
 
     world.record_event(world.event(AuditKind::AdminRefused, at(9))).await.unwrap();
 
-    let second = world.list_events(first.next, 2).await.unwrap();
+    let second = world.list_events(newest(first.next, 2)).await.unwrap();
     assert_eq!(second.events.iter().map(|event| event.id).collect::<Vec<_>>(), ids[2..]);
 }
 

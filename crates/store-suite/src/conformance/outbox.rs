@@ -216,7 +216,7 @@ pub(super) async fn dead_mails_are_tried_again_on_demand(world: World) {
     let all = mails.iter().map(|mail| retry(mail.id)).collect();
     assert_eq!(world.retry_mails(all, at(13)).await.unwrap(), 2);
     assert_eq!(claim(&world, 10, 13).await.1.len(), 2);
-    let events = world.list_events(None, 10).await.unwrap().events.into_iter();
+    let events = world.events().await.into_iter();
     let retried: Vec<_> = events.filter(|event| event.kind == AuditKind::MailRetried).collect();
     assert_eq!(retried.len(), 3);
     assert!(retried.iter().all(|event| event.user_id == mails[0].recipient.user_id), "{retried:?}");

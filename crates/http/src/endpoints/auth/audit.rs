@@ -1,10 +1,12 @@
 //! `GET /api/auth/audit`: the audit log, for an admin.
 
+pub mod export;
+mod query;
+
 use axum::extract::State;
 use axum::routing::on;
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::ids::{EventId, SessionId, UserId};
-use latchkey_domain::reason::Reason;
 use latchkey_domain::time::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -13,10 +15,9 @@ use utoipa::ToSchema;
 use crate::app::App;
 use crate::caller::AdminWith;
 use crate::endpoint::{Access, Endpoint};
-use crate::error::{ApiError, Result};
+use crate::error::Result;
 use crate::json::Json;
 use crate::openapi::fields;
-use crate::openapi::parameters;
 use crate::query::page_within;
 
 /// A page of audit events, newest first.
@@ -90,21 +91,31 @@ impl From<AuditEvent> for EventBody {
     }
 }
 
+impl EventBody {
+    /// Returns the event as a line of JSON, with the line feed.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let mut line = serde_json::to_string(self).unwrap_or_default(); // strings and JSON values: cannot fail
+        line.push('\n');
+        line
+    }
+}
+
 pub const LIST: Endpoint = Endpoint::get("/api/auth/audit", |method| on(method, list))
     .named("listAuditEvents", "Read the audit trail")
-    .about("Who did what, when, from where; newest first.")
+    .about(
+        "Who did what, when, from where; newest first. Of several conditions all must be met. Where very few of very many \
+         events meet them, a page may have fewer events than `limit`: only a page without `nextBefore` is the last.",
+    )
     .access(Access::Admin)
-    .parameters(&[parameters::admin_limit, parameters::before])
+    .parameters(query::DESCRIBED)
     .responds::<AuditBody>("A page of events.");
 
 pub async fn list(State(app): State<App>, admin: AdminWith) -> Result<Json<AuditBody>> {
-    let query = admin.query.knowing(&["limit", "before"])?;
-    let limit = page_within(query.optional("limit")?.as_deref(), None)?.limit();
-    let before = query.optional("before")?.map(|id| id.parse::<EventId>()).transpose();
-    let before = before.map_err(|_| {
-        ApiError::validation("before", "must be the id of an event").reason(Reason::InvalidFormat)
-    })?;
-    let page = app.service.admin.list_events(before, limit).await?;
+    let known = admin.query.knowing(query::NAMES)?;
+    let limit = page_within(known.optional("limit")?.as_deref(), None)?.limit();
+    let (filter, before) = (query::filter(&known)?, query::before(&known)?);
+    let page = app.service.admin.list_events(filter, before, limit).await?;
     Ok(Json(AuditBody {
         data: page.events.into_iter().map(EventBody::from).collect(),
         pagination: AuditPaginationBody { limit, next_before: page.next },

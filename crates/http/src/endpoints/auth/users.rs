@@ -5,6 +5,7 @@ pub mod mails;
 mod manage;
 pub mod passkeys;
 pub mod sessions;
+pub mod sign_ins;
 mod sign_up;
 
 pub use manage::{

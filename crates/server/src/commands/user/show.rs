@@ -12,14 +12,14 @@ use crate::cli::UserRef;
 use crate::commands::CommandError;
 use crate::wiring::Assembly;
 
-/// Number of the last sign-ins that are listed.
+/// Number of the last sign-ins, and of the last failures, that are listed.
 const SIGN_INS: u32 = 10;
 
 pub(super) async fn run(assembly: &Assembly, user: &UserRef) -> Result<(), CommandError> {
     let id = find(assembly, user).await?.id;
     let AccountFactors { user, factors } = assembly.service.factors.of_user(id).await?;
     let sessions = assembly.storage.store.list_sessions(user.id, assembly.service.now()).await?;
-    let sign_ins = assembly.service.own_data.last_sign_ins(user.id, SIGN_INS).await?;
+    let sign_ins = assembly.service.admin.sign_ins(user.id, SIGN_INS).await?;
 
     println!("{}", sentence(&user));
     println!();
@@ -43,7 +43,8 @@ pub(super) async fn run(assembly: &Assembly, user: &UserRef) -> Result<(), Comma
     if user.has_two_step() {
         println!("Recovery   {} unused codes", factors.recovery_codes_left);
     }
-    list_sign_ins(&sign_ins);
+    list_sign_ins(&sign_ins.completed);
+    list_failures(&sign_ins.failed);
     list(sessions);
     Ok(())
 }
@@ -81,7 +82,7 @@ fn last_use(at: Option<Timestamp>) -> String {
 fn list_sign_ins(sign_ins: &[AuditEvent]) {
     println!();
     if sign_ins.is_empty() {
-        println!("No sign-ins in the last 90 days");
+        println!("No sign-ins in the audit log");
         return;
     }
     println!("{:<22}{:<14}{:<26}ADDRESS", "LAST SIGN-INS", "BY", "DEVICE");
@@ -92,6 +93,22 @@ fn list_sign_ins(sign_ins: &[AuditEvent]) {
         match &event.client {
             Some(client) => println!("{at:<22}{by:<14}{:<26}{}", client.device(), client.address),
             None => println!("{at:<22}{by}"),
+        }
+    }
+}
+
+/// Lists the last failed sign-ins, newest first, with what was wrong.
+fn list_failures(failures: &[AuditEvent]) {
+    if failures.is_empty() {
+        return;
+    }
+    println!();
+    println!("{:<22}{:<22}{:<26}ADDRESS", "LAST FAILURES", "WHAT", "DEVICE");
+    for event in failures {
+        let (at, what) = (event.at.to_minute_text(), event.kind.as_str());
+        match &event.client {
+            Some(client) => println!("{at:<22}{what:<22}{:<26}{}", client.device(), client.address),
+            None => println!("{at:<22}{what}"),
         }
     }
 }
