@@ -79,7 +79,7 @@ function signingIn({
     signInWithPassword: ({ email, password }) => open("sessions", { email, password }),
     signInWithOAuth: flow("begin"),
     signInWithPages: flow("beginPages"),
-    accountUrl: () => `${settings.baseUrl}/auth/account`,
+    accountUrl: () => `${settings.publicUrl}/auth/account`,
     exchangeOAuthCode: flow("exchange"),
     linkIdentity: flow("beginLink"),
     getRedirectResult: oauth.takeResult,

@@ -20,7 +20,7 @@ interface AuthUrl {
 
 /** Parts of a client used by the flow. */
 export interface FlowParts {
-  settings: Pick<Settings, "baseUrl">;
+  settings: Pick<Settings, "publicUrl">;
   /** Stored verifier and its creation time. */
   kept(): string[];
   transport: Transport;
@@ -97,10 +97,10 @@ function keepIn(popup: Window, key: string, note: string): void {
 }
 
 /** Address of a page of the service, with the parameters of the app. */
-function pageOf({ settings: { baseUrl } }: FlowParts, { intent = "sign-in", redirectTo, loginHint, locale }: PagesInput, challenge: string): string {
+function pageOf({ settings: { publicUrl } }: FlowParts, { intent = "sign-in", redirectTo, loginHint, locale }: PagesInput, challenge: string): string {
   const given = { redirect_uri: redirectTo, code_challenge: challenge, login_hint: loginHint, locale };
   const query = new URLSearchParams(Object.entries(given).filter((pair): pair is [string, string] => !!pair[1]));
-  return `${baseUrl}/auth/${intent}?${query}`;
+  return `${publicUrl}/auth/${intent}?${query}`;
 }
 
 const success = <T>(data: T): Result<T> => ({ data, error: null });

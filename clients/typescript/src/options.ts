@@ -11,6 +11,11 @@ export interface ClientOptions {
    * `@latchkey/client/ssr`.
    */
   baseUrl: string;
+  /**
+   * Public URL of the service (`server.public_url`), where its pages are. Default: `baseUrl`. Set it if `baseUrl` is a route of
+   * your own app, or an internal URL.
+   */
+  publicUrl?: string;
   /** Anonymous key for public calls, if the operator requires one. Not a secret. */
   anonKey?: string;
   /**
@@ -51,6 +56,8 @@ export interface ClientOptions {
 /** Options with all defaults filled in. */
 export interface Settings {
   baseUrl: string;
+  /** Where the pages of the service are. */
+  publicUrl: string;
   anonKey: string | undefined;
   clientType: ClientType;
   autoRefresh: boolean;
@@ -67,21 +74,22 @@ export interface Settings {
 export const isPage = (): boolean => typeof document !== "undefined" && typeof location !== "undefined";
 
 /** URL without trailing slashes. Throws a `TypeError` that names the mistake. */
-function addressOf(baseUrl: string): string {
-  const text = `${baseUrl}`.trim().replace(/\/+$/, "");
+function addressOf(url: string, name: keyof ClientOptions): string {
+  const text = `${url}`.trim().replace(/\/+$/, "");
   // A path is a route of the app, on the origin of the page.
   if (/^\/[^/]/.test(text)) return text;
   if (/^https?:\/\/[^/?#@\s]+$/i.test(text)) return new URL(text).href.replace(/\/$/, "");
   const fault = /^https?:/i.test(text) ? "has more than scheme, host and port" : "has no scheme";
-  throw new TypeError(`baseUrl "${baseUrl}" ${fault}. Write it like "https://accounts.example.com".`);
+  throw new TypeError(`${name} "${url}" ${fault}. Write it like "https://accounts.example.com".`);
 }
 
 /** Fills in the defaults. */
 export function settle(options: ClientOptions): Settings {
-  const baseUrl = addressOf(options.baseUrl);
+  const baseUrl = addressOf(options.baseUrl, "baseUrl");
   const clientType = options.isServerMode ? "server" : (options.clientType ?? "web");
   return {
     baseUrl,
+    publicUrl: addressOf(options.publicUrl ?? baseUrl, "publicUrl"),
     anonKey: options.anonKey,
     clientType,
     autoRefresh: options.autoRefresh ?? clientType !== "server",

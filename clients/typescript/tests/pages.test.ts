@@ -52,3 +52,16 @@ describe("signInWithPages", () => {
 test("accountUrl is the page of the account", () => {
   expect(createClient({ baseUrl: `${baseUrl}/` }).auth.accountUrl()).toBe(`${baseUrl}/auth/account`);
 });
+
+test("publicUrl is where the pages are, when the calls go to a route of the app", async () => {
+  const { fetch, calls } = fakeService(() => session());
+  const { auth } = createClient({ baseUrl: "/auth", publicUrl: `${baseUrl}/`, fetch, isServerMode: true });
+
+  const { data } = await auth.signInWithPages({ redirectTo });
+
+  expect(data?.url).toMatch(/^http:\/\/fake\.example\/auth\/sign-in\?/);
+  expect(auth.accountUrl()).toBe(`${baseUrl}/auth/account`);
+  await auth.exchangeOAuthCode("code");
+  expect(calls[0]?.path).toBe("/auth/api/auth/oauth/exchange");
+  expect(() => createClient({ baseUrl, publicUrl: "accounts.example.com" })).toThrow(/publicUrl "accounts\.example\.com" has no scheme/);
+});
