@@ -16,7 +16,9 @@ pub struct Browser {
 }
 
 impl Browser {
-    pub(crate) fn new(client: Client, public_url: &str) -> Self {
+    /// A browser of a service at this public URL, which the client reaches.
+    #[must_use]
+    pub fn new(client: Client, public_url: &str) -> Self {
         let host = public_url.split_once("://").map_or(public_url, |(_, host)| host);
         Self {
             client: client.with_header("host", host),
@@ -70,7 +72,18 @@ impl Browser {
     pub async fn send(&self, request: Request) -> Answer {
         let cookies = self.cookie_header();
         let request = if cookies.is_empty() { request } else { request.cookie(&cookies) };
-        let answer = request.send().await;
+        self.stored(request.send().await)
+    }
+
+    /// Sends a request like [`Self::send`], but returns an error if the service stops before it responds.
+    pub async fn try_send(&self, request: Request) -> reqwest::Result<Answer> {
+        let cookies = self.cookie_header();
+        let request = if cookies.is_empty() { request } else { request.cookie(&cookies) };
+        Ok(self.stored(request.try_send().await?))
+    }
+
+    /// Stores the cookies of a response.
+    fn stored(&self, answer: Answer) -> Answer {
         for line in answer.set_cookies() {
             let (pair, attributes) = line.split_once(';').unwrap_or((line, ""));
             let (name, value) = pair.split_once('=').expect("a cookie");

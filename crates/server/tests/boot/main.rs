@@ -12,6 +12,7 @@ mod copy;
 mod crash;
 mod crash_deletion;
 mod crash_email;
+mod crash_pages;
 mod crowd;
 mod dev_mail;
 mod faults;

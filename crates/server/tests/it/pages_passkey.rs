@@ -3,7 +3,7 @@
 use latchkey_testkit::browser::ceremony;
 use latchkey_testkit::{Answer, Browser, Ceremony, Passkey, both_stores, json, minutes};
 
-use crate::pages_calls::{exchange, from_app, target_of};
+use crate::pages_calls::{assert_in_account, exchange, from_app, target_of};
 use crate::two_step_calls::claims;
 
 /// Sends what the passkey answers to the options of a page.
@@ -24,6 +24,24 @@ both_stores! {
 
         let session = exchange(&app, &target_of(&browser.follow(&done).await)).await.expect(200);
         assert_eq!(claims(session["accessToken"].as_str().unwrap())["aal"], json!(2));
+    }
+
+    with(|b| b.pages())
+    async fn passkey_opens_a_page_session_of_level_two_in_this_browser_alone(app) {
+        let ada = app.passkey_user("ada").await;
+        let browser = app.browser();
+        let page = browser.get("/auth/sign-in").await;
+
+        let done = send(&browser, &page, &ada.passkey, &ceremony(&page)).await;
+
+        assert_in_account(&browser, &done, "ada@example.org").await;
+        let passkeys = browser.get("/auth/account/passkeys").await;
+        assert!(passkeys.hosted(200).contains("data-passkey"), "no recent sign-in: {passkeys:?}");
+        let thief = app.browser().with_cookie("latchkey_pages_8700", browser.cookie("latchkey_pages").unwrap());
+        thief.get("/auth/sign-in").await;
+        assert_eq!(thief.get("/auth/account").await.status, 303);
+        let again = send(&browser, &page, &ada.passkey, &ceremony(&page)).await;
+        assert_ne!(again.status, 303, "an answer was taken twice: {again:?}");
     }
 
     with(|b| b.pages())
