@@ -188,6 +188,13 @@ impl RedirectPolicy {
         Ok(RedirectUrl(url.into()))
     }
 
+    /// Returns the entry that allows a checked target; `None` for a loopback target in development.
+    #[must_use]
+    pub fn entry_for(&self, target: &RedirectUrl) -> Option<&RedirectEntry> {
+        let url = screen::parse(target.as_str()).ok()?;
+        self.own.iter().chain(&self.entries).find(|entry| entry.compare(&url).is_ok())
+    }
+
     /// Returns the origins of the http and https entries without wildcards, as in an `Origin` header; sorted, without
     /// duplicates. They are also allowed origins for CORS.
     pub fn origins(&self) -> impl Iterator<Item = &str> {

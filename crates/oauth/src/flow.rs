@@ -155,6 +155,12 @@ impl ProviderClient {
         Ok(VerifiedIdToken { identity, expires_at: validated.expires_at, replay_key: jws.replay_key() })
     }
 
+    /// Asks a provider anew for its discovery document and keys; returns the number of keys that can verify signatures.
+    pub async fn probe(&self, provider: &Provider, now: Timestamp) -> Result<usize, ProviderError> {
+        self.evict(provider);
+        self.exchange(provider, now).count_keys().await
+    }
+
     /// Evicts the provider's cached discovery document and keys, after an operator changed the provider.
     pub fn evict(&self, provider: &Provider) {
         let Ok(document) = provider.document() else { return };

@@ -53,6 +53,11 @@ impl ProviderKeys {
         Ok(Self(read.collect()))
     }
 
+    /// Returns the number of keys.
+    pub(crate) const fn count(&self) -> usize {
+        self.0.len()
+    }
+
     /// Selects the key of a signature: the one with this key id, or, for a token without a key id, the only one that
     /// fits the algorithm.
     pub(crate) fn find(&self, id: Option<&str>, algorithm: Algorithm) -> Result<&DecodingKey, IdTokenFault> {

@@ -60,6 +60,11 @@ pub fn built_in(key: &str) -> Option<&'static Entry> {
     BUILT_IN.iter().find(|entry| entry.key == key)
 }
 
+/// Returns the keys and names of all built-in providers.
+pub fn names() -> impl Iterator<Item = (&'static str, &'static str)> {
+    BUILT_IN.iter().map(|entry| (entry.key, entry.name))
+}
+
 /// The protocol by which a provider identifies users.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Protocol {

@@ -31,6 +31,7 @@ use crate::view::{View, value};
 pub struct Console {
     shared: Arc<Shared>,
     environment: Environment<'static>,
+    theme: Theme,
 }
 
 impl Console {
@@ -52,12 +53,18 @@ impl Console {
         add_common(&mut environment, &shared);
         add_words(&mut environment, &shared, 0);
         add_console(&mut environment, &shared);
-        Ok(Self { shared, environment })
+        Ok(Self { shared, environment, theme: theme.clone() })
     }
 
     #[must_use]
     pub fn assets(&self) -> &Assets {
         &self.shared.assets
+    }
+
+    /// Returns the theme in force, which the console shows and previews.
+    #[must_use]
+    pub const fn theme(&self) -> &Theme {
+        &self.theme
     }
 
     /// Renders a page as HTML.

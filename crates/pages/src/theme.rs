@@ -159,6 +159,11 @@ impl Radius {
     pub const fn new(pixels: u8) -> Option<Self> {
         if pixels <= 24 { Some(Self(pixels)) } else { None }
     }
+
+    #[must_use]
+    pub const fn pixels(self) -> u8 {
+        self.0
+    }
 }
 
 impl Picture {

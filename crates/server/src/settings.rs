@@ -184,9 +184,11 @@ impl Settings {
     }
 
     /// Returns the keys that an admin may change in general, but not here, because they are pinned (see
-    /// [`Self::pinned`]).
-    pub fn pinned_keys(&self) -> impl Iterator<Item = &'static str> {
-        EditableSettings::ITEMS.iter().map(|item| item.name).filter(|key| self.pinned(key))
+    /// [`Self::pinned`]), each with what sets it.
+    pub fn pinned_keys(&self) -> impl Iterator<Item = (&'static str, Source)> {
+        let keys = EditableSettings::ITEMS.iter().map(|item| item.name);
+        let sources = keys.filter_map(|key| Some((key, self.shown.get(key)?.source.clone())));
+        sources.filter(|(_, source)| source.pins())
     }
 
     /// Formats the settings in force as TOML, with the source of each as a comment and secrets as `***`.

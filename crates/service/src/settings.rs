@@ -1,14 +1,16 @@
 //! Settings that an admin may change at run time. Precedence: the settings file, the environment and the command line
 //! (they pin a setting), then the value in the database, then the default.
 
-use std::collections::BTreeSet;
+mod editing;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use latchkey_domain::challenge::SecondFactorPolicy;
 use latchkey_domain::locale::Locale;
 use latchkey_domain::password::{LONGEST_PASSWORD, PasswordPolicy, SHORTEST_PASSWORD};
 use latchkey_domain::reason::Reason;
 use latchkey_domain::redirect::{DevelopmentLoopback, RedirectEntry, RedirectPolicy, RedirectUrl};
-use latchkey_settings::{Entries, Group, Item, Kind, settings, text_of, words};
+use latchkey_settings::{Entries, Group, Item, settings, text_of, words};
 use latchkey_store::{SettingChange, StoredSettings};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -112,13 +114,16 @@ impl EditableSettings {
     }
 }
 
+pub use editing::{EditableSetting, InvalidSetting};
+pub use latchkey_settings::{Kind, Source};
+
 /// The settings from file, environment and command line, and the keys that they fix (an admin cannot change them).
 #[derive(Debug, Clone)]
 pub struct BaseSettings {
     /// The configured values; the default where none is configured.
     pub values: EditableSettings,
-    /// The keys that the settings file, the environment or the command line set.
-    pub pinned: BTreeSet<&'static str>,
+    /// The keys that the settings file, the environment or the command line set, with where.
+    pub pinned: BTreeMap<&'static str, Source>,
     /// In development mode, redirect targets on localhost are allowed while the list of allowed redirect URLs is empty.
     pub development: DevelopmentLoopback,
     pub has_mail_transport: bool,
@@ -130,6 +135,8 @@ pub struct BaseSettings {
 #[derive(Debug, Clone)]
 pub struct SettingsInForce {
     pub values: EditableSettings,
+    /// The keys whose values are those of the database.
+    pub stored: BTreeSet<&'static str>,
     /// The parsed list of allowed redirect URLs.
     pub redirects: RedirectPolicy,
     pub default_redirect: Option<RedirectUrl>,
@@ -145,9 +152,17 @@ impl BaseSettings {
     /// conflicts with a pinned one is dropped and logged, so that one invalid row does not prevent the start. The other
     /// stored values stay in force.
     pub fn in_force(&self, stored: &StoredSettings) -> Result<SettingsInForce> {
-        let (_, (values, redirects, default_redirect, default_locale)) =
+        let (patch, (values, redirects, default_redirect, default_locale)) =
             self.check_stored(self.readable(stored))?;
-        Ok(SettingsInForce { values, redirects, default_redirect, default_locale, version: stored.version })
+        let set = patch.named().into_iter().map(|(item, _)| item.name).collect();
+        Ok(SettingsInForce {
+            values,
+            stored: set,
+            redirects,
+            default_redirect,
+            default_locale,
+            version: stored.version,
+        })
     }
 
     /// Returns the stored values that are in force, each with the key of its setting.
@@ -161,7 +176,7 @@ impl BaseSettings {
     fn readable(&self, stored: &StoredSettings) -> SettingsPatch {
         let mut patch = SettingsPatch::default();
         for (key, value) in &stored.values {
-            if !self.pinned.contains(key.as_str()) && !patch.read(key, value) {
+            if !self.pinned.contains_key(key.as_str()) && !patch.read(key, value) {
                 tracing::warn!(setting = %key, "a stored setting cannot be read and is left out");
             }
         }
@@ -192,7 +207,7 @@ impl BaseSettings {
         locales: &[Locale],
     ) -> Result<Vec<SettingChange>> {
         let named = patch.named();
-        if let Some((pinned, _)) = named.iter().find(|(item, _)| self.pinned.contains(item.name)) {
+        if let Some((pinned, _)) = named.iter().find(|(item, _)| self.pinned.contains_key(item.name)) {
             return Err(Error::setting_pinned(pinned.field.unwrap_or(pinned.name)));
         }
         self.check(patch.over(current))?;

@@ -96,6 +96,11 @@ macro_rules! settings {
                 $name { $($field: self.$field.as_ref().unwrap_or(&base.$field).clone(),)* }
             }
 
+            /// Returns the change that sets every field to its value in `base`.
+            fn of(base: &$name) -> Self {
+                Self { $($field: Some(base.$field.clone()),)* }
+            }
+
             /// Removes a key from the change.
             fn forget(&mut self, key: &str) {
                 match key { $($key => self.$field = None,)* _ => {} }

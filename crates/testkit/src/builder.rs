@@ -1,7 +1,7 @@
 //! Builder of the service in a test. By default the service runs in development mode. It requires no email
 //! verification, has no rate limits, and allows no redirect targets.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
 use latchkey_domain::passkey::RpId;
@@ -19,7 +19,7 @@ use latchkey_service::search::SearchEngine;
 use latchkey_service::settings::{BaseSettings, EditableSettings, EmailMethod, EmailSignIn};
 use latchkey_service::tokens::SigningAlgorithm;
 use latchkey_service::{LimitSwitch, LimitsConfig, OperatorRules, ServiceConfig, Site};
-use latchkey_settings::{Group, defaults};
+use latchkey_settings::{Group, Source, defaults};
 use url::Url;
 
 use crate::app::TestApp;
@@ -126,7 +126,7 @@ fn service_config(public_url: Url) -> ServiceConfig {
 fn base_settings() -> BaseSettings {
     BaseSettings {
         values: defaults(),
-        pinned: BTreeSet::new(),
+        pinned: BTreeMap::new(),
         development: DevelopmentLoopback::Allowed,
         has_mail_transport: true,
         own_targets: Vec::new(),
@@ -246,14 +246,14 @@ impl TestAppBuilder {
     /// Pins a setting as if in the operator's file: an admin cannot change it.
     #[must_use]
     pub fn pinned(mut self, setting: &'static str) -> Self {
-        self.base.pinned.insert(setting);
+        self.base.pinned.insert(setting, pinned_in());
         self
     }
 
     /// Pins all settings that an admin could change.
     #[must_use]
     pub fn pinned_all(mut self) -> Self {
-        self.base.pinned.extend(EditableSettings::ITEMS.iter().map(|item| item.name));
+        self.base.pinned.extend(EditableSettings::ITEMS.iter().map(|item| (item.name, pinned_in())));
         self
     }
 
@@ -357,4 +357,9 @@ impl TestAppBuilder {
         change(&mut self.serve);
         self
     }
+}
+
+/// Source of a pinned setting.
+fn pinned_in() -> Source {
+    Source::File("/etc/latchkey.toml".into())
 }

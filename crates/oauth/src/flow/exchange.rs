@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use url::Url;
 
 use super::{Grant, ProviderClient};
-use crate::cache::RenewalSource;
+use crate::cache::{Fetched, RenewalSource};
 use crate::client_auth;
 use crate::discovery::{self, Metadata};
 use crate::error::{IdTokenFault, ProviderError, Stage};
@@ -123,6 +123,23 @@ impl Exchange<'_> {
         }
     }
 
+    /// Returns the number of the provider's keys, cached or fetched.
+    pub(super) async fn count_keys(&self) -> Result<usize, ProviderError> {
+        let metadata = self.metadata().await?;
+        Ok(self.keys_of(&metadata).await?.count())
+    }
+
+    /// Returns the provider's keys, cached or fetched.
+    async fn keys_of(&self, metadata: &Metadata) -> Result<Arc<ProviderKeys>, ProviderError> {
+        let fetch = async || self.fetch_keys(metadata).await;
+        self.client.keys.get(metadata.jwks_uri.as_str(), self.now, self.deadline, fetch).await
+    }
+
+    async fn fetch_keys(&self, metadata: &Metadata) -> Fetched<ProviderKeys> {
+        let JsonResponse { body, max_age } = self.fetch(Stage::Keys, &metadata.jwks_uri).await?;
+        Ok((ProviderKeys::read(body)?, max_age))
+    }
+
     /// Verifies algorithm, key, signature and claims of a token.
     pub(super) async fn verify_token(
         &self,
@@ -134,13 +151,10 @@ impl Exchange<'_> {
         if !metadata.algorithms.contains(&jws.algorithm) {
             return Err(IdTokenFault::Algorithm.into());
         }
-        let fetch = async || {
-            let JsonResponse { body, max_age } = self.fetch(Stage::Keys, &metadata.jwks_uri).await?;
-            Ok((ProviderKeys::read(body)?, max_age))
-        };
+        let fetch = async || self.fetch_keys(metadata).await;
         let (cache, address) = (&self.client.keys, metadata.jwks_uri.as_str());
         let verified = |keys: &ProviderKeys| jws.verify(keys.find(jws.key_id.as_deref(), jws.algorithm)?);
-        let keys = cache.get(address, self.now, self.deadline, fetch).await?;
+        let keys = self.keys_of(metadata).await?;
         let claims = match verified(&keys) {
             // The cached keys may be outdated, because providers replace keys, even under the same id. Keys are
             // fetched again only for a token that has no other fault.

@@ -19,7 +19,7 @@ pub use operators::{
     ActivationLink, Grant, GrantState, KeyState, OperatorRow, Operators, Signing, SigningKey,
 };
 pub use other::{Again, ErrorCause, ErrorPage, Irreversible, IrreversibleAct, SessionRow, Sessions};
-pub use overview::{Check, Database, Day, InstanceRow, Numbers, Overview, System, Warning};
+pub use overview::{Check, Database, Day, Hashing, InstanceRow, Numbers, Overview, System, Warning};
 pub(super) use parts::word;
 pub use parts::{AccountState, Choice, ClientShown, Column, Direction, Filter, Listing, PersonLink};
 pub use settings::{

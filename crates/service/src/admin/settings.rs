@@ -5,12 +5,14 @@ use latchkey_domain::client::Client;
 use latchkey_domain::identity::ProviderKind;
 use latchkey_domain::locale::Locale;
 use latchkey_domain::operator::Party;
+use latchkey_settings::Item;
+use latchkey_store::SettingChange;
 use serde_json::Value;
 use std::sync::Arc;
 
 use super::Admin;
 use crate::error::Result;
-use crate::settings::{EmailSignIn, SettingsInForce, SettingsPatch};
+use crate::settings::{EditableSetting, EmailSignIn, SettingsInForce, SettingsPatch};
 
 /// The current settings and the offered identity providers, for the public and the admin endpoint of settings.
 #[derive(Debug, Clone)]
@@ -41,6 +43,25 @@ impl Admin {
         }
     }
 
+    /// Lists the editable settings with their values in force, defaults and sources.
+    #[must_use]
+    pub fn list_settings(&self) -> Vec<EditableSetting> {
+        self.shared.base_settings.list(&self.kernel.settings.load(), &self.shared.locales)
+    }
+
+    /// Checks a change of settings without making it.
+    pub fn check_settings(&self, patch: &SettingsPatch) -> Result<()> {
+        let current = self.kernel.settings.load();
+        self.shared.base_settings.accept(&current.values, patch, &self.shared.locales).map(|_| ())
+    }
+
+    /// Sets a setting to its default again, so that later changes of the default act on it.
+    pub async fn reset_setting(&self, item: &Item, party: Party, client: Option<&Client>) -> Result<()> {
+        self.shared.sync().await?;
+        let change = self.shared.base_settings.accept_reset(&self.kernel.settings.load().values, item)?;
+        self.save_settings(&[change], party, client).await
+    }
+
     /// Changes settings. The change takes effect on this instance at once, on others within a second.
     pub async fn change_settings(
         &self,
@@ -48,7 +69,6 @@ impl Admin {
         party: Party,
         client: Option<&Client>,
     ) -> Result<PublicSettings> {
-        let now = self.kernel.now();
         self.shared.sync().await?;
         let changes = self.shared.base_settings.accept(
             &self.kernel.settings.load().values,
@@ -56,12 +76,22 @@ impl Admin {
             &self.shared.locales,
         )?;
         if !changes.is_empty() {
-            let mut event = self.kernel.event(AuditKind::SettingsChanged, party, client, now);
-            let names: Vec<_> = changes.iter().map(|change| change.key.clone()).collect();
-            event.details.insert("settings".to_owned(), Value::from(names));
-            self.kernel.store.save_settings(&changes, event, now).await?;
-            self.shared.reload().await?;
+            self.save_settings(&changes, party, client).await?;
         }
         Ok(self.public_settings())
+    }
+
+    async fn save_settings(
+        &self,
+        changes: &[SettingChange],
+        party: Party,
+        client: Option<&Client>,
+    ) -> Result<()> {
+        let now = self.kernel.now();
+        let mut event = self.kernel.event(AuditKind::SettingsChanged, party, client, now);
+        let names: Vec<_> = changes.iter().map(|change| change.key.clone()).collect();
+        event.details.insert("settings".to_owned(), Value::from(names));
+        self.kernel.store.save_settings(changes, event, now).await?;
+        self.shared.reload().await
     }
 }

@@ -6,6 +6,7 @@ use latchkey_domain::identity::{ProviderKey, ProviderKind};
 use latchkey_domain::operator::Party;
 use latchkey_domain::reason::Reason;
 use latchkey_domain::time::Timestamp;
+use latchkey_oauth::{ProviderError, providers};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -43,6 +44,19 @@ impl OAuth {
     #[must_use]
     pub fn provider_kind(&self, key: &str) -> ProviderKind {
         ProviderKey::parse(key).map_or(ProviderKind::Custom, |key| kind_of(&key))
+    }
+
+    /// Asks a provider anew for its discovery document and keys; returns the number of keys. Nothing is stored.
+    pub async fn test_provider(&self, known: &KnownProvider) -> Result<usize, ProviderError> {
+        self.shared.providers.client.probe(&known.client, self.kernel.now()).await
+    }
+
+    /// Returns the names of the built-in providers that are not configured.
+    #[must_use]
+    pub fn unconfigured_providers(&self) -> Vec<&'static str> {
+        let registry = self.shared.providers.load();
+        let is_free = |key| ProviderKey::parse(key).is_ok_and(|key| registry.find(&key).is_none());
+        providers::names().filter(|(key, _)| is_free(key)).map(|(_, name)| name).collect()
     }
 
     /// Configures a provider. The key of a built-in one must be in the table of built-in providers

@@ -153,6 +153,12 @@ impl KnownProvider {
         }
     }
 
+    /// True if the provider has a discovery document and keys, which can be tried.
+    #[must_use]
+    pub const fn has_discovery(&self) -> bool {
+        self.client.entry().has_id_tokens()
+    }
+
     /// Returns true if a client secret or private key is stored. Secrets themselves cannot be read back.
     #[must_use]
     pub fn has_secret(&self) -> bool {

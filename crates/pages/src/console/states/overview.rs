@@ -1,7 +1,7 @@
 //! Sample states of the overview and of the system.
 
 use super::{State, ago, events, form};
-use crate::console::views::{Check, Database, Day, InstanceRow, Numbers, Overview, System, Warning};
+use crate::console::views::{Check, Database, Day, Hashing, InstanceRow, Numbers, Overview, System, Warning};
 use crate::console::{Place, Role};
 use crate::states::Person;
 
@@ -77,9 +77,9 @@ fn system(person: &Person) -> Vec<State> {
     let full = || System {
         instances: (0..2).map(instance).collect(),
         database: Database { engine: "PostgreSQL 17.2".to_owned(), bytes: 5_368_709_120, migration: 29 },
+        counted: ago(0),
         outbox_lag: 40,
-        hash_queue: 3,
-        hash_queue_most: 64,
+        hashing: Some(Hashing { waiting: 3, most: 64 }),
         last_backup: Some(ago(9)),
         checks: Some(vec![
             check("database", true, "writes within 2 ms"),
@@ -91,7 +91,7 @@ fn system(person: &Person) -> Vec<State> {
         instances: vec![instance(0)],
         database: Database { engine: "SQLite 3.50".to_owned(), bytes: 812, migration: 29 },
         outbox_lag: 0,
-        hash_queue: 0,
+        hashing: None,
         last_backup: None,
         checks: None,
         ..full()
@@ -100,7 +100,8 @@ fn system(person: &Person) -> Vec<State> {
     vec![
         page("console.system", first()),
         page("console.system.checked", full()),
-        page("console.system.viewer", System { run_checks: None, ..first() }).by(person, Role::Viewer),
+        page("console.system.viewer", System { run_checks: None, instances: Vec::new(), ..first() })
+            .by(person, Role::Viewer),
     ]
 }
 

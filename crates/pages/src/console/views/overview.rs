@@ -57,19 +57,29 @@ pub struct Warning {
 /// The system: instances, database, workers, and the checks of `doctor`.
 #[derive(Debug, Clone, Serialize)]
 pub struct System {
+    /// Instances that were seen lately; empty if the service does not know them.
     pub instances: Vec<InstanceRow>,
     pub database: Database,
+    /// Time at which database and mails were counted.
+    pub counted: When,
     /// Age in seconds of the oldest mail that is due; 0 if none waits.
     pub outbox_lag: u64,
-    /// Passwords that wait for a thread, and the most that may.
-    pub hash_queue: u64,
-    pub hash_queue_most: u64,
+    /// Passwords that wait for a thread; `None` if they are not counted.
+    pub hashing: Option<Hashing>,
     /// Last backup that the service knows of.
     pub last_backup: Option<When>,
-    /// Results of `doctor`; `None` before it runs.
+    /// Results of `doctor`; `None` before it runs. Without results and form, the page does not show checks.
     pub checks: Option<Vec<Check>>,
     /// Form that runs `doctor` now.
     pub run_checks: Option<Form>,
+}
+
+/// The queue of passwords that wait for a thread.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Hashing {
+    pub waiting: u64,
+    /// The most that may wait.
+    pub most: u64,
 }
 
 /// An instance that was seen lately.

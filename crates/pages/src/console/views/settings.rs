@@ -81,6 +81,8 @@ pub enum Source {
     },
     /// Pinned by an option of the command line.
     CommandLine,
+    /// Pinned by the configuration, by one of the three above.
+    Configured,
 }
 
 /// Tester of redirect targets.

@@ -51,7 +51,7 @@ fn every_source_but_the_default_pins() {
             .with_environment([("LATCHKEY__PASSWORDS__MIN_LENGTH", "12")])
             .with_override("auth.verify_email_method=link"),
     );
-    let pinned: Vec<_> = settings.pinned_keys().collect();
+    let pinned: Vec<_> = settings.pinned_keys().map(|(key, _)| key).collect();
     let expected = ["auth.verify_email_method", "auth.disable_sign_up", "passwords.min_length"];
     assert_eq!(pinned, expected);
     assert!(!settings.pinned("auth.require_email_verification"));
