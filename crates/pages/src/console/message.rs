@@ -44,6 +44,13 @@ pub enum Refusal {
     OperatorProtected,
     /// The act would leave the instance without an owner.
     LastOwner,
+    /// No account has this email address.
+    NoAccount,
+    /// The account cannot be an operator.
+    Ineligible {
+        /// The reason, in words.
+        reason: String,
+    },
     /// The text is no JSON object, or too large.
     InvalidMetadata {
         /// Line of the first error.

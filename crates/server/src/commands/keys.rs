@@ -13,7 +13,7 @@ pub(super) async fn run(assembly: &Assembly, command: KeysCommand) -> Result<(),
         println!("{said}");
     }
     println!("{:<38}{:<8}{:<26}USE", "KEY", "ALG", "MADE");
-    for key in assembly.storage.store.list_signing_keys(assembly.service.now()).await? {
+    for key in assembly.service.sessions.list_signing_keys().await? {
         let usage = match key.verify_until {
             None => "signs".to_owned(),
             Some(until) => format!("accepted until {until}"),

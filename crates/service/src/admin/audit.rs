@@ -60,6 +60,15 @@ impl Admin {
         Ok(SignIns { completed, failed })
     }
 
+    /// Returns the time of the last known request of a user: the last use of a live session, or else the last sign-in. `None`
+    /// if the audit log has none any more.
+    pub async fn last_seen(&self, user_id: UserId) -> Result<Option<Timestamp>> {
+        let sessions = self.kernel.store.list_sessions(user_id, self.kernel.now()).await?;
+        let used = sessions.into_iter().map(|session| session.last_seen_at).max();
+        let signed_in = self.latest_of(user_id, AuditKind::SignedIn, 1).await?;
+        Ok(used.max(signed_in.first().map(|event| event.at)))
+    }
+
     async fn latest_of(&self, user_id: UserId, kind: AuditKind, limit: u32) -> Result<Vec<AuditEvent>> {
         let since = Timestamp::from_millis(i64::MIN);
         let list = ListOwnEvents { user_id, only: Some(kind), since, before: None, limit };

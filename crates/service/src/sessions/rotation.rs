@@ -6,6 +6,7 @@ use latchkey_domain::audit::AuditKind;
 use latchkey_domain::client::Client;
 use latchkey_domain::operator::Party;
 use latchkey_domain::time::Timestamp;
+use latchkey_store::StoredSigningKey;
 use serde_json::Value;
 
 use super::Sessions;
@@ -28,6 +29,11 @@ impl Sessions {
         let is_rotated = self.kernel.store.rotate_signing_key(key, replaces, verify_until, event).await?;
         self.shared.reload().await?;
         Ok(is_rotated)
+    }
+
+    /// Lists the current signing key, then the replaced ones whose tokens are still accepted.
+    pub async fn list_signing_keys(&self) -> Result<Vec<StoredSigningKey>> {
+        Ok(self.kernel.store.list_signing_keys(self.kernel.now()).await?)
     }
 
     /// Returns the time at which the signing key is due for rotation; `None` if only the operator rotates it.

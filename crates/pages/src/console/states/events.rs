@@ -1,8 +1,8 @@
 //! Sample states of the audit.
 
-use latchkey_domain::audit::{AuditKind, EventId};
+use latchkey_domain::audit::{ActorKind, AuditKind, EventId};
 
-use super::{State, ago, client, link, middle, whole};
+use super::{State, ago, client, link};
 use crate::console::Place;
 use crate::console::views::{Audit, By, Choice, Detail, EventRow, Filter, PersonLink};
 use crate::states::{NOW, Person};
@@ -15,8 +15,9 @@ pub(super) fn states(person: &Person) -> Vec<State> {
         since: "2026-05-01".to_owned(),
         until: "2026-05-04".to_owned(),
         clear: Some("/console/audit".to_owned()),
-        list: middle(rows(person, 50, true), "/console/audit"),
-        export: "/console/audit/events.jsonl".to_owned(),
+        rows: rows(person, 50, true),
+        next: Some("/console/audit?before=0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b".to_owned()),
+        export: "/console/audit/export".to_owned(),
     };
     let first = || Audit {
         filters: filters(""),
@@ -25,26 +26,29 @@ pub(super) fn states(person: &Person) -> Vec<State> {
         since: String::new(),
         until: String::new(),
         clear: None,
-        list: whole(Vec::new()),
+        rows: Vec::new(),
+        next: None,
         ..full()
     };
     let page = |name, view| State::inside(name, person, Place::Audit, view);
     vec![
-        page("console.audit", Audit { list: middle(rows(person, 50, true), "/console/audit"), ..first() }),
+        page("console.audit", Audit { rows: full().rows, next: full().next, ..first() }),
         page("console.audit.filtered", full()),
-        page("console.audit.no_match", Audit { list: whole(Vec::new()), ..full() }),
+        page("console.audit.no_match_yet", Audit { rows: Vec::new(), ..full() }),
+        page("console.audit.no_match", Audit { rows: Vec::new(), next: None, ..full() }),
         page("console.audit.empty", first()),
     ]
 }
 
 fn filters(chosen: &str) -> Vec<Filter> {
     let kinds = AuditKind::ALL.iter().map(|kind| kind.as_str());
+    let actors = ActorKind::ALL.iter().map(|actor| actor.as_str());
     let choice = |value: &str| Choice { value: value.to_owned(), label: None, is_chosen: value == chosen };
     let of = |name, values: Vec<&str>| Filter {
         name,
         choices: std::iter::once("").chain(values).map(choice).collect(),
     };
-    vec![of("event", kinds.collect()), of("actor", vec!["user", "key", "operator", "system"])]
+    vec![of("event", kinds.collect()), of("actor", actors.collect())]
 }
 
 /// Returns events of all kinds in turn.

@@ -3,7 +3,7 @@
 use latchkey_domain::audit::{AuditKind, EventId};
 use serde::Serialize;
 
-use super::parts::{ClientShown, Filter, Listing, PersonLink};
+use super::parts::{ClientShown, Filter, PersonLink};
 use super::word;
 use crate::message::When;
 use crate::view::views;
@@ -19,7 +19,9 @@ pub struct Audit {
     pub until: String,
     /// URL of the list without filters; `None` if there are none.
     pub clear: Option<String>,
-    pub list: Listing<EventRow>,
+    pub rows: Vec<EventRow>,
+    /// URL of the page of earlier events; `None` on the last.
+    pub next: Option<String>,
     /// URL of the filtered events as JSON lines.
     pub export: String,
 }
