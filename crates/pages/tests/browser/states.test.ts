@@ -69,6 +69,23 @@ async function check(tab: Page): Promise<string[]> {
   }, options);
 }
 
+/** Moves the focus through the page; returns what is covered while it has the focus (2.4.12). */
+function covered(tab: Page): Promise<string[]> {
+  return tab.evaluate(() => {
+    const all = document.querySelectorAll<HTMLElement>("a[href], button, input, select, textarea, summary, [tabindex='0']");
+    const isCovered = (one: HTMLElement): boolean => {
+      one.focus();
+      const [box] = one.getClientRects();
+      if (document.activeElement !== one || !box) return false;
+      // A region that scrolls may be longer than the window.
+      const [x, y] = [box.left + box.width / 2, Math.min(box.top + box.height / 2, innerHeight - 2)];
+      const seen = document.elementFromPoint(x, y);
+      return seen === null || !(one.contains(seen) || seen.contains(one));
+    };
+    return [...all].filter(isCovered).map((one) => `focus is covered at ${one.outerHTML.slice(0, 90)}`);
+  });
+}
+
 /** Checks states; returns all faults. */
 async function faultsOf(paths: readonly string[], looks: readonly Look[]): Promise<string[]> {
   const faults: string[] = [];
@@ -84,7 +101,7 @@ async function faultsOf(paths: readonly string[], looks: readonly Look[]): Promi
         await tab.setViewportSize(look);
         await tab.emulateMedia(look);
         const where = `${path}, ${look.width} px, ${look.colorScheme}`;
-        faults.push(...(await check(tab)).map((fault) => `${where}: ${fault}`));
+        faults.push(...[...(await check(tab)), ...(await covered(tab))].map((fault) => `${where}: ${fault}`));
       }
     }
   };
