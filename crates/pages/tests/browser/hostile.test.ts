@@ -6,21 +6,9 @@ import { openBrowser } from "../../../../clients/typescript/tests/support/app.js
 import { must, newEmail, PASSWORD, serverClient } from "../../../../clients/typescript/tests/support/people.js";
 import { startProvider } from "../../../../clients/typescript/tests/support/provider.js";
 import { ADMIN_KEY, type Service, startService } from "../../../../clients/typescript/tests/support/service.js";
+import { CORPUS, guard } from "./corpus.js";
 import { newTab, press, send, shown } from "./person.js";
 
-/** Attempts to leave a text, an attribute, an address, a script, a style or a template. */
-const CORPUS = [
-  "<script>alert(1)</script>",
-  "<img src=x onerror=alert(1)>",
-  '"><svg onload=alert(1)>',
-  "' autofocus onfocus=alert(1) x='",
-  "</title></textarea><script>alert(1)</script>",
-  "--><iframe srcdoc='<script>parent.alert(1)</script>'>",
-  "javascript:alert(1)",
-  "{{ 7 * 7 }}{% raw %}${alert(1)}",
-  "&lt;script&gt;alert(1)&lt;/script&gt;",
-  "</style><style>*{background:url(https://evil.example)}",
-];
 /** Pages that show something of the account's texts or of its browsers. */
 const ACCOUNT = ["", "/profile", "/sessions", "/activity"];
 
@@ -42,20 +30,11 @@ beforeEach(() => {
   complaints = [];
 });
 
-/** Opens a tab whose dialogs, violations of the policy and requests to other origins are complaints. */
+/** Opens a guarded tab. */
 async function openTab(userAgent?: string): Promise<void> {
   context = await browser.newContext({ locale: "en", ...(userAgent && { userAgent }) });
   page = await newTab(context, complaints);
-  await page.addInitScript(() =>
-    addEventListener("securitypolicyviolation", (violation) => console.error(`violated: ${violation.violatedDirective}`)),
-  );
-  page.on("dialog", (dialog) => {
-    complaints.push(`${page.url()}: a script ran`);
-    void dialog.dismiss();
-  });
-  page.on("request", (request) => {
-    if (!/^(http:\/\/(localhost|127\.0\.0\.1):|data:)/.test(request.url())) complaints.push(`request to ${request.url()}`);
-  });
+  await guard(page, complaints);
 }
 
 /** Closes the tab; nothing of what its pages showed may have run. */
