@@ -126,6 +126,8 @@ words! {
         OperatorLinkMade = "operator_link_made",
         /// An operator activated the grant.
         OperatorActivated = "operator_activated",
+        /// An operator asked for what the role does not permit.
+        OperatorRefused = "operator_refused",
         /// A rate or guess limit refused requests for the account; at most one event per hour, account and limit.
         RequestLimited = "request_limited",
     }

@@ -6,7 +6,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::HeaderMap;
 use latchkey_domain::page_session::BrowserSecret;
 
-use crate::hosted::Hosted;
+use crate::common::Common;
 
 /// A browser, by its secret.
 pub(crate) struct Browser {
@@ -17,11 +17,11 @@ pub(crate) struct Browser {
 
 impl Browser {
     /// Reads the secret from the cookie, or makes one.
-    pub(crate) fn of(hosted: &Hosted, headers: &HeaderMap) -> Self {
-        let cookie = hosted.cookies.browser.read(headers);
+    pub(crate) fn of(common: &Common, headers: &HeaderMap) -> Self {
+        let cookie = common.browser.read(headers);
         match cookie.and_then(|cookie| BrowserSecret::parse(cookie.expose())) {
             Some(secret) => Self { secret, is_new: false },
-            None => Self { secret: BrowserSecret::new(hosted.entropy.bytes()), is_new: true },
+            None => Self { secret: BrowserSecret::new(common.entropy.bytes()), is_new: true },
         }
     }
 

@@ -1,16 +1,19 @@
 //! Passkey ceremonies: their begin, and the forms whose credential a script fills in.
 
+use axum::response::{IntoResponse, Response};
+use http::header::CONTENT_TYPE;
 use latchkey_domain::challenge::{ChallengeId, ChallengeKind};
 use latchkey_http::endpoints::auth::passkeys::options::{CreationOptionsBody, RequestOptionsBody};
+use latchkey_http::error::JSON_CONTENT_TYPE;
 use latchkey_pages::Form;
 use latchkey_pages::views::PasskeyForm;
-use latchkey_service::Error;
 use latchkey_service::factors::FactorEnroller;
 use latchkey_service::passkeys::{BegunRegistration, BegunSignIn, RegistrationMode, RequestOptions};
+use latchkey_service::{Error, Service};
 use serde::Serialize;
+use serde_json::json;
 
 use crate::errors::PageError;
-use crate::visit::Visit;
 
 /// Field with the id of a ceremony, if the form has one.
 pub(crate) const ID: &str = "ceremony_id";
@@ -28,6 +31,13 @@ pub(crate) fn sign_in(form: Form, begun: BegunSignIn, renew: &str) -> Result<Pas
     Ok(PasskeyForm { renew: Some(renew.to_owned()), ..passkey })
 }
 
+/// Returns new options of a sign-in as JSON, for the script of a page.
+pub(crate) fn renewed(begun: BegunSignIn) -> Response {
+    let options = RequestOptionsBody::from(begun.options);
+    let body = json!({ "ceremonyId": begun.ceremony_id, "options": options });
+    ([(CONTENT_TYPE, JSON_CONTENT_TYPE)], format!("{body}\n")).into_response()
+}
+
 /// Returns the form that registers a passkey.
 pub(crate) fn registration(form: Form, begun: BegunRegistration) -> Result<PasskeyForm, PageError> {
     with_options(form, begun.ceremony_id, &CreationOptionsBody::from(begun.options))
@@ -40,13 +50,13 @@ fn with_options(form: Form, ceremony: String, options: &impl Serialize) -> Resul
 
 /// Issues what the page of a challenge shows but may not write: `GET` changes nothing.
 pub(crate) async fn prepare(
-    visit: &Visit,
+    service: &Service,
     id: &ChallengeId,
     kinds: &[ChallengeKind],
 ) -> Result<(), PageError> {
     let prepared = match kinds {
-        [ChallengeKind::Passkey, ..] => visit.service().passkeys.challenge_options(id).await.map(|_| ()),
-        [ChallengeKind::Enroll] => enrolment(visit, id).await.map(|_| ()),
+        [ChallengeKind::Passkey, ..] => service.passkeys.challenge_options(id).await.map(|_| ()),
+        [ChallengeKind::Enroll] => enrolment(service, id).await.map(|_| ()),
         _ => Ok(()),
     };
     match prepared {
@@ -57,9 +67,9 @@ pub(crate) async fn prepare(
 
 /// Begins the registration of a passkey at a sign-in. Only the first one of an account writes: its user handle.
 pub(crate) async fn enrolment(
-    visit: &Visit,
+    service: &Service,
     id: &ChallengeId,
 ) -> latchkey_service::Result<BegunRegistration> {
     let enroller = FactorEnroller::Challenge(id.clone());
-    visit.service().passkeys.begin_registration(enroller, RegistrationMode::Prompted).await
+    service.passkeys.begin_registration(enroller, RegistrationMode::Prompted).await
 }

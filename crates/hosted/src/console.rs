@@ -1,12 +1,26 @@
-//! The console of operators, under `/console`. The path determines the file, as for the pages.
+//! The console of operators, under `/console`. The path determines the file, as for the pages. [`visit`] says how to add a
+//! page.
+
+#![allow(dead_code, reason = "for the pages that come next")]
 
 mod again;
+mod confirm;
 mod errors;
+mod guest;
 mod list;
 mod networks;
+mod overview;
 mod page;
+mod passkey_options;
+mod rejection;
 mod router;
+mod sign_in;
+mod sign_out;
 mod state;
+mod step_up;
+mod stop;
+mod submission;
+mod visit;
 
 pub(crate) use router::{files, router};
 pub use state::{Console, ConsoleParts, Entry};

@@ -56,7 +56,7 @@ pub(crate) async fn ask(
     start: &str,
     keep: KeepSignedIn,
 ) -> Result<String, Rejection> {
-    ceremony::prepare(visit, &challenge.id, &challenge.kinds).await?;
+    ceremony::prepare(visit.service(), &challenge.id, &challenge.kinds).await?;
     let is_kept = keep == KeepSignedIn::Yes;
     let asked = Asked { challenge: challenge.id.expose(), start: start.to_owned(), is_kept };
     visit.change_flow(|flow| flow.asked = Some(asked))?;

@@ -159,6 +159,11 @@ impl Failed<'_> {
         self.response.extensions().get::<Shown>().cloned().unwrap_or_default()
     }
 
+    /// Returns an extension of the error response.
+    pub(crate) fn extension<T: Send + Sync + 'static>(&self) -> Option<&T> {
+        self.response.extensions().get()
+    }
+
     pub(crate) fn cause(&self) -> ErrorCause {
         self.shown().cause.unwrap_or_else(|| cause_of(self.response))
     }

@@ -35,6 +35,11 @@ impl Fields {
         Ok(self.form.optional(name)?.unwrap_or_default())
     }
 
+    /// Returns all fields as they were sent.
+    pub(crate) fn all(&self) -> Result<Vec<(String, String)>, PageError> {
+        Ok(self.form.all()?)
+    }
+
     /// Reads a code that a use case parses; spaces in it are dropped.
     pub(crate) fn code_text(&mut self, name: &'static str) -> Result<Option<String>, PageError> {
         self.parse(name, |text| Ok(without_spaces(text)))

@@ -5,20 +5,20 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use crate::browser::Browser;
-use crate::hosted::Hosted;
+use crate::common::Common;
 
 /// Name of the hidden field.
 pub(crate) const FIELD: &str = "form_token";
 
-/// Computes the token of a form. `scope` is the text of the flow, or the id of the page session.
-pub(crate) fn token(hosted: &Hosted, browser: &Browser, path: &str, scope: &str) -> String {
-    URL_SAFE_NO_PAD.encode(hmac::sign(&hosted.keys.forms, &message(browser, path, scope)))
+/// Computes the token of a form. `scope` is the text of the flow, or the id of the session.
+pub(crate) fn token(common: &Common, browser: &Browser, path: &str, scope: &str) -> String {
+    URL_SAFE_NO_PAD.encode(hmac::sign(&common.keys.forms, &message(browser, path, scope)))
 }
 
 /// True if the token of a form is right. The comparison takes constant time.
-pub(crate) fn is_right(hosted: &Hosted, browser: &Browser, path: &str, scope: &str, token: &str) -> bool {
+pub(crate) fn is_right(common: &Common, browser: &Browser, path: &str, scope: &str, token: &str) -> bool {
     let Ok(tag) = URL_SAFE_NO_PAD.decode(token) else { return false };
-    hmac::verify(&hosted.keys.forms, &message(browser, path, scope), &tag).is_ok()
+    hmac::verify(&common.keys.forms, &message(browser, path, scope), &tag).is_ok()
 }
 
 /// Joins the parts: the secret has a fixed length, and neither path nor scope has a line feed.

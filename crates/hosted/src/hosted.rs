@@ -1,5 +1,6 @@
 //! The state that all pages share.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use latchkey_http::cookies::Cookie;
@@ -9,18 +10,16 @@ use latchkey_service::Service;
 use latchkey_service::entropy::Entropy;
 
 use crate::assets::HasAssets;
+use crate::common::Common;
 use crate::console::Console;
 use crate::keys::PageKeys;
 
 /// The state that all handlers of pages share. Cloning it is cheap.
 #[derive(Clone)]
 pub struct Hosted {
-    pub(crate) service: Arc<Service>,
-    pub(crate) settings: Arc<HttpSettings>,
+    common: Common,
     /// Templates, languages and files.
     pub(crate) pages: Arc<Pages>,
-    pub(crate) entropy: Arc<dyn Entropy>,
-    pub(crate) keys: Arc<PageKeys>,
     pub(crate) cookies: Arc<Cookies>,
     /// URL of the console, for the start page; `None` if it is off.
     pub(crate) console: Option<Arc<str>>,
@@ -28,8 +27,6 @@ pub struct Hosted {
 
 /// The cookies of the pages.
 pub(crate) struct Cookies {
-    /// The browser secret.
-    pub(crate) browser: Cookie,
     /// The token of the page session.
     pub(crate) pages: Cookie,
     /// Digests of the tickets that led back to an app already.
@@ -57,7 +54,6 @@ impl Hosted {
     ) -> Self {
         let cookie = |name| Cookie::of_pages(&settings, name);
         let cookies = Cookies {
-            browser: cookie("latchkey_browser"),
             pages: cookie("latchkey_pages"),
             shown: cookie("latchkey_shown"),
             reset: cookie("latchkey_reset"),
@@ -66,12 +62,21 @@ impl Hosted {
             codes: cookie("latchkey_codes"),
             sign_up: Cookie::sign_up(&settings),
         };
-        Self { service, settings, pages, entropy, keys, cookies: Arc::new(cookies), console: None }
+        let common = Common::new(service, settings, entropy, keys);
+        Self { common, pages, cookies: Arc::new(cookies), console: None }
     }
 
     pub(crate) fn with_console(self, console: Option<&Console>) -> Self {
         let url = console.map(|console| format!("{}/console", console.settings.public_origin()));
         Self { console: url.map(Into::into), ..self }
+    }
+}
+
+impl Deref for Hosted {
+    type Target = Common;
+
+    fn deref(&self) -> &Common {
+        &self.common
     }
 }
 

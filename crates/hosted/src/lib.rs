@@ -18,6 +18,7 @@ mod assets;
 mod auth;
 mod browser;
 mod ceremony;
+mod common;
 mod console;
 mod entrance;
 mod errors;

@@ -7,8 +7,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::browser::Browser;
+use crate::common::Common;
 use crate::errors::PageError;
-use crate::hosted::Hosted;
 
 /// A value that is carried by a browser.
 pub(crate) trait Carried: Serialize + DeserializeOwned {
@@ -34,21 +34,21 @@ pub(crate) struct Opened<T> {
 
 /// Seals a value for a browser, as base64url.
 pub(crate) fn seal<T: Carried>(
-    hosted: &Hosted,
+    common: &Common,
     browser: &Browser,
     ends: Timestamp,
     value: T,
 ) -> Result<String, PageError> {
     let bound = Bound { browser: browser.digest(), ends: ends.as_millis(), value };
     let plain = serde_json::to_vec(&bound).map_err(PageError::internal)?;
-    let sealed = hosted.keys.sealing.seal(&*hosted.entropy, T::KIND.as_bytes(), &plain);
+    let sealed = common.keys.sealing.seal(&*common.entropy, T::KIND.as_bytes(), &plain);
     Ok(URL_SAFE_NO_PAD.encode(sealed.map_err(PageError::internal)?))
 }
 
 /// Opens a value, expired or not; `None` if this service did not seal it for this browser.
-pub(crate) fn open<T: Carried>(hosted: &Hosted, browser: &Browser, text: &str) -> Option<Opened<T>> {
+pub(crate) fn open<T: Carried>(common: &Common, browser: &Browser, text: &str) -> Option<Opened<T>> {
     let sealed = URL_SAFE_NO_PAD.decode(text).ok()?;
-    let plain = hosted.keys.sealing.open(T::KIND.as_bytes(), &sealed).ok()?;
+    let plain = common.keys.sealing.open(T::KIND.as_bytes(), &sealed).ok()?;
     let bound: Bound<T> = serde_json::from_slice(&plain).ok()?;
     let is_own = bound.browser == browser.digest();
     is_own.then(|| Opened { value: bound.value, ends: Timestamp::from_millis(bound.ends) })

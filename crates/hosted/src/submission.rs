@@ -39,7 +39,7 @@ impl FromRequest<Hosted> for Submission {
 
 /// True if `Origin` is the service's own; without `Origin`, if `Sec-Fetch-Site` is `same-origin`. In development the own
 /// origin is also that of the `Host`, which was checked before.
-fn is_own(headers: &HeaderMap, settings: &HttpSettings) -> bool {
+pub(crate) fn is_own(headers: &HeaderMap, settings: &HttpSettings) -> bool {
     let mut origins = headers.get_all(ORIGIN).iter();
     let Some(origin) = origins.next() else {
         let mut sites = headers.get_all(SEC_FETCH_SITE).iter();

@@ -79,7 +79,7 @@ impl FromRequestParts<Hosted> for Visit {
             query,
         };
         if visit.browser.is_new {
-            let cookie = visit.hosted.cookies.browser.set_until_closed(&visit.browser.secret.expose());
+            let cookie = visit.hosted.browser.set_until_closed(&visit.browser.secret.expose());
             visit.set_cookie(cookie)?;
         } else {
             visit.session = visit.find_session().await?;

@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::error::{ApiError, Result, codes};
-use crate::query::Query;
+use crate::query::{MOST_PARAMETERS, Query};
 use crate::settings::{HttpSettings, RouterState};
 use crate::strict_json::parse_object;
 
@@ -54,6 +54,13 @@ impl<S: RouterState> FromRequest<S> for FormBody {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &S) -> Result<Self> {
+        Self::up_to(MOST_PARAMETERS, request, state).await
+    }
+}
+
+impl FormBody {
+    /// Reads a form that has, with the query string, at most `most` fields.
+    pub async fn up_to<S: RouterState>(most: usize, request: Request, state: &S) -> Result<Self> {
         let settings = state.http_settings();
         let (parts, body) = request.into_parts();
         let bytes = read::read(&parts.headers, body, settings.body_limit, settings.body_timeout).await?;
@@ -65,7 +72,7 @@ impl<S: RouterState> FromRequest<S> for FormBody {
                 .reason(Reason::Malformed)
         })?;
         let query = parts.uri.query().unwrap_or_default();
-        Query::parse(&format!("{query}&{form}")).map(Self)
+        Query::parse_up_to(most, &format!("{query}&{form}")).map(Self)
     }
 }
 

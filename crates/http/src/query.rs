@@ -10,7 +10,7 @@ use latchkey_domain::reason::Reason;
 use crate::error::{ApiError, Result, codes};
 
 /// Maximum number of parameters of a query string, or of a form and its query string together.
-const MOST_PARAMETERS: usize = 64;
+pub(crate) const MOST_PARAMETERS: usize = 64;
 
 /// The query string of a request. A value is decoded only when the handler reads it, so unknown parameters may have any
 /// value.
@@ -23,7 +23,12 @@ impl Query {
     /// Parses a query string without its `?` (`application/x-www-form-urlencoded`, WHATWG URL section 5), in linear
     /// time. More than 64 parameters are 400.
     pub fn parse(text: &str) -> Result<Self> {
-        check_parameter_count(text)?;
+        Self::parse_up_to(MOST_PARAMETERS, text)
+    }
+
+    /// Parses a query string like [`Query::parse`], with another maximum number of parameters.
+    pub fn parse_up_to(most: usize, text: &str) -> Result<Self> {
+        check_parameter_count(most, text)?;
         let pair = |pair: &str| {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             Some((decode(name)?, value.to_owned()))
@@ -78,12 +83,12 @@ impl Query {
 }
 
 /// Refuses a query string with too many parameters. It stops counting at the first one over the limit.
-pub(crate) fn check_parameter_count(text: &str) -> Result<()> {
-    if parameters(text).nth(MOST_PARAMETERS).is_none() {
+pub(crate) fn check_parameter_count(most: usize, text: &str) -> Result<()> {
+    if parameters(text).nth(most).is_none() {
         return Ok(());
     }
-    let message = format!("The query string has more than {MOST_PARAMETERS} parameters.");
-    let next_action = format!("Send at most {MOST_PARAMETERS} parameters.");
+    let message = format!("The query string has more than {most} parameters.");
+    let next_action = format!("Send at most {most} parameters.");
     Err(ApiError::new(&codes::VALIDATION_ERROR, message).next_action(next_action).reason(Reason::TooLarge))
 }
 

@@ -267,6 +267,7 @@ fn layered_routers(assembly: &Assembly, settings: &Settings, templates: Renderin
             entropy: Arc::new(SystemEntropy),
             keys: Arc::clone(&assembly.page_keys),
             entry: wiring::console_entry(settings),
+            has_passkeys: settings.console_has_passkeys(),
         })
     });
     routers(app, pages, console, &middleware)

@@ -91,6 +91,7 @@ impl Instance {
                 entropy: Arc::new(restart_state.entropy.clone()),
                 keys,
                 entry: entry(plan, console_plan),
+                has_passkeys: true,
             })
         });
         let routers = routers(app, hosted, console, &middleware);

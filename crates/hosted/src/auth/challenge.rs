@@ -62,7 +62,7 @@ async fn answer(visit: &mut Visit, fields: &mut Fields, id: &ChallengeId) -> Res
     let from = visit.sign_in_client(visit.flow().keep());
     let answered = visit.service().challenges.answer(answer, Credential::Bearer(None), &from).await;
     if answered.is_err() && kind == ChallengeKind::Passkey {
-        ceremony::prepare(visit, id, &[kind]).await?; // a wrong answer used the options up
+        ceremony::prepare(visit.service(), id, &[kind]).await?; // a wrong answer used the options up
     }
     match answered.map_err(|error| worded(error.into(), kind))? {
         Answered::Entered(Entrance::SignedIn(opened)) if kind == ChallengeKind::RecoveryCode => {

@@ -5,12 +5,14 @@ use latchkey_pages::console::views::{ErrorCause, ErrorPage};
 use latchkey_pages::{TemplateError, When, views};
 
 use super::state::Console;
+use super::stop::ErrorFrame;
 use crate::errors::{ErrorPages, Failed};
 
 impl ErrorPages for Console {
     fn error_page(&self, failed: &Failed<'_>) -> Result<String, TemplateError> {
         let view = ErrorPage { cause: cause(&failed.cause()), request_id: failed.request_id() };
-        self.templates.render(&Frame::new(When(self.service.now())), &view)
+        let frame = failed.extension::<ErrorFrame>().map(|ErrorFrame(frame)| frame.clone());
+        self.templates.render(&frame.unwrap_or_else(|| Frame::new(When(self.service.now()))), &view)
     }
 }
 

@@ -1,5 +1,12 @@
 //! The list of all pages of the console. The router is derived from it.
 
 use super::page::Page;
+use super::{confirm, overview, passkey_options, sign_in, sign_out};
 
-pub(crate) const PAGES: &[&Page] = &[];
+pub(crate) const PAGES: &[&Page] =
+    &[&overview::PAGE, &sign_in::PAGE, &confirm::PAGE, &passkey_options::PAGE, &sign_out::PAGE];
+
+/// True if there is a page at this path.
+pub(crate) fn has(path: &str) -> bool {
+    PAGES.iter().any(|page| page.path == path)
+}

@@ -7,10 +7,10 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::any;
 use latchkey_http::middleware::Middleware;
 
-use super::list::PAGES;
+use super::list::{PAGES, has};
 use super::networks::Guarded;
 use super::state::Console;
-use super::{again, networks};
+use super::{again, networks, step_up};
 use crate::errors::{self, PageError};
 use crate::{assets, host};
 
@@ -21,9 +21,10 @@ const UNKNOWN: [&str; 3] = ["/console", "/console/", "/console/{*rest}"];
 pub(crate) fn router(console: Console, middleware: &Middleware) -> Router {
     let routes = PAGES.iter().fold(Router::new(), |routes, page| routes.route(page.path, (page.methods)()));
     let unknown = || any(async || PageError::not_found());
-    let is_page = |path: &&str| PAGES.iter().any(|page| page.path == *path);
-    let unknown_paths = UNKNOWN.into_iter().filter(|path| !is_page(path));
+    let unknown_paths = UNKNOWN.into_iter().filter(|path| !has(path));
     let routes = unknown_paths.fold(routes, |routes, path| routes.route(path, unknown()));
+    let resubmitted = routes.clone().with_state(console.clone());
+    let routes = routes.layer(from_fn_with_state(resubmitted, step_up::resubmit));
     let routes = routes.layer(from_fn_with_state(console.clone(), again::answer));
     let routes = routes.layer(from_fn_with_state(console.clone(), host::check::<Console>));
     wrap(routes, console, middleware)

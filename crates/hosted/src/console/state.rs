@@ -1,8 +1,10 @@
 //! The state that all pages of the console share.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use ipnet::IpNet;
+use latchkey_http::cookies::Cookie;
 use latchkey_http::settings::{HttpSettings, RouterState};
 use latchkey_pages::Assets;
 use latchkey_service::Service;
@@ -10,6 +12,7 @@ use latchkey_service::entropy::Entropy;
 use url::Url;
 
 use crate::assets::HasAssets;
+use crate::common::Common;
 use crate::keys::PageKeys;
 
 /// Where the console is, and who reaches it.
@@ -33,16 +36,19 @@ pub struct ConsoleParts {
     pub entropy: Arc<dyn Entropy>,
     pub keys: Arc<PageKeys>,
     pub entry: Entry,
+    /// True if passkeys work under the console's URL.
+    pub has_passkeys: bool,
 }
 
 /// The state that all handlers of the console share. Cloning it is cheap.
 #[derive(Clone)]
 pub struct Console {
-    pub(crate) service: Arc<Service>,
-    /// HTTP settings with the public URL of the console.
-    pub(crate) settings: Arc<HttpSettings>,
+    common: Common,
     pub(crate) templates: Arc<latchkey_pages::console::Console>,
     pub(super) entry: Arc<Entry>,
+    /// The cookie of the console session.
+    pub(super) session_cookie: Cookie,
+    has_passkeys: bool,
 }
 
 impl Console {
@@ -50,16 +56,30 @@ impl Console {
     pub fn new(parts: ConsoleParts) -> Self {
         let public_url = parts.entry.public_url.clone();
         let settings = HttpSettings { public_url, ..(*parts.settings).clone() };
+        let settings = Arc::new(settings);
         Self {
-            service: parts.service,
-            settings: Arc::new(settings),
+            session_cookie: Cookie::of_console(&settings, "latchkey_console"),
+            common: Common::new(parts.service, settings, parts.entropy, parts.keys),
             templates: parts.templates,
             entry: Arc::new(parts.entry),
+            has_passkeys: parts.has_passkeys,
         }
+    }
+
+    pub(crate) const fn has_passkeys(&self) -> bool {
+        self.has_passkeys
     }
 
     pub(crate) fn has_own_listener(&self) -> bool {
         self.entry.has_own_listener
+    }
+}
+
+impl Deref for Console {
+    type Target = Common;
+
+    fn deref(&self) -> &Common {
+        &self.common
     }
 }
 

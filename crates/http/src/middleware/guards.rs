@@ -12,7 +12,7 @@ use http::{HeaderMap, StatusCode};
 
 use super::refuse;
 use crate::error::{ApiError, codes, escape_control};
-use crate::query::check_parameter_count;
+use crate::query::{MOST_PARAMETERS, check_parameter_count};
 use crate::serve::Overloaded;
 use crate::settings::HttpSettings;
 
@@ -36,7 +36,7 @@ pub(super) fn refuse_form(settings: &HttpSettings, request: &Request) -> Option<
     if headers.len() > settings.header_count_limit || bytes_of(headers) > settings.header_bytes_limit {
         return Some(refuse(ApiError::of_status(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE)));
     }
-    check_parameter_count(request.uri().query().unwrap_or_default()).err().map(refuse)
+    check_parameter_count(MOST_PARAMETERS, request.uri().query().unwrap_or_default()).err().map(refuse)
 }
 
 /// Runs the handler with a time limit, and catches panics. At the limit the handler is dropped. A storage call that has

@@ -6,7 +6,7 @@ use super::message::{Notice, Problem};
 use super::views::word;
 use crate::frame::{Ending, Form};
 use crate::message::When;
-use latchkey_domain::operator::Role;
+use latchkey_domain::operator::{Act, Role};
 
 /// Data of the instance, the same on every page.
 #[derive(Debug, Clone, Serialize)]
@@ -122,6 +122,22 @@ places! {
 }
 
 impl Place {
+    /// Returns what an operator must be permitted to do to open the page.
+    #[must_use]
+    pub const fn act(self) -> Act {
+        match self {
+            Self::Overview | Self::System => Act::ReadNumbers,
+            Self::Users => Act::ReadUsers,
+            Self::Sessions => Act::ReadSessions,
+            Self::Mails => Act::ReadDeliveries,
+            Self::Audit => Act::ReadAudit,
+            Self::Providers => Act::ManageProviders,
+            Self::Settings => Act::ChangeSettings,
+            Self::Signing => Act::RotateKeys,
+            Self::Operators => Act::ManageOperators,
+        }
+    }
+
     /// Returns the path of the page.
     #[must_use]
     pub const fn path(self) -> &'static str {

@@ -1,6 +1,6 @@
 //! Messages of the console: refusals and notices, each with its key in `locales/console.toml`.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A refusal of a request, because of a field of the form or of the form as a whole.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -84,7 +84,7 @@ impl From<Refusal> for Fault {
 }
 
 /// Report of a completed act, shown on the next page.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "key", rename_all = "snake_case")]
 pub enum Notice {
     AccountCreated,

@@ -116,7 +116,7 @@ async fn ask(mut visit: Visit, session: &PageSession, kept: String) -> Outcome {
         Err(rejection) if rejection.is(AUTH_UNAUTHORIZED.name) => return to_sign_in(visit),
         Err(rejection) => return visit.refuse(rejection, &over(back(&path, &kept, false))),
     };
-    ceremony::prepare(&visit, &begun.id, &begun.kinds).await?;
+    ceremony::prepare(visit.service(), &begun.id, &begun.kinds).await?;
     let task = Task { challenge: begun.id.expose(), path, kept, mailed_at: None };
     let text = visit.seal(begun.expires_at, task)?;
     visit.go_to(&visit.href_with(PATH, &[(TASK, &text)]))
@@ -195,7 +195,7 @@ async fn answer(
     let from = session.sign_in_client(visit.to_client());
     let answered = visit.service().challenges.answer(answer, session, &from).await;
     if answered.is_err() && kind == ChallengeKind::Passkey {
-        ceremony::prepare(visit, &asked.challenge, &[kind]).await?; // a wrong answer used the options up
+        ceremony::prepare(visit.service(), &asked.challenge, &[kind]).await?; // a wrong answer used the options up
     }
     match answered.map_err(|error| challenge::worded(error.into(), kind))? {
         Answered::Renewed(signed_in) => {

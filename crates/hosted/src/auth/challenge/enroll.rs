@@ -90,7 +90,7 @@ pub(super) async fn view(visit: &Visit, id: &ChallengeId) -> Result<Enroll, Page
         let setup = set_up.shown(form("code"), visit.href_with(PATH, &[(CHOOSE, "1")]));
         return Ok(Enroll { step: EnrollStep::Totp { setup } });
     }
-    let passkey = match ceremony::enrolment(visit, id).await {
+    let passkey = match ceremony::enrolment(visit.service(), id).await {
         Ok(begun) => Some(ceremony::registration(form("passkey"), begun)?),
         Err(Error::Refused(_)) => None,
         Err(error) => return Err(error.into()),

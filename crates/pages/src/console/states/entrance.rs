@@ -32,7 +32,7 @@ fn sign_in(person: &Person) -> Vec<State> {
 }
 
 fn way(kind: &'static str) -> ConfirmWay {
-    ConfirmWay { kind, href: "/console/confirm?by=other".to_owned() }
+    ConfirmWay { kind, form: form("/console/confirm") }
 }
 
 fn confirm() -> Vec<State> {
@@ -47,6 +47,8 @@ fn confirm() -> Vec<State> {
     let ceremony = || ConfirmStep::Passkey { passkey: passkey("/console/confirm") };
     let kept = |step| Confirm { kept: Some("c2VhbGVkLWZvcm0".to_owned()), ..of(Purpose::StepUp, step) };
     let code = || ConfirmStep::RecoveryCode { form: form("/console/confirm") };
+    let password =
+        || ConfirmStep::Password { form: form("/console/confirm"), email: "ada@example.org".to_owned() };
     let over = || ConfirmStep::Over { start: "/console/sign-in".to_owned() };
     vec![
         State::outside("console.confirm", of(Purpose::SignIn, totp())),
@@ -57,6 +59,7 @@ fn confirm() -> Vec<State> {
         State::outside("console.confirm.step_up", kept(ceremony())),
         State::outside("console.confirm.step_up_totp", kept(totp())),
         State::outside("console.confirm.step_up_code", kept(code())),
+        State::outside("console.confirm.step_up_password", kept(password())),
         State::outside("console.confirm.activate", of(Purpose::Activate, ceremony())),
     ]
 }

@@ -56,6 +56,12 @@ pub enum ConfirmStep {
     RecoveryCode {
         form: Form,
     },
+    /// An account without second factor, which only development permits.
+    Password {
+        form: Form,
+        /// Address of the account, for password managers.
+        email: String,
+    },
     /// The attempts are used up, or too much time has passed.
     Over {
         start: String,
@@ -65,9 +71,10 @@ pub enum ConfirmStep {
 /// Another way to answer.
 #[derive(Debug, Clone, Serialize)]
 pub struct ConfirmWay {
-    /// `passkey`, `totp` or `recovery_code`.
+    /// `passkey`, `totp`, `recovery_code` or `password`.
     pub kind: &'static str,
-    pub href: String,
+    /// Form that asks for it. It carries the kept form along.
+    pub form: Form,
 }
 
 /// Activation of a grant by its one-time link.

@@ -26,7 +26,7 @@ pub struct Numbers {
     pub verified: u64,
     pub new_day: u64,
     pub new_week: u64,
-    /// Sign-ins and failed ones of the last 24 hours.
+    /// Sign-ins and failed ones of today, in UTC.
     pub sign_ins: u64,
     pub failures: u64,
     /// Live sessions.

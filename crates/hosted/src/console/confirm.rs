@@ -1,0 +1,184 @@
+//! `/console/confirm`: a factor, as the second step of a sign-in, or as the step-up that a kept form waits for.
+
+use axum::routing::get;
+use latchkey_domain::challenge::{ChallengeId, ChallengeKind};
+use latchkey_pages::Form;
+use latchkey_pages::console::views::{Confirm, ConfirmStep, ConfirmWay, Purpose};
+use latchkey_service::Error;
+use latchkey_service::challenges::ShownChallenge;
+use latchkey_service::console::ConsoleEntrance;
+use latchkey_service::refusal::INVALID_CHALLENGE;
+use latchkey_service::sessions::Challenge;
+use serde::{Deserialize, Serialize};
+
+use super::guest::{Guest, href};
+use super::page::Page;
+use super::rejection::Rejection;
+use super::stop::{Outcome, Stop};
+use super::submission::GuestSubmission;
+use super::{sign_in, step_up};
+use crate::auth::challenge;
+use crate::ceremony;
+use crate::errors::PageError;
+use crate::fields::Fields;
+use crate::problem;
+use crate::sealed::Carried;
+
+pub(super) const PATH: &str = "/console/confirm";
+/// Query parameter with the sealed [`Asked`].
+const ASKED: &str = "asked";
+/// Query parameter with the kind of the answer.
+pub(super) const KIND: &str = "kind";
+
+pub(crate) const PAGE: Page = Page::new(PATH, || get(show).post(act));
+
+/// The challenge of a sign-in, and the page that it leads to.
+#[derive(Serialize, Deserialize)]
+struct Asked {
+    challenge: String,
+    next: String,
+}
+
+impl Carried for Asked {
+    const KIND: &'static str = "console-asked";
+}
+
+/// Sends the browser to the challenge of a sign-in.
+pub(super) async fn ask(guest: &Guest, challenge: &Challenge, next: String) -> Outcome {
+    ceremony::prepare(guest.service(), &challenge.id, &challenge.kinds).await?;
+    let asked = Asked { challenge: challenge.id.expose(), next };
+    let text = guest.seal(challenge.expires_at, asked)?;
+    guest.go_to(&href(PATH, &[(ASKED, &text)]))
+}
+
+async fn show(guest: Guest) -> Outcome {
+    let Some((id, _)) = asked(&guest)? else { return guest.go_to(sign_in::PATH) };
+    let view = view(&guest, &id).await?;
+    guest.page(&view)
+}
+
+async fn act(GuestSubmission { mut guest, mut fields }: GuestSubmission) -> Outcome {
+    let kept = fields.text(step_up::KEPT)?;
+    if !kept.is_empty() {
+        return step_up::answer(guest, fields, kept).await;
+    }
+    let Some((id, next)) = asked(&guest)? else { return guest.go_to(sign_in::PATH) };
+    if !fields.text(step_up::OTHER)?.is_empty() {
+        let text = guest.query.optional(ASKED)?.unwrap_or_default();
+        let kind = kind(&guest)?.ok_or_else(PageError::bad_flow)?;
+        return guest.go_to(&href(PATH, &[(ASKED, &text), (KIND, kind.as_str())]));
+    }
+    match answer(&guest, &mut fields, &id).await {
+        Ok(ConsoleEntrance::SignedIn(signed_in)) => {
+            guest.take(&signed_in)?;
+            guest.go_to(&next)
+        }
+        Ok(ConsoleEntrance::Challenged(challenge)) => ask(&guest, &challenge, next).await,
+        Err(rejection) => {
+            let rejection = refused(&guest, rejection, &id, kind(&guest)?).await?;
+            let view = view(&guest, &id).await?;
+            guest.refuse(rejection, &view)
+        }
+    }
+}
+
+async fn answer(
+    guest: &Guest,
+    fields: &mut Fields,
+    id: &ChallengeId,
+) -> Result<ConsoleEntrance, problem::Rejection> {
+    let kind = kind(guest)?.ok_or_else(PageError::bad_flow)?;
+    let answer = challenge::read(fields, id, kind)?;
+    Ok(guest.service().console.answer(answer, guest.sign_in(), &guest.to_client()).await?)
+}
+
+/// Returns the challenge of the query, and the page that it leads to.
+fn asked(guest: &Guest) -> Result<Option<(ChallengeId, String)>, PageError> {
+    let text = guest.query.optional(ASKED)?.unwrap_or_default();
+    Ok(guest.open::<Asked>(&text).and_then(|asked| Some((ChallengeId::parse(&asked.challenge)?, asked.next))))
+}
+
+/// Returns the kind of answer that the query names.
+pub(super) fn kind(guest: &Guest) -> Result<Option<ChallengeKind>, PageError> {
+    Ok(guest.query.optional(KIND)?.as_deref().and_then(ChallengeKind::parse))
+}
+
+/// Words a refused answer after its kind. A wrong answer by passkey used its options up, so new ones are made.
+pub(super) async fn refused(
+    guest: &Guest,
+    rejection: problem::Rejection,
+    id: &ChallengeId,
+    kind: Option<ChallengeKind>,
+) -> Result<Rejection, Stop> {
+    let Some(kind) = kind else { return Ok(rejection.into()) };
+    if kind == ChallengeKind::Passkey {
+        ceremony::prepare(guest.service(), id, &[kind]).await?;
+    }
+    Ok(challenge::worded(rejection, kind).into())
+}
+
+async fn view(guest: &Guest, id: &ChallengeId) -> Result<Confirm, Stop> {
+    let text = guest.query.optional(ASKED)?.unwrap_or_default();
+    let form = |kind: ChallengeKind| guest.form_with(PATH, &[(ASKED, text.as_str()), (KIND, kind.as_str())]);
+    let question = Question {
+        id,
+        kind: kind(guest)?,
+        purpose: Purpose::SignIn,
+        start: sign_in::PATH.to_owned(),
+        cancel: sign_in::PATH.to_owned(),
+    };
+    question.view(guest, &form).await
+}
+
+/// A challenge as a page shows it.
+pub(super) struct Question<'a> {
+    pub(super) id: &'a ChallengeId,
+    /// Kind of answer that the person chose; `None` for the strongest.
+    pub(super) kind: Option<ChallengeKind>,
+    pub(super) purpose: Purpose,
+    /// Page that leads to a new challenge.
+    pub(super) start: String,
+    pub(super) cancel: String,
+}
+
+impl Question<'_> {
+    /// Builds the view. `form` returns the form of a kind of answer.
+    pub(super) async fn view(
+        self,
+        guest: &Guest,
+        form: &(dyn Fn(ChallengeKind) -> Form + Sync),
+    ) -> Result<Confirm, Stop> {
+        let shown = match guest.service().console.inspect(self.id).await {
+            Ok(shown) => Some(shown),
+            Err(Error::Refused(refusal)) if *refusal == INVALID_CHALLENGE => None,
+            Err(error) => return Err(error.into()),
+        };
+        let step = shown.map(|shown| self.step(guest, shown, form)).transpose()?.flatten();
+        let (step, others) = step.unwrap_or((ConfirmStep::Over { start: self.start }, Vec::new()));
+        Ok(Confirm { purpose: self.purpose, step, others, kept: None, cancel: self.cancel })
+    }
+
+    fn step(
+        &self,
+        guest: &Guest,
+        mut shown: ShownChallenge,
+        form: &dyn Fn(ChallengeKind) -> Form,
+    ) -> Result<Option<(ConfirmStep, Vec<ConfirmWay>)>, PageError> {
+        let passkey = shown.passkey_options.take().filter(|_| guest.console.has_passkeys());
+        shown.kinds.retain(|kind| *kind != ChallengeKind::Passkey || passkey.is_some());
+        let named = self.kind.filter(|kind| shown.kinds.contains(kind));
+        let Some(kind) = named.or(shown.kinds.first().copied()) else { return Ok(None) };
+        let email = shown.user.email.as_typed().to_owned();
+        let step = match (kind, passkey) {
+            (ChallengeKind::Passkey, Some(options)) => {
+                ConfirmStep::Passkey { passkey: ceremony::answer(form(kind), options)? }
+            }
+            (ChallengeKind::RecoveryCode, _) => ConfirmStep::RecoveryCode { form: form(kind) },
+            (ChallengeKind::Password, _) => ConfirmStep::Password { form: form(kind), email },
+            _ => ConfirmStep::Totp { form: form(kind) },
+        };
+        let others = shown.kinds.iter().filter(|other| **other != kind);
+        let others = others.map(|other| ConfirmWay { kind: other.as_str(), form: form(*other) });
+        Ok(Some((step, others.collect())))
+    }
+}

@@ -1,0 +1,54 @@
+//! `/console`: the numbers of the service, and the last 30 days.
+
+use axum::routing::get;
+use latchkey_domain::statistics::DayCounts;
+use latchkey_pages::When;
+use latchkey_pages::console::views::{Day, Numbers, Overview};
+use latchkey_service::admin::Statistics;
+
+use super::page::Page;
+use super::stop::{Outcome, Stop};
+use super::visit::ConsoleVisit;
+
+const PATH: &str = "/console";
+/// Number of days of the chart.
+const DAYS: u32 = 30;
+/// Number of days of a week, today included.
+const WEEK: usize = 7;
+
+pub(crate) const PAGE: Page = Page::new(PATH, || get(show));
+
+async fn show(visit: ConsoleVisit) -> Outcome {
+    let view = view(&visit).await?;
+    visit.page(&view)
+}
+
+async fn view(visit: &ConsoleVisit) -> Result<Overview, Stop> {
+    let statistics = visit.service().admin.statistics(DAYS).await?;
+    Ok(Overview {
+        numbers: numbers(&statistics),
+        as_of: When(statistics.counted_at),
+        days: statistics.days.iter().map(|(day, counts)| of_day(When(*day), counts)).collect(),
+        warnings: Vec::new(),
+        changes: Vec::new(),
+    })
+}
+
+fn numbers(Statistics { counts, days, .. }: &Statistics) -> Numbers {
+    let today = days.last().map(|(_, counts)| *counts).unwrap_or_default();
+    Numbers {
+        accounts: counts.users,
+        verified: counts.verified,
+        new_day: today.sign_ups,
+        new_week: days.iter().rev().take(WEEK).map(|(_, counts)| counts.sign_ups).sum(),
+        sign_ins: today.sign_ins,
+        failures: today.failures,
+        sessions: counts.live_sessions,
+        mails_waiting: counts.mails_queued,
+        mails_dead: counts.mails_dead,
+    }
+}
+
+fn of_day(day: When, counts: &DayCounts) -> Day {
+    Day { day, sign_ups: counts.sign_ups, sign_ins: counts.sign_ins, failures: counts.failures }
+}

@@ -1,0 +1,106 @@
+//! Refusals as the console shows them: those of the pages, and those that only operators meet.
+
+use latchkey_http::error::ApiError;
+use latchkey_pages::console::{Problem, Refusal};
+use latchkey_service::Error;
+
+use super::stop::Stop;
+use crate::errors::PageError;
+use crate::problem;
+
+/// A form that was not accepted.
+pub(crate) enum Rejection {
+    /// The form is shown again with these problems.
+    Form(Box<Refused>),
+    /// Another page is shown.
+    Stop(Stop),
+}
+
+/// A refused form: status and log fields of the API's error, and the problems to be shown.
+pub(crate) struct Refused {
+    pub(crate) error: ApiError,
+    pub(crate) problems: Vec<Problem>,
+}
+
+impl Rejection {
+    /// Refuses a form because of what was typed: 400.
+    pub(crate) fn of(problem: Problem) -> Self {
+        problem::Refused::of_fields(Vec::new()).with(vec![problem])
+    }
+
+    /// Changes the problems, where a page shows them in another way.
+    #[must_use]
+    pub(crate) fn with_problems(mut self, change: impl FnOnce(&mut Vec<Problem>)) -> Self {
+        if let Self::Form(refused) = &mut self {
+            change(&mut refused.problems);
+        }
+        self
+    }
+}
+
+impl problem::Refused {
+    fn with(self, problems: Vec<Problem>) -> Rejection {
+        Rejection::Form(Box::new(Refused { error: self.error, problems }))
+    }
+}
+
+impl From<problem::Rejection> for Rejection {
+    fn from(rejection: problem::Rejection) -> Self {
+        match rejection {
+            problem::Rejection::Form(refused) => {
+                let shared = refused
+                    .problems
+                    .iter()
+                    .map(|problem| Problem { field: problem.field, fault: problem.fault.clone().into() });
+                let problems = shared.collect();
+                refused.with(problems)
+            }
+            problem::Rejection::Page(error) => Self::Stop(error.into()),
+        }
+    }
+}
+
+impl From<Error> for Rejection {
+    fn from(error: Error) -> Self {
+        let own = match &error {
+            Error::Refused(row) => own(row.name),
+            _ => None,
+        };
+        match own {
+            Some(problem) => {
+                let error = ApiError::from(error);
+                Self::Form(Box::new(Refused { error, problems: vec![problem] }))
+            }
+            None => problem::Rejection::from(error).into(),
+        }
+    }
+}
+
+/// Returns the console's own word for a refusal.
+fn own(name: &str) -> Option<Problem> {
+    Some(match name {
+        "OPERATOR_PROTECTED" => Problem::whole(Refusal::OperatorProtected),
+        "LAST_OWNER" => Problem::whole(Refusal::LastOwner),
+        "PRECONDITION_FAILED" => Problem::whole(Refusal::Changed),
+        "EMAIL_EXISTS" => Problem::at("email", Refusal::AddressTaken),
+        _ => return None,
+    })
+}
+
+impl From<Stop> for Rejection {
+    fn from(stop: Stop) -> Self {
+        Self::Stop(stop)
+    }
+}
+
+impl From<PageError> for Rejection {
+    fn from(error: PageError) -> Self {
+        Self::Stop(error.into())
+    }
+}
+
+impl From<ApiError> for Rejection {
+    fn from(error: ApiError) -> Self {
+        Self::Stop(error.into())
+    }
+}
