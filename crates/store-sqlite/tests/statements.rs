@@ -95,11 +95,17 @@ fn plan(table: &str, name: &str) -> Vec<String> {
 fn filtered_events_are_read_from_an_index_in_order() {
     for (name, index) in [
         ("NEWEST", "PRIMARY KEY (id>? AND id<?)"),
-        ("NEWEST_OF_USER", "audit_events_by_owner (user_id=? AND happened_at>? AND happened_at<?)"),
-        ("NEWEST_OF_OPERATOR", "audit_events_by_operator (operator_id=? AND id>? AND id<?)"),
-        ("NEWEST_OF_ADDRESS", "audit_events_by_address (address=? AND id>? AND id<?)"),
-        ("NEWEST_OF_ACTOR", "audit_events_by_actor (actor=? AND id>? AND id<?)"),
-        ("NEWEST_OF_KIND", "audit_events_by_kind (kind=? AND id>? AND id<?)"),
+        (
+            "NEWEST_OF_USER",
+            "audit_events_by_owner ((user_id,happened_at,id)>(?,?,?) AND (user_id,happened_at,id)<(?,?,?))",
+        ),
+        (
+            "NEWEST_OF_OPERATOR",
+            "audit_events_by_operator ((operator_id,id)>(?,?) AND (operator_id,id)<(?,?))",
+        ),
+        ("NEWEST_OF_ADDRESS", "audit_events_by_address ((address,id)>(?,?) AND (address,id)<(?,?))"),
+        ("NEWEST_OF_ACTOR", "audit_events_by_actor ((actor,id)>(?,?) AND (actor,id)<(?,?))"),
+        ("NEWEST_OF_KIND", "audit_events_by_kind ((kind,id)>(?,?) AND (kind,id)<(?,?))"),
     ] {
         let steps = plan("audit_filters", name);
         assert!(steps.len() == 1 && steps[0].ends_with(index), "{name}: {steps:#?}");

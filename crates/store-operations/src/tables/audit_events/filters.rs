@@ -9,17 +9,26 @@ use latchkey_store::{EVENTS_INSPECTED, ListEvents};
 use super::event_columns;
 use crate::form::{Script, Slot, Sql, Value, statements, values};
 
-/// Query for the newest events that meet a condition of an index, with ids from `$1` and below `$2`.
-macro_rules! newest_where {
-    ($condition:literal) => {
-        newest_where!($condition, "id DESC")
+/// Query for the newest events between two rows of an index, from the first on and below the second. Compared and ordered
+/// by all columns of the index, they can be read from this index alone: no planner prefers another one.
+macro_rules! newest_between {
+    ($columns:literal, $first:literal, $end:literal, $order:literal) => {
+        newest_between!($columns, $first, $end, $order, "")
     };
-    ($condition:literal, $order:literal) => {
+    ($columns:literal, $first:literal, $end:literal, $order:literal, $partial:literal) => {
         concat!(
             "SELECT ",
             event_columns!(),
-            " FROM audit_events WHERE id >= $1 AND id < $2",
-            $condition,
+            " FROM audit_events WHERE (",
+            $columns,
+            ") >= (",
+            $first,
+            ") AND (",
+            $columns,
+            ") < (",
+            $end,
+            ")",
+            $partial,
             " ORDER BY ",
             $order,
             " LIMIT $3"
@@ -28,17 +37,25 @@ macro_rules! newest_where {
 }
 
 statements! {
-    NEWEST = newest_where!("");
-    /// Reads events of a user. The conditions on the time are implied by those on the id, and are there so that the index
-    /// is used.
-    NEWEST_OF_USER = newest_where!(
-        " AND user_id = $4 AND happened_at >= $5 AND happened_at <= $6", "happened_at DESC, id DESC"
+    NEWEST = concat!(
+        "SELECT ",
+        event_columns!(),
+        " FROM audit_events WHERE id >= $1 AND id < $2 ORDER BY id DESC LIMIT $3"
     );
-    NEWEST_OF_OPERATOR = newest_where!(" AND operator_id = $4");
-    NEWEST_OF_ADDRESS = newest_where!(" AND address = $4");
+    NEWEST_OF_USER = newest_between!(
+        "user_id, happened_at, id", "$4, $5, $1", "$4, $6, $2", "user_id DESC, happened_at DESC, id DESC"
+    );
+    NEWEST_OF_OPERATOR = newest_between!(
+        "operator_id, id", "$4, $1", "$4, $2", "operator_id DESC, id DESC", " AND operator_id IS NOT NULL"
+    );
+    NEWEST_OF_ADDRESS = newest_between!(
+        "address, id", "$4, $1", "$4, $2", "address DESC, id DESC", " AND address IS NOT NULL"
+    );
     /// Reads events of an actor. The index has no events of users.
-    NEWEST_OF_ACTOR = newest_where!(" AND actor = $4 AND actor <> 'user'");
-    NEWEST_OF_KIND = newest_where!(" AND kind = $4");
+    NEWEST_OF_ACTOR = newest_between!(
+        "actor, id", "$4, $1", "$4, $2", "actor DESC, id DESC", " AND actor <> 'user'"
+    );
+    NEWEST_OF_KIND = newest_between!("kind, id", "$4, $1", "$4, $2", "kind DESC, id DESC");
 }
 
 /// Reads the next events by the index that selects the fewest. Returns the slot, and the maximum number of rows.
