@@ -8,6 +8,7 @@ mod drill;
 mod generated;
 mod layering;
 mod model;
+mod pictures;
 mod prerequisites;
 #[cfg(test)]
 mod profiles;
@@ -35,6 +36,7 @@ const TASKS: &[Task] = &[
     ("layering", "which crate may use which", layering::run),
     ("sizes", "files that grew too long", sizes::run),
     ("generated", "whether generated files are fresh; --write renews them", generated::run),
+    ("pictures", "takes the pictures of README.md anew: docs/pictures", pictures::run),
     (
         "bench",
         "the benchmark: writes docs/benchmarks.md; --quick does less, --against BINARY compares; neither writes",
