@@ -3,6 +3,7 @@
 
 #![allow(dead_code, reason = "for the pages that come next")]
 
+mod activate;
 mod again;
 mod confirm;
 mod errors;

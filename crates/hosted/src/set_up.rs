@@ -53,9 +53,14 @@ impl SetUp {
 
     /// Returns the set-up as pages show it, the key in groups of four.
     pub(crate) fn shown(self, form: Form, back: String) -> TotpSetup {
-        let key: Vec<_> = self.secret.as_bytes().chunks(4).map(String::from_utf8_lossy).collect();
-        TotpSetup { form, uri: self.uri, secret: key.join(" "), back }
+        TotpSetup { form, uri: self.uri, secret: grouped(&self.secret), back }
     }
+}
+
+/// Returns the key of an authenticator app in groups of four.
+pub(crate) fn grouped(secret: &str) -> String {
+    let groups: Vec<_> = secret.as_bytes().chunks(4).map(String::from_utf8_lossy).collect();
+    groups.join(" ")
 }
 
 /// Keeps an authenticator app for the page on which it is confirmed.

@@ -16,7 +16,7 @@ macro_rules! embedded {
 embedded! {
     /// Names and sources of the embedded templates of the pages.
     EMBEDDED {
-    "layout.html" "ui.html" "totp.html"
+    "layout.html" "ui.html" "totp.html" "codes.html"
     "sign_in.html" "sign_up.html" "continue.html" "provider_return.html" "sign_out.html"
     "verify.html" "verified.html" "forgot.html" "reset.html" "mail_code.html" "invitation.html"
     "challenge.html" "enroll.html" "recovery_codes.html" "codes_left.html"
@@ -89,7 +89,7 @@ pub(crate) fn sources(folder: Option<&Path>) -> Result<BTreeMap<&'static str, St
 
 /// Returns the sources of the console's templates, with the parts that they share with the pages.
 pub(crate) fn console_sources() -> BTreeMap<&'static str, String> {
-    let shared = EMBEDDED.iter().filter(|(name, _)| ["ui.html", "totp.html"].contains(name));
+    let shared = EMBEDDED.iter().filter(|(name, _)| ["ui.html", "totp.html", "codes.html"].contains(name));
     CONSOLE.iter().chain(shared).map(|(name, source)| (*name, (*source).to_owned())).collect()
 }
 

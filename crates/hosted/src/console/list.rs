@@ -1,10 +1,16 @@
 //! The list of all pages of the console. The router is derived from it.
 
 use super::page::Page;
-use super::{confirm, overview, passkey_options, sign_in, sign_out};
+use super::{activate, confirm, overview, passkey_options, sign_in, sign_out};
 
-pub(crate) const PAGES: &[&Page] =
-    &[&overview::PAGE, &sign_in::PAGE, &confirm::PAGE, &passkey_options::PAGE, &sign_out::PAGE];
+pub(crate) const PAGES: &[&Page] = &[
+    &overview::PAGE,
+    &sign_in::PAGE,
+    &activate::PAGE,
+    &confirm::PAGE,
+    &passkey_options::PAGE,
+    &sign_out::PAGE,
+];
 
 /// True if there is a page at this path.
 pub(crate) fn has(path: &str) -> bool {

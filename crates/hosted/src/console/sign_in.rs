@@ -20,7 +20,7 @@ use crate::errors::PageError;
 use crate::fields::Fields;
 
 pub(super) const PATH: &str = "/console/sign-in";
-const OVERVIEW: &str = "/console";
+pub(super) const OVERVIEW: &str = "/console";
 /// Query parameter with the page that the sign-in leads to.
 const NEXT: &str = "next";
 /// Query parameter that says what a form does.

@@ -1,7 +1,6 @@
 //! Sample states of the ways in.
 
 use super::{State, form, passkey, providers, seconds};
-use crate::console::Role;
 use crate::console::views::{Activate, ActivateStep, Confirm, ConfirmStep, ConfirmWay, Purpose, SignIn};
 use crate::message::Fault;
 use crate::states::Person;
@@ -74,23 +73,23 @@ fn activate(person: &Person) -> Vec<State> {
     };
     let enroll = ActivateStep::Enroll {
         passkey: Some(passkey("/console/activate")),
-        totp: "/console/activate?totp".to_owned(),
+        totp: form("/console/activate?act=totp"),
     };
-    let mut states = vec![
-        State::outside("console.activate", at(ActivateStep::SignIn { href: "/auth/sign-in".to_owned() })),
+    let sign_in = |email: &str| ActivateStep::SignIn {
+        passkey: Some(passkey("/console/activate")),
+        form: form("/console/activate"),
+        email: email.to_owned(),
+    };
+    let codes = ActivateStep::Codes {
+        codes: (0..10).map(|_| "abcd-efgh-jkmn-pqrs".to_owned()).collect(),
+        next: "/console".to_owned(),
+    };
+    vec![
+        State::outside("console.activate", at(sign_in(""))),
+        State::outside("console.activate.wrong", at(sign_in(&person.email))).with(Fault::InvalidCredentials),
         State::outside("console.activate.enroll", at(enroll)),
         State::outside("console.activate.totp", at(ActivateStep::Totp { setup })),
+        State::outside("console.activate.codes", at(codes)),
         State::outside("console.activate.dead", at(ActivateStep::Dead)),
-    ];
-    let names = [
-        "console.activate.viewer",
-        "console.activate.support",
-        "console.activate.admin",
-        "console.activate.owner",
-    ];
-    states.extend(Role::ALL.iter().zip(names).map(|(role, name)| {
-        let (form, email) = (form("/console/activate"), person.email.clone());
-        State::outside(name, at(ActivateStep::Ready { form, email, role: *role }))
-    }));
-    states
+    ]
 }

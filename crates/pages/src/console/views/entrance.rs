@@ -2,8 +2,6 @@
 
 use serde::Serialize;
 
-use super::word;
-use crate::console::Role;
 use crate::frame::Form;
 use crate::view::views;
 use crate::views::{PasskeyForm, ProviderLink, TotpSetup};
@@ -86,26 +84,27 @@ pub struct Activate {
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ActivateStep {
-    /// The owner of the account signs in first.
+    /// The owner of the account signs in.
     SignIn {
-        href: String,
+        passkey: Option<PasskeyForm>,
+        form: Form,
+        /// The typed email address.
+        email: String,
     },
     /// The account has no second factor: a choice of the kind to add.
     Enroll {
         passkey: Option<PasskeyForm>,
-        totp: String,
+        totp: Form,
     },
     Totp {
         setup: TotpSetup,
     },
-    /// A factor is proved: the last press.
-    Ready {
-        form: Form,
-        email: String,
-        #[serde(serialize_with = "word")]
-        role: Role,
+    /// The grant is active. The recovery codes of the new factor are shown once.
+    Codes {
+        codes: Vec<String>,
+        next: String,
     },
-    /// The link was used, has expired, or is of another account.
+    /// The link was used, has expired, or was opened in another browser.
     Dead,
 }
 

@@ -1,0 +1,257 @@
+//! `/console/activate`: an account that got a grant activates it by its one-time link, a first factor and a second one,
+//! which it may add here. The token of the link goes from the address into a value that is sealed for this browser.
+
+use axum::routing::get;
+use latchkey_domain::challenge::{ChallengeId, ChallengeKind};
+use latchkey_domain::long_code::LongCode;
+use latchkey_pages::Form;
+use latchkey_pages::console::views::{Activate, ActivateStep, Confirm, Purpose};
+use latchkey_pages::views::TotpSetup;
+use latchkey_service::console::{ActivationLogin, ActivationStep};
+use latchkey_service::factors::BegunTotp;
+use latchkey_service::sessions::Challenge;
+use serde::{Deserialize, Serialize};
+
+use super::confirm::{self, KIND, Question};
+use super::guest::{Guest, href};
+use super::page::Page;
+use super::rejection::Rejection;
+use super::sign_in::{self, OVERVIEW};
+use super::stop::{Outcome, Stop};
+use super::submission::GuestSubmission;
+use crate::auth::challenge;
+use crate::errors::PageError;
+use crate::fields::Fields;
+use crate::sealed::Carried;
+use crate::{ceremony, problem, set_up};
+
+const PATH: &str = "/console/activate";
+/// Query parameter with the token of the link.
+const TOKEN: &str = "token";
+/// Query parameter with the sealed [`Activation`].
+const STATE: &str = "state";
+/// Query parameter that says what a form does.
+const ACT: &str = "act";
+
+pub(crate) const PAGE: Page = Page::new(PATH, || get(show).post(act));
+
+/// An activation on its way.
+#[derive(Clone, Serialize, Deserialize)]
+struct Activation {
+    token: String,
+    /// The challenge that asks for a second factor.
+    challenge: Option<String>,
+    /// True if the challenge asks to add one.
+    enrols: bool,
+    app: Option<App>,
+    /// Recovery codes of an account that added a factor.
+    codes: Vec<String>,
+}
+
+impl Carried for Activation {
+    const KIND: &'static str = "console-activation";
+}
+
+/// An authenticator app that is not confirmed yet.
+#[derive(Clone, Serialize, Deserialize)]
+struct App {
+    factor: String,
+    secret: String,
+    uri: String,
+}
+
+async fn show(guest: Guest) -> Outcome {
+    if let Some(token) = guest.query.optional(TOKEN)? {
+        let begun = Activation { token, challenge: None, enrols: false, app: None, codes: Vec::new() };
+        return go_to(&guest, begun);
+    }
+    let Some(activation) = activation(&guest)? else {
+        return guest.page(&Activate { step: ActivateStep::Dead });
+    };
+    page(&guest, &activation, String::new(), None).await
+}
+
+async fn act(GuestSubmission { mut guest, mut fields }: GuestSubmission) -> Outcome {
+    let Some(activation) = activation(&guest)? else {
+        return guest.page(&Activate { step: ActivateStep::Dead });
+    };
+    if !fields.text(super::step_up::OTHER)?.is_empty() {
+        let (state, kind) = (text(&guest)?, confirm::kind(&guest)?.ok_or_else(PageError::bad_flow)?);
+        return guest.go_to(&href(PATH, &[(STATE, &state), (KIND, kind.as_str())]));
+    }
+    let typed = fields.text("email")?;
+    let act = guest.query.optional(ACT)?.unwrap_or_default();
+    let done = match act.as_str() {
+        "totp" => begin_totp(&guest, activation.clone()).await,
+        "code" => confirm_totp(&mut guest, &mut fields, activation.clone()).await,
+        "answer" => answer(&mut guest, &mut fields, activation.clone()).await,
+        _ => sign_in(&mut guest, &mut fields, activation.clone(), &act).await,
+    };
+    match done {
+        Ok(address) => guest.go_to(&address),
+        Err(rejection) => page(&guest, &activation, typed, Some(rejection)).await,
+    }
+}
+
+async fn sign_in(
+    guest: &mut Guest,
+    fields: &mut Fields,
+    activation: Activation,
+    act: &str,
+) -> Result<String, Rejection> {
+    let login = if act == "passkey" {
+        let Some(assertion) = fields.assertion()? else { return Err(fields.rejection().into()) };
+        ActivationLogin::Passkey { ceremony_id: fields.text(ceremony::ID)?, assertion }
+    } else {
+        let (email, password) = (fields.email("email")?, fields.password("password")?);
+        let (Some(email), Some(password)) = (email, password) else { return Err(fields.rejection().into()) };
+        ActivationLogin::Password { email, password }
+    };
+    let client = guest.to_client();
+    let console = &guest.console.service.clone().console;
+    let step = console.begin_activation(&activation.token, login, guest.sign_in(), &client).await?;
+    follow(guest, activation, step).await
+}
+
+async fn answer(guest: &mut Guest, fields: &mut Fields, activation: Activation) -> Result<String, Rejection> {
+    let (id, kind) = (challenge_of(&activation)?, confirm::kind(guest)?.ok_or_else(PageError::bad_flow)?);
+    let client = guest.to_client();
+    let console = &guest.console.service.clone().console;
+    let step = match challenge::read(fields, &id, kind) {
+        Ok(answer) => console
+            .answer_activation(&activation.token, answer, guest.sign_in(), &client)
+            .await
+            .map_err(problem::Rejection::from),
+        Err(rejection) => Err(rejection),
+    };
+    match step {
+        Ok(step) => follow(guest, activation, step).await,
+        Err(rejection) => Err(confirm::refused(guest, rejection, &id, Some(kind)).await?),
+    }
+}
+
+/// Goes on after a first or second factor: to the challenge, or into the console.
+async fn follow(
+    guest: &mut Guest,
+    activation: Activation,
+    step: ActivationStep,
+) -> Result<String, Rejection> {
+    match step {
+        ActivationStep::Activated(signed_in) => {
+            guest.take(&signed_in)?;
+            Ok(OVERVIEW.to_owned())
+        }
+        ActivationStep::Challenged(Challenge { id, kinds, .. }) => {
+            ceremony::prepare(guest.service(), &id, &kinds).await?;
+            let (challenge, enrols) = (Some(id.expose()), kinds == [ChallengeKind::Enroll]);
+            address(guest, Activation { challenge, enrols, ..activation })
+        }
+    }
+}
+
+async fn begin_totp(guest: &Guest, activation: Activation) -> Result<String, Rejection> {
+    let id = challenge_of(&activation)?;
+    let BegunTotp { factor_id, secret, uri, .. } = guest.service().console.begin_enrolment(id).await?;
+    let app = Some(App { factor: factor_id.to_string(), secret, uri });
+    address(guest, Activation { app, ..activation })
+}
+
+async fn confirm_totp(
+    guest: &mut Guest,
+    fields: &mut Fields,
+    activation: Activation,
+) -> Result<String, Rejection> {
+    let id = challenge_of(&activation)?;
+    let factor = activation.app.as_ref().and_then(|app| app.factor.parse().ok());
+    let factor = factor.ok_or_else(PageError::bad_flow)?;
+    let Some(code) = fields.totp("code")? else { return Err(fields.rejection().into()) };
+    let client = guest.to_client();
+    let console = &guest.console.service.clone().console;
+    let enrolled =
+        console.confirm_enrolment(&activation.token, (id, factor, code), guest.sign_in(), &client).await?;
+    guest.take(&enrolled.session)?;
+    let codes = enrolled.recovery_codes.iter().map(LongCode::expose_grouped).collect();
+    address(guest, Activation { challenge: None, app: None, codes, ..activation })
+}
+
+/// Shows the step of an activation, with the reason for which its form was refused.
+async fn page(
+    guest: &Guest,
+    activation: &Activation,
+    email: String,
+    rejection: Option<Rejection>,
+) -> Outcome {
+    if activation.challenge.is_some() && !activation.enrols {
+        let view = question(guest, activation).await?;
+        return match rejection {
+            Some(rejection) => guest.refuse(rejection, &view),
+            None => guest.page(&view),
+        };
+    }
+    let view = Activate { step: step(guest, activation, email)? };
+    match rejection {
+        Some(rejection) => guest.refuse(rejection, &view),
+        None => guest.page(&view),
+    }
+}
+
+fn step(guest: &Guest, activation: &Activation, email: String) -> Result<ActivateStep, Stop> {
+    let state = text(guest)?;
+    let form = |act: &str| guest.form_with(PATH, &[(STATE, &state), (ACT, act)]);
+    if !activation.codes.is_empty() {
+        return Ok(ActivateStep::Codes { codes: activation.codes.clone(), next: OVERVIEW.to_owned() });
+    }
+    if let Some(app) = activation.app.clone() {
+        let back = address_of(guest, Activation { app: None, ..activation.clone() })?;
+        let secret = set_up::grouped(&app.secret);
+        return Ok(ActivateStep::Totp {
+            setup: TotpSetup { form: form("code"), uri: app.uri, secret, back },
+        });
+    }
+    if activation.enrols {
+        return Ok(ActivateStep::Enroll { passkey: None, totp: form("totp") });
+    }
+    let passkey = sign_in::passkey(guest, PATH, &[(STATE, &state), (ACT, "passkey")])?;
+    Ok(ActivateStep::SignIn { passkey, form: form("password"), email })
+}
+
+async fn question(guest: &Guest, activation: &Activation) -> Result<Confirm, Stop> {
+    let state = text(guest)?;
+    let id = challenge_of(activation)?;
+    let form = |kind: ChallengeKind| -> Form {
+        guest.form_with(PATH, &[(STATE, &state), (ACT, "answer"), (KIND, kind.as_str())])
+    };
+    let again = Activation { challenge: None, ..activation.clone() };
+    let start = address_of(guest, again)?;
+    let kind = confirm::kind(guest)?;
+    let question =
+        Question { id: &id, kind, purpose: Purpose::Activate, start: start.clone(), cancel: start };
+    question.view(guest, &form).await
+}
+
+fn challenge_of(activation: &Activation) -> Result<ChallengeId, PageError> {
+    let challenge = activation.challenge.as_deref().and_then(ChallengeId::parse);
+    challenge.ok_or_else(PageError::bad_flow)
+}
+
+/// Returns the activation of the query, if it belongs to this browser and has not expired.
+fn activation(guest: &Guest) -> Result<Option<Activation>, PageError> {
+    Ok(guest.open(&text(guest)?))
+}
+
+fn text(guest: &Guest) -> Result<String, PageError> {
+    Ok(guest.query.optional(STATE)?.unwrap_or_default())
+}
+
+fn go_to(guest: &Guest, activation: Activation) -> Outcome {
+    guest.go_to(&address_of(guest, activation)?)
+}
+
+fn address(guest: &Guest, activation: Activation) -> Result<String, Rejection> {
+    Ok(address_of(guest, activation)?)
+}
+
+fn address_of(guest: &Guest, activation: Activation) -> Result<String, PageError> {
+    let ends = guest.now.plus(latchkey_domain::operator::ACTIVATION_LIFETIME);
+    Ok(href(PATH, &[(STATE, &guest.seal(ends, activation)?)]))
+}
