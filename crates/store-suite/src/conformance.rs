@@ -27,6 +27,7 @@ mod challenge_guards;
 mod challenges;
 mod code_lanes;
 mod codes;
+mod console_sessions;
 mod deletion_races;
 mod deletions;
 mod email_change_acts;
@@ -572,6 +573,16 @@ table::table! { $
         an_owner_who_cannot_enter_replaces_none,
         of_two_owners_one_stays_however_they_leave,
         of_twenty_uses_of_a_link_one_activates,
+    }
+    console_sessions {
+        a_console_session_is_found_with_its_role_in_its_browser_alone,
+        no_console_session_opens_without_an_active_grant,
+        the_session_of_an_activation_opens_nothing_before_it,
+        a_change_of_the_grant_ends_its_console_sessions_alone,
+        a_console_session_does_not_outlive_what_it_stands_on,
+        a_use_extends_a_console_session,
+        an_operator_is_found_by_the_account,
+        a_link_is_valid_for_its_own_account_until_it_expires,
     }
     operator_sleep {
         a_grant_sleeps_when_two_step_sign_in_is_turned_off,

@@ -29,8 +29,15 @@ pub(crate) async fn grant(app: &TestApp, user: &User, role: Role) -> String {
     token.to_owned()
 }
 
+/// Puts the grant of a user to sleep; returns the token of the new activation link.
+pub(crate) async fn reactivated(app: &TestApp, user: &User) -> String {
+    let granting = app.service().operators.reactivate(user_id(user), Party::System, None).await.unwrap();
+    let Granting::Asleep(link) = granting else { panic!("no link") };
+    link.expose().split_once("?token=").unwrap().1.to_owned()
+}
+
 /// Activates the grant of the user to whom this access token belongs.
-async fn activate(app: &TestApp, access_token: &str, token: &str) -> Result<(), &'static Refusal> {
+pub(crate) async fn activate(app: &TestApp, access_token: &str, token: &str) -> Result<(), &'static Refusal> {
     let refusal = |error| match error {
         Error::Refused(refusal) => refusal,
         error => panic!("{error:?}"),
@@ -47,7 +54,7 @@ fn refused(outcome: Result<(), &'static Refusal>, code: &str) {
 }
 
 /// True if the user has a role that is active.
-async fn is_active(app: &TestApp, user: &User) -> bool {
+pub(crate) async fn is_active(app: &TestApp, user: &User) -> bool {
     let operators = app.service().operators.list().await.unwrap();
     operators
         .iter()
@@ -55,7 +62,7 @@ async fn is_active(app: &TestApp, user: &User) -> bool {
 }
 
 /// Makes the user an operator whose grant is active.
-async fn make_operator(app: &TestApp, user: &User, role: Role) {
+pub(crate) async fn make_operator(app: &TestApp, user: &User, role: Role) {
     let token = grant(app, user, role).await;
     activate(app, &user.session.access_token, &token).await.unwrap();
     assert!(is_active(app, user).await);

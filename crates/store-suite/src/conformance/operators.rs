@@ -21,17 +21,17 @@ impl World {
         self.new_token(now, std::time::Duration::from_mins(30))
     }
 
-    fn grant(&self, user_id: UserId, role: Role, now: Timestamp) -> GrantOperator {
+    pub(super) fn grant(&self, user_id: UserId, role: Role, now: Timestamp) -> GrantOperator {
         let event = self.event(AuditKind::OperatorGranted, now);
         GrantOperator { user_id, role, granted_by: None, activation: self.activation(now), event, now }
     }
 
-    fn renewal(&self, user_id: UserId, now: Timestamp) -> RenewActivation {
+    pub(super) fn renewal(&self, user_id: UserId, now: Timestamp) -> RenewActivation {
         let event = self.event(AuditKind::OperatorLinkMade, now);
         RenewActivation { user_id, activation: self.activation(now), even_last_owner: true, event }
     }
 
-    fn activate(&self, of: &TwoStep, token: TokenHash, now: Timestamp) -> ActivateOperator {
+    pub(super) fn activate(&self, of: &TwoStep, token: TokenHash, now: Timestamp) -> ActivateOperator {
         ActivateOperator {
             user_id: of.user.id,
             session_id: of.session.id,
@@ -86,7 +86,7 @@ impl World {
         self.revoke_operator(RevokeOperator { user_id, even_last_owner, event }).await.unwrap()
     }
 
-    async fn try_ban(&self, id: UserId, protection: Protection) -> UpdateUserOutcome {
+    pub(super) async fn try_ban(&self, id: UserId, protection: Protection) -> UpdateUserOutcome {
         let ban = UpdateUser { banned: Some(true), protection, ..self.change(id, at(MINUTE)) };
         self.update_user(ban).await.unwrap()
     }
