@@ -111,6 +111,8 @@ fn for_owner(event: AuditEvent) -> AuditEvent {
     if event.actor == Actor::User {
         return event;
     }
-    let by = Map::from_iter([("by".to_owned(), Value::from(event.actor.as_str()))]);
+    // To the owner an operator is an admin: which tool was used, and by whom, is for the audit log.
+    let by = if let Actor::Operator(_) = event.actor { Actor::Admin } else { event.actor };
+    let by = Map::from_iter([("by".to_owned(), Value::from(by.as_str()))]);
     AuditEvent { client: None, details: by, ..event }
 }

@@ -8,7 +8,9 @@ use latchkey_service::operators::Granting;
 use latchkey_testkit::{Authenticator, both_stores, json, minutes};
 
 use crate::audit::last;
-use crate::console_calls::{ConsoleBrowser, operator, password_of, verified, without_factor};
+use crate::console_calls::{
+    ConsoleBrowser, operator, options_of, password_of, registration, verified, without_factor,
+};
 use crate::operators::{grant, is_active};
 use crate::page_session_calls::refused;
 
@@ -44,6 +46,29 @@ both_stores! {
         let shown = (challenge.id, begun.factor_id, code);
         let enrolled = console.confirm_enrolment(&token, shown, browser.asks().await, &browser.client).await.unwrap();
         assert_eq!(enrolled.recovery_codes.len(), 10);
+        browser.take_session(*enrolled.session);
+
+        assert!(is_active(&app, &ada).await);
+        assert_eq!(browser.live().await.role(), Role::Admin);
+    }
+
+    with(verified)
+    async fn account_without_a_factor_registers_a_passkey_to_activate(app) {
+        let ada = app.user("ada").await;
+        let token = grant(&app, &ada, Role::Admin).await;
+        let mut browser = ConsoleBrowser::new(&app);
+        let Ok(ActivationStep::Challenged(challenge)) = browser.begin_activation(&token, password_of(&ada)).await
+        else {
+            panic!("no challenge")
+        };
+        let console = &app.service().console;
+        let begun = console.begin_passkey_enrolment(challenge.id.clone()).await.unwrap();
+        let ceremony = begun.ceremony_id.clone();
+        let creation = app.phone().create(&options_of(begun)).to_json();
+
+        let shown = (challenge.id, &*ceremony, registration(&creation));
+        let asks = browser.asks().await;
+        let enrolled = console.confirm_passkey_enrolment(&token, shown, asks, &browser.client).await.unwrap();
         browser.take_session(*enrolled.session);
 
         assert!(is_active(&app, &ada).await);

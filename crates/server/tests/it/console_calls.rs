@@ -6,11 +6,12 @@ use latchkey_domain::email::Email;
 use latchkey_domain::operator::Role;
 use latchkey_domain::page_session::{BrowserSecret, ConsoleToken};
 use latchkey_domain::password::Password;
+use latchkey_http::endpoints::auth::passkeys::options::CreationOptionsBody;
 use latchkey_service::Result;
 use latchkey_service::console::{ActivationLogin, ActivationStep, ConsoleEntrance};
-use latchkey_service::passkeys::Assertion;
+use latchkey_service::passkeys::{Assertion, BegunRegistration, Registration};
 use latchkey_service::sessions::{Challenge, ConsoleSession, ConsoleSignIn, ConsoleSignedIn};
-use latchkey_testkit::{Passkey, TestApp, TestAppBuilder, TwoStepUser, User, seconds};
+use latchkey_testkit::{Passkey, TestApp, TestAppBuilder, TwoStepUser, User, Value, seconds};
 
 use crate::operators::{grant, make_operator};
 use crate::page_session_calls::answer;
@@ -170,7 +171,18 @@ impl<'a> ConsoleBrowser<'a> {
     }
 }
 
-fn assertion(credential: &latchkey_testkit::Value) -> Assertion {
+fn assertion(credential: &Value) -> Assertion {
     let credential = credential.as_object().unwrap().clone();
     latchkey_http::endpoints::auth::passkeys::credential::assertion(credential).unwrap()
+}
+
+/// Registration of a new passkey, as a browser sends it.
+pub(crate) fn registration(credential: &Value) -> Registration {
+    let credential = credential.as_object().unwrap().clone();
+    latchkey_http::endpoints::auth::passkeys::credential::registration(credential).unwrap()
+}
+
+/// Creation options as JSON, as the script of a page gets them.
+pub(crate) fn options_of(begun: BegunRegistration) -> Value {
+    serde_json::to_value(CreationOptionsBody::from(begun.options)).unwrap()
 }

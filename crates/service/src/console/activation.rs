@@ -2,8 +2,8 @@
 //! first factor and a second one, or enrols the second factor here. Then the grant is active and the session is open:
 //!
 //! 1. [`Console::begin_activation`] with the link, and a password or passkey, gives an [`ActivationStep`].
-//! 2. `Challenged` with the kind `enroll`: [`Console::begin_enrolment`] and [`Console::confirm_enrolment`] add a TOTP factor.
-//!    `Challenged` with other kinds: [`Console::answer_activation`] takes the answer.
+//! 2. `Challenged` with the kind `enroll`: [`Console::begin_enrolment`] and [`Console::confirm_enrolment`] add a TOTP factor,
+//!    or [`Console::begin_passkey_enrolment`] and [`Console::confirm_passkey_enrolment`] a passkey. `Challenged` with other kinds: [`Console::answer_activation`] takes the answer.
 //! 3. `Activated`: the session is open, and its token is for the cookie.
 //!
 //! A wrong link gets the response of wrong credentials. Nothing is open while the grant sleeps.
@@ -20,8 +20,8 @@ use latchkey_domain::tokens::LinkToken;
 use super::{Console, ConsoleEntrance, entered};
 use crate::challenges::{Answer, Answered};
 use crate::error::{Error, Result};
-use crate::factors::{BegunTotp, ConfirmedTotp, FactorEnroller};
-use crate::passkeys::Assertion;
+use crate::factors::{BegunTotp, ConfirmedTotp, FactorEnroller, TwoStepOn};
+use crate::passkeys::{Assertion, BegunRegistration, Registered, Registration, RegistrationMode};
 use crate::refusal::{INVALID_CHALLENGE, INVALID_CREDENTIALS};
 use crate::sessions::{Challenge, ConsoleSignIn, ConsoleSignedIn};
 
@@ -108,11 +108,37 @@ impl Console {
         let link = link(token)?;
         let from = sign_in.activating(&link).from(client.clone());
         let enroller = FactorEnroller::Challenge(challenge);
-        let ConfirmedTotp::TurnedOn(on, _) = self.factors.confirm_totp(enroller, factor, code, &from).await?
-        else {
-            return Err(Error::Refused(&INVALID_CHALLENGE));
-        };
-        let session = self.activate(&link, on.opened.into_console()?, client).await?;
+        match self.factors.confirm_totp(enroller, factor, code, &from).await? {
+            ConfirmedTotp::TurnedOn(on, _) => self.enrolled(&link, on, client).await,
+            ConfirmedTotp::Added(_) => Err(Error::Refused(&INVALID_CHALLENGE)),
+        }
+    }
+
+    /// Begins to register a passkey as the answer to the challenge of an activation.
+    pub async fn begin_passkey_enrolment(&self, challenge: ChallengeId) -> Result<BegunRegistration> {
+        let enroller = FactorEnroller::Challenge(challenge);
+        self.passkeys.begin_registration(enroller, RegistrationMode::Prompted).await
+    }
+
+    /// Registers the passkey with the browser's response, like [`Self::confirm_enrolment`].
+    pub async fn confirm_passkey_enrolment(
+        &self,
+        token: &str,
+        (challenge, ceremony_id, registration): (ChallengeId, &str, Registration),
+        sign_in: ConsoleSignIn,
+        client: &Client,
+    ) -> Result<EnrolledFactor> {
+        let link = link(token)?;
+        let from = sign_in.activating(&link).from(client.clone());
+        let enroller = FactorEnroller::Challenge(challenge);
+        match self.passkeys.register(enroller, ceremony_id, registration, None, &from).await? {
+            Registered::TurnedOn(on, _) => self.enrolled(&link, on, client).await,
+            Registered::Added(_) => Err(Error::Refused(&INVALID_CHALLENGE)),
+        }
+    }
+
+    async fn enrolled(&self, link: &LinkToken, on: TwoStepOn, client: &Client) -> Result<EnrolledFactor> {
+        let session = self.activate(link, on.opened.into_console()?, client).await?;
         Ok(EnrolledFactor { session, recovery_codes: on.recovery_codes })
     }
 
