@@ -5,11 +5,14 @@
 
 mod activate;
 mod again;
+mod audit;
 mod confirm;
 mod errors;
+mod events;
 mod guest;
 mod list;
 mod networks;
+mod operators;
 mod overview;
 mod page;
 mod passkey_options;
@@ -17,6 +20,7 @@ mod rejection;
 mod router;
 mod sign_in;
 mod sign_out;
+mod signing;
 mod state;
 mod step_up;
 mod stop;

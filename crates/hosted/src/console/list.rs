@@ -1,7 +1,7 @@
 //! The list of all pages of the console. The router is derived from it.
 
 use super::page::Page;
-use super::{activate, confirm, overview, passkey_options, sign_in, sign_out};
+use super::{activate, audit, confirm, operators, overview, passkey_options, sign_in, sign_out, signing};
 
 pub(crate) const PAGES: &[&Page] = &[
     &overview::PAGE,
@@ -10,6 +10,12 @@ pub(crate) const PAGES: &[&Page] = &[
     &confirm::PAGE,
     &passkey_options::PAGE,
     &sign_out::PAGE,
+    &audit::PAGE,
+    &audit::EXPORT,
+    &operators::PAGE,
+    &operators::revoke::PAGE,
+    &signing::PAGE,
+    &signing::rotate::PAGE,
 ];
 
 /// True if there is a page at this path.

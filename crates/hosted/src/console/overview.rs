@@ -1,4 +1,4 @@
-//! `/console`: the numbers of the service, and the last 30 days.
+//! `/console`: the numbers of the service, the last 30 days, and what changed last.
 
 use axum::routing::get;
 use latchkey_domain::statistics::DayCounts;
@@ -6,6 +6,7 @@ use latchkey_pages::When;
 use latchkey_pages::console::views::{Day, Numbers, Overview};
 use latchkey_service::admin::Statistics;
 
+use super::events::{self, People};
 use super::page::Page;
 use super::stop::{Outcome, Stop};
 use super::visit::ConsoleVisit;
@@ -13,6 +14,8 @@ use super::visit::ConsoleVisit;
 const PATH: &str = "/console";
 /// Number of days of the chart.
 const DAYS: u32 = 30;
+/// Number of the last changes.
+const CHANGES: u32 = 10;
 /// Number of days of a week, today included.
 const WEEK: usize = 7;
 
@@ -25,12 +28,13 @@ async fn show(visit: ConsoleVisit) -> Outcome {
 
 async fn view(visit: &ConsoleVisit) -> Result<Overview, Stop> {
     let statistics = visit.service().admin.statistics(DAYS).await?;
+    let changes = visit.service().admin.last_changes(CHANGES).await?;
     Ok(Overview {
         numbers: numbers(&statistics),
         as_of: When(statistics.counted_at),
         days: statistics.days.iter().map(|(day, counts)| of_day(When(*day), counts)).collect(),
         warnings: Vec::new(),
-        changes: Vec::new(),
+        changes: events::rows(visit.service(), changes, People::Named).await?,
     })
 }
 

@@ -1,6 +1,6 @@
 //! The audit log: events by a filter, and the sign-ins of a user.
 
-use latchkey_domain::audit::{AuditEvent, AuditFilter, AuditKind};
+use latchkey_domain::audit::{ActorKind, AuditEvent, AuditFilter, AuditKind};
 use latchkey_domain::ids::{EventId, UserId};
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{EventPage, ListEvents, ListOwnEvents};
@@ -45,6 +45,18 @@ impl Admin {
             }
         }
         Ok(page)
+    }
+
+    /// Reads the last events that admins, operators, the command line or the service itself caused, newest first.
+    pub async fn last_changes(&self, limit: u32) -> Result<Vec<AuditEvent>> {
+        let mut events = Vec::new();
+        for actor in [ActorKind::Admin, ActorKind::Operator, ActorKind::System] {
+            let filter = AuditFilter { actor: Some(actor), ..AuditFilter::default() };
+            events.extend(self.list_events(filter, None, limit).await?.events);
+        }
+        events.sort_by_key(|event| std::cmp::Reverse(event.id));
+        events.truncate(limit as usize);
+        Ok(events)
     }
 
     /// Reads the last sign-ins of a user and the last failures, at most `limit` of each.

@@ -1,0 +1,212 @@
+//! `/console/operators`: who may use the console, and for an owner the forms that grant a role, change it, make a new
+//! activation link, and revoke the grant.
+
+pub(crate) mod revoke;
+
+use std::time::Duration;
+
+use axum::routing::get;
+use http::HeaderMap;
+use latchkey_domain::email::Email;
+use latchkey_domain::ids::UserId;
+use latchkey_domain::operator::{Act, Operator, Role};
+use latchkey_domain::time::Timestamp;
+use latchkey_http::cookies::Cookie;
+use latchkey_pages::When;
+use latchkey_pages::console::views::{ActivationLink, Grant, GrantState, OperatorRow, Operators, PersonLink};
+use latchkey_pages::console::{Notice, Problem, Refusal};
+use latchkey_service::operators::Granting;
+use serde::{Deserialize, Serialize};
+
+use super::page::Page;
+use super::rejection::Rejection;
+use super::stop::{Outcome, Stop};
+use super::submission::ConsoleSubmission;
+use super::visit::ConsoleVisit;
+use crate::errors::PageError;
+use crate::sealed::Carried;
+
+const PATH: &str = "/console/operators";
+/// Query parameter that says what a form does.
+const ACT: &str = "act";
+/// Cookie that carries a new link to the page that shows it.
+const COOKIE: &str = "latchkey_console_link";
+/// Time in which that page can be opened.
+const LIFETIME: Duration = Duration::from_mins(1);
+
+pub(crate) const PAGE: Page = Page::new(PATH, || get(show).post(act));
+
+/// A new activation link on its way to the page that shows it once.
+#[derive(Serialize, Deserialize)]
+struct NewLink {
+    email: String,
+    url: String,
+    /// End of the link, in milliseconds since 1970.
+    expires_at: i64,
+}
+
+impl Carried for NewLink {
+    const KIND: &'static str = "console-activation-link";
+}
+
+async fn show(mut visit: ConsoleVisit, headers: HeaderMap) -> Outcome {
+    let mut view = view(&visit, String::new()).await?;
+    let cookie = cookie(&visit);
+    if let Some(sealed) = cookie.read(&headers) {
+        view.link = visit.open::<NewLink>(sealed.expose()).map(|link| ActivationLink {
+            email: link.email,
+            url: link.url,
+            expires: When(Timestamp::from_millis(link.expires_at)),
+        });
+        visit.set_cookie(cookie.clear())?;
+    }
+    visit.page(&view)
+}
+
+async fn act(mut submission: ConsoleSubmission) -> Outcome {
+    submission.must(Act::ManageOperators).await?;
+    let done = match submission.visit.query.optional(ACT)?.as_deref() {
+        Some("grant") => grant(&mut submission).await,
+        Some("change") => change(&mut submission).await,
+        Some("reactivate") => reactivate(&mut submission).await,
+        Some("revoke") => return revoke::begin(submission).await,
+        _ => return Err(PageError::bad_request().into()),
+    };
+    let typed = submission.fields.text("email")?;
+    let visit = submission.visit;
+    match done {
+        Ok(notice) => visit.go_to_with(PATH, notice),
+        Err(rejection) => {
+            let view = view(&visit, typed).await?;
+            visit.refuse(rejection, &view)
+        }
+    }
+}
+
+async fn grant(submission: &mut ConsoleSubmission) -> Result<Notice, Rejection> {
+    let email = submission.fields.email("email")?;
+    let role = role(submission)?;
+    let Some(email) = email else { return Err(submission.fields.rejection().into()) };
+    let found = submission.visit.service().admin.find_user_by_email(&email).await;
+    let user = found.map_err(|error| no_account(error, "email"))?;
+    give(&mut submission.visit, user.id, &email, role, "email").await
+}
+
+async fn change(submission: &mut ConsoleSubmission) -> Result<Notice, Rejection> {
+    let role = role(submission)?;
+    let operator = operator(submission).await?;
+    match give(&mut submission.visit, operator.user.id, &operator.user.email, role, "id").await? {
+        Notice::OperatorGranted if operator.grant.activated_at.is_none() => Ok(Notice::OperatorGranted),
+        _ => Ok(Notice::OperatorChanged),
+    }
+}
+
+async fn reactivate(submission: &mut ConsoleSubmission) -> Result<Notice, Rejection> {
+    let user = operator(submission).await?.user;
+    let visit = &mut submission.visit;
+    let (party, client) = (visit.party(), visit.to_client());
+    let made = Box::pin(visit.service().operators.reactivate(user.id, party, Some(&client))).await?;
+    finish(visit, made, &user.email, "id")
+}
+
+async fn give(
+    visit: &mut ConsoleVisit,
+    user_id: UserId,
+    email: &Email,
+    role: Role,
+    field: &'static str,
+) -> Result<Notice, Rejection> {
+    let (party, client) = (visit.party(), visit.to_client());
+    let granted = visit.service().operators.grant(user_id, role, party, Some(&client)).await?;
+    finish(visit, granted, email, field)
+}
+
+/// Keeps the link of a grant that sleeps for the page that shows it once.
+fn finish(
+    visit: &mut ConsoleVisit,
+    granted: Granting,
+    email: &Email,
+    field: &'static str,
+) -> Result<Notice, Rejection> {
+    match granted {
+        Granting::Active => Ok(Notice::OperatorChanged),
+        Granting::Asleep(link) => {
+            let carried = NewLink {
+                email: email.as_typed().to_owned(),
+                url: link.expose().to_owned(),
+                expires_at: link.expires_at.as_millis(),
+            };
+            let sealed = visit.seal(visit.now.plus(LIFETIME), carried)?;
+            let cookie = cookie(visit).set(&sealed, LIFETIME);
+            visit.set_cookie(cookie)?;
+            Ok(Notice::OperatorGranted)
+        }
+        Granting::Ineligible(reason) => {
+            let refusal = Refusal::Ineligible { reason: reason.to_string() };
+            Err(Rejection::of(Problem::at(field, refusal)))
+        }
+    }
+}
+
+/// Reads the role of a form. Only a changed form has another value.
+fn role(submission: &ConsoleSubmission) -> Result<Role, Rejection> {
+    let role = Role::parse(&submission.fields.text("role")?);
+    role.ok_or_else(|| Stop::from(PageError::bad_request()).into())
+}
+
+/// Finds the operator that a form names.
+async fn operator(submission: &ConsoleSubmission) -> Result<Operator, Stop> {
+    let visit = &submission.visit;
+    let id = submission.fields.text("id")?.parse::<UserId>().map_err(|_| visit.not_found())?;
+    find(visit, id).await
+}
+
+async fn find(visit: &ConsoleVisit, id: UserId) -> Result<Operator, Stop> {
+    let operators = visit.service().operators.list().await?;
+    operators.into_iter().find(|operator| operator.user.id == id).ok_or_else(|| visit.not_found())
+}
+
+fn no_account(error: latchkey_service::Error, field: &'static str) -> Rejection {
+    match error {
+        latchkey_service::Error::Refused(_) => Rejection::of(Problem::at(field, Refusal::NoAccount)),
+        error => error.into(),
+    }
+}
+
+fn cookie(visit: &ConsoleVisit) -> Cookie {
+    Cookie::of_console(&visit.console.settings, COOKIE)
+}
+
+async fn view(visit: &ConsoleVisit, email: String) -> Result<Operators, Stop> {
+    let operators = visit.service().operators.list().await?;
+    let mut rows = Vec::with_capacity(operators.len());
+    for operator in &operators {
+        rows.push(row(visit, operator, &operators).await?);
+    }
+    let roles = Role::ALL.iter().copied().filter(|role| visit.role().may_grant(*role)).collect();
+    let form = visit.form_of_with(Act::ManageOperators, PATH, &[(ACT, "grant")]);
+    Ok(Operators { rows, grant: form.map(|form| Grant { form, email, roles }), link: None })
+}
+
+async fn row(visit: &ConsoleVisit, operator: &Operator, operators: &[Operator]) -> Result<OperatorRow, Stop> {
+    let (user, grant) = (&operator.user, &operator.grant);
+    let form = |act| visit.form_of_with(Act::ManageOperators, PATH, &[(ACT, act)]);
+    let factors = visit.service().factors.of_user(user.id).await?.factors;
+    let granted_by = grant.granted_by.map(|id| {
+        let by = operators.iter().find(|operator| operator.user.id == id);
+        by.map_or_else(|| id.to_string(), |by| by.user.email.as_typed().to_owned())
+    });
+    let is_own = user.id == visit.user_id();
+    Ok(OperatorRow {
+        person: PersonLink { id: user.id, email: Some(user.email.as_typed().to_owned()) },
+        role: grant.role,
+        state: if grant.activated_at.is_some() { GrantState::Active } else { GrantState::Asleep },
+        granted_by,
+        granted: When(grant.granted_at),
+        last_seen: visit.service().admin.last_seen(user.id).await?.map(When),
+        factors: (factors.totp.len() + factors.passkeys.len()) as u64,
+        change: form("change").filter(|_| !is_own),
+        reactivate: form("reactivate").filter(|_| !is_own),
+        revoke: form("revoke"),
+    })
+}
