@@ -6,8 +6,9 @@ use latchkey_domain::challenge::{ChallengeId, ChallengeKind};
 use latchkey_domain::long_code::LongCode;
 use latchkey_pages::Form;
 use latchkey_pages::console::views::{Activate, ActivateStep, Confirm, Purpose};
-use latchkey_pages::views::TotpSetup;
-use latchkey_service::console::{ActivationLogin, ActivationStep};
+use latchkey_pages::views::{PasskeyForm, TotpSetup};
+use latchkey_service::Error;
+use latchkey_service::console::{ActivationLogin, ActivationStep, EnrolledFactor};
 use latchkey_service::factors::BegunTotp;
 use latchkey_service::sessions::Challenge;
 use serde::{Deserialize, Serialize};
@@ -83,6 +84,7 @@ async fn act(GuestSubmission { mut guest, mut fields }: GuestSubmission) -> Outc
     let act = guest.query.optional(ACT)?.unwrap_or_default();
     let done = match act.as_str() {
         "totp" => begin_totp(&guest, activation.clone()).await,
+        "register" => register(&mut guest, &mut fields, activation.clone()).await,
         "code" => confirm_totp(&mut guest, &mut fields, activation.clone()).await,
         "answer" => answer(&mut guest, &mut fields, activation.clone()).await,
         _ => sign_in(&mut guest, &mut fields, activation.clone(), &act).await,
@@ -169,6 +171,30 @@ async fn confirm_totp(
     let console = &guest.console.service.clone().console;
     let enrolled =
         console.confirm_enrolment(&activation.token, (id, factor, code), guest.sign_in(), &client).await?;
+    enrolled_in(guest, &enrolled, activation)
+}
+
+async fn register(
+    guest: &mut Guest,
+    fields: &mut Fields,
+    activation: Activation,
+) -> Result<String, Rejection> {
+    let id = challenge_of(&activation)?;
+    let Some(registration) = fields.registration()? else { return Err(fields.rejection().into()) };
+    let (ceremony, client) = (fields.text(ceremony::ID)?, guest.to_client());
+    let console = &guest.console.service.clone().console;
+    let enrolled = console
+        .confirm_passkey_enrolment(&activation.token, (id, &ceremony, registration), guest.sign_in(), &client)
+        .await?;
+    enrolled_in(guest, &enrolled, activation)
+}
+
+/// Takes the session of an account that added a factor, and goes to the page of its recovery codes.
+fn enrolled_in(
+    guest: &mut Guest,
+    enrolled: &EnrolledFactor,
+    activation: Activation,
+) -> Result<String, Rejection> {
     guest.take(&enrolled.session)?;
     let codes = enrolled.recovery_codes.iter().map(LongCode::expose_grouped).collect();
     address(guest, Activation { challenge: None, app: None, codes, ..activation })
@@ -188,14 +214,14 @@ async fn page(
             None => guest.page(&view),
         };
     }
-    let view = Activate { step: step(guest, activation, email)? };
+    let view = Activate { step: step(guest, activation, email).await? };
     match rejection {
         Some(rejection) => guest.refuse(rejection, &view),
         None => guest.page(&view),
     }
 }
 
-fn step(guest: &Guest, activation: &Activation, email: String) -> Result<ActivateStep, Stop> {
+async fn step(guest: &Guest, activation: &Activation, email: String) -> Result<ActivateStep, Stop> {
     let state = text(guest)?;
     let form = |act: &str| guest.form_with(PATH, &[(STATE, &state), (ACT, act)]);
     if !activation.codes.is_empty() {
@@ -209,10 +235,27 @@ fn step(guest: &Guest, activation: &Activation, email: String) -> Result<Activat
         });
     }
     if activation.enrols {
-        return Ok(ActivateStep::Enroll { passkey: None, totp: form("totp") });
+        let passkey = registration(guest, activation, form("register")).await?;
+        return Ok(ActivateStep::Enroll { passkey, totp: form("totp") });
     }
     let passkey = sign_in::passkey(guest, PATH, &[(STATE, &state), (ACT, "passkey")])?;
     Ok(ActivateStep::SignIn { passkey, form: form("password"), email })
+}
+
+/// Returns the form that adds a passkey; `None` if passkeys do not work here.
+async fn registration(
+    guest: &Guest,
+    activation: &Activation,
+    form: Form,
+) -> Result<Option<PasskeyForm>, Stop> {
+    if !guest.console.has_passkeys() {
+        return Ok(None);
+    }
+    match guest.service().console.begin_passkey_enrolment(challenge_of(activation)?).await {
+        Ok(begun) => Ok(Some(ceremony::registration(form, begun)?)),
+        Err(Error::Refused(_)) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }
 
 async fn question(guest: &Guest, activation: &Activation) -> Result<Confirm, Stop> {
