@@ -104,8 +104,12 @@ fn public_url(entries: &Entries) -> Option<Value> {
 }
 
 fn read_public_url(reader: &mut Reader<'_>, key: &'static str) -> Url {
+    // The URL of the service reports its problems itself.
+    if reader.text(key) == reader.text("server.public_url") {
+        return origin::parse(reader.text(key)).unwrap_or_else(|_| origin::this_machine());
+    }
     let Some(url) = reader.parse(key, origin::parse) else { return origin::this_machine() };
-    if reader.is_set("server.public_url") && reader.text(key) != reader.text("server.public_url") {
+    if reader.is_set("server.public_url") {
         refuse_http(reader, key, &url);
     }
     url

@@ -122,16 +122,17 @@ fn has_section(squashed: &str) -> bool {
     squashed.split_once('_').is_some_and(|(section, _)| ITEMS.iter().any(|key| first(key) == section))
 }
 
-/// Finds the variable of the only key with this name, if the section was left out, as in `PUBLIC_URL`. Names of one
+/// Finds the variable of the only key with this name, if the section was left out, as in `PUBLIC_URL`. Of several, that of
+/// the server is meant. Names of one
 /// word are too ambiguous.
 fn without_section(squashed: &str) -> Option<String> {
     let is_same = |key: &&Item| {
         key.name.rsplit('.').next().is_some_and(|last| last.contains('_') && squashed_key(last) == squashed)
     };
-    let mut found = ITEMS.iter().filter(is_same);
-    match (found.next(), found.next()) {
-        (Some(key), None) => Some(variable_of(key.name)),
-        _ => None,
+    let found: Vec<_> = ITEMS.iter().filter(is_same).collect();
+    match found.as_slice() {
+        [key] => Some(variable_of(key.name)),
+        keys => keys.iter().find(|key| key.name.starts_with("server.")).map(|key| variable_of(key.name)),
     }
 }
 
