@@ -1,0 +1,50 @@
+// A service with an owner of its console.
+import { execFileSync } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { codeIn, mailTo, must, newEmail, PASSWORD, serverClient } from "../../../../clients/typescript/tests/support/people.js";
+import { binary, type Service, startService } from "../../../../clients/typescript/tests/support/service.js";
+import { send, shown } from "./person.js";
+
+/** Running service with its data. */
+export interface Staffed extends Service {
+  /** Makes an account; one that is not verified cannot sign in. */
+  newAccount(isVerified: boolean, name?: string): Promise<string>;
+  /** Makes an owner by command, who activates the role by its link and is signed in then. Returns the address. */
+  becomeOwner(page: Page): Promise<string>;
+}
+
+/** Starts the service, with verification of addresses. */
+export async function startStaffed(): Promise<Staffed> {
+  const folder = await mkdtemp(join(tmpdir(), "latchkey-console-"));
+  const service = await startService({ "data.dir": folder, "auth.require_email_verification": "true" });
+  const staffed: Staffed = {
+    url: service.url,
+    async newAccount(isVerified, name = "Grace Hopper") {
+      const { auth } = serverClient(service.url);
+      const email = newEmail();
+      must(await auth.signUp({ email, password: PASSWORD, name }));
+      const otp = codeIn(await mailTo(service.url, email));
+      if (isVerified) must(await auth.verifyEmail({ email, otp }));
+      return email;
+    },
+    async becomeOwner(page) {
+      const email = await staffed.newAccount(true, "Ada Lovelace");
+      const settings = ["--set", `data.dir=${folder}`, "--set", `server.public_url=${service.url}`];
+      const words = ["operator", "grant", email, "--role", "owner", ...settings];
+      const told = execFileSync(binary(), words, { cwd: folder, encoding: "utf8" });
+      await page.goto(/^https?:\S+$/m.exec(told)?.[0] ?? `no link in ${told}`);
+      await shown(page, "Activate your grant");
+      await send(page, { "Email address": email, Password: PASSWORD }, "Activate");
+      await shown(page, "Overview");
+      return email;
+    },
+    async stop() {
+      await service.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+  return staffed;
+}
