@@ -147,7 +147,7 @@ export type components = {
              * @description What happened.
              * @enum {string}
              */
-            event: "sign_up" | "sign_up_repeated" | "sign_in" | "sign_in_failed" | "sign_out" | "refresh_reuse" | "email_verified" | "reset_code_exchanged" | "password_reset" | "password_changed" | "password_set" | "email_change_started" | "email_change_cancelled" | "email_changed" | "identity_linked" | "identity_unlinked" | "user_banned" | "user_unbanned" | "user_created" | "user_updated" | "user_deleted" | "profile_deleted" | "sessions_ended" | "session_ended" | "mail_retried" | "reset_sent" | "verification_sent" | "settings_changed" | "key_rotated" | "admin_refused" | "sign_in_challenged" | "second_factor_failed" | "reauthenticated" | "passkey_added" | "passkey_renamed" | "passkey_removed" | "passkey_refused" | "totp_added" | "totp_removed" | "two_step_on" | "two_step_off" | "recovery_codes_made" | "recovery_code_used" | "factors_reset" | "deletion_scheduled" | "deletion_cancelled" | "account_exported" | "undone" | "operator_granted" | "operator_revoked" | "operator_link_made" | "operator_activated" | "request_limited";
+            event: "sign_up" | "sign_up_repeated" | "sign_in" | "sign_in_failed" | "sign_out" | "refresh_reuse" | "email_verified" | "reset_code_exchanged" | "password_reset" | "password_changed" | "password_set" | "email_change_started" | "email_change_cancelled" | "email_changed" | "identity_linked" | "identity_unlinked" | "user_banned" | "user_unbanned" | "user_created" | "user_updated" | "user_deleted" | "profile_deleted" | "sessions_ended" | "session_ended" | "mail_retried" | "reset_sent" | "verification_sent" | "limits_lifted" | "user_read" | "settings_changed" | "key_rotated" | "admin_refused" | "sign_in_challenged" | "second_factor_failed" | "reauthenticated" | "passkey_added" | "passkey_renamed" | "passkey_removed" | "passkey_refused" | "totp_added" | "totp_removed" | "two_step_on" | "two_step_off" | "recovery_codes_made" | "recovery_code_used" | "factors_reset" | "deletion_scheduled" | "deletion_cancelled" | "account_exported" | "undone" | "operator_granted" | "operator_revoked" | "operator_link_made" | "operator_activated" | "request_limited";
             /**
              * @description Who caused it.
              * @enum {string}
@@ -1183,7 +1183,7 @@ export type components = {
              * @description What happened.
              * @enum {string}
              */
-            kind: "sign_up" | "sign_up_repeated" | "sign_in" | "sign_in_failed" | "sign_out" | "refresh_reuse" | "email_verified" | "reset_code_exchanged" | "password_reset" | "password_changed" | "password_set" | "email_change_started" | "email_change_cancelled" | "email_changed" | "identity_linked" | "identity_unlinked" | "user_banned" | "user_unbanned" | "user_created" | "user_updated" | "user_deleted" | "profile_deleted" | "sessions_ended" | "session_ended" | "mail_retried" | "reset_sent" | "verification_sent" | "settings_changed" | "key_rotated" | "admin_refused" | "sign_in_challenged" | "second_factor_failed" | "reauthenticated" | "passkey_added" | "passkey_renamed" | "passkey_removed" | "passkey_refused" | "totp_added" | "totp_removed" | "two_step_on" | "two_step_off" | "recovery_codes_made" | "recovery_code_used" | "factors_reset" | "deletion_scheduled" | "deletion_cancelled" | "account_exported" | "undone" | "operator_granted" | "operator_revoked" | "operator_link_made" | "operator_activated" | "request_limited";
+            kind: "sign_up" | "sign_up_repeated" | "sign_in" | "sign_in_failed" | "sign_out" | "refresh_reuse" | "email_verified" | "reset_code_exchanged" | "password_reset" | "password_changed" | "password_set" | "email_change_started" | "email_change_cancelled" | "email_changed" | "identity_linked" | "identity_unlinked" | "user_banned" | "user_unbanned" | "user_created" | "user_updated" | "user_deleted" | "profile_deleted" | "sessions_ended" | "session_ended" | "mail_retried" | "reset_sent" | "verification_sent" | "limits_lifted" | "user_read" | "settings_changed" | "key_rotated" | "admin_refused" | "sign_in_challenged" | "second_factor_failed" | "reauthenticated" | "passkey_added" | "passkey_renamed" | "passkey_removed" | "passkey_refused" | "totp_added" | "totp_removed" | "two_step_on" | "two_step_off" | "recovery_codes_made" | "recovery_code_used" | "factors_reset" | "deletion_scheduled" | "deletion_cancelled" | "account_exported" | "undone" | "operator_granted" | "operator_revoked" | "operator_link_made" | "operator_activated" | "request_limited";
             /**
              * @description IP address of the client whose request caused it; `null` if an admin or the service did.
              * @example 192.0.2.7
@@ -1969,6 +1969,28 @@ export type components = {
             /** @description True to turn two-step sign-in on, false to turn it off. */
             enabled: boolean;
         };
+        /** @description A reason why a user cannot sign in, or not as usual. */
+        SignInObstacle: {
+            /**
+             * @description `banned`, `no_way` (no password, usable passkey or linked provider, and no sign-in by mail), `unverified`, `no_factor` (two-step sign-in without a second factor), `deletion` (a sign-in takes it back), `must_enroll` (the next sign-in sets up a second factor) or `limited`.
+             * @enum {string}
+             */
+            kind: "banned" | "no_way" | "unverified" | "no_factor" | "deletion" | "must_enroll" | "limited";
+            /**
+             * Format: date-time
+             * @description Since when, in UTC: of the ban, or of the address that is not verified; otherwise `null`.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            since: string | null;
+            /**
+             * Format: date-time
+             * @description Until when, in UTC: of the account in deletion, or of the limit; otherwise `null`.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            until: string | null;
+            mail: components["schemas"]["VerificationMail"] | null;
+            limit: components["schemas"]["UserLimit"] | null;
+        };
         /** @description Request to sign in. The method says which fields it has. */
         SignInRequest: components["schemas"]["PasswordSignIn"] | components["schemas"]["CodeSignIn"] | components["schemas"]["LinkSignIn"];
         /** @description The response to a sign-in: a session, or a challenge. */
@@ -2454,6 +2476,28 @@ export type components = {
             /** @description How many. */
             recoveryCodesLeft: number;
         };
+        /** @description A limit that refuses requests for a user now. */
+        UserLimit: {
+            /** @description Name of the limit, as in the error response of a request that it refuses. */
+            limit: string;
+            /** @description What the refused mails or codes are for, such as `verify_email`; `null` for other limits. */
+            purpose: string | null;
+            /**
+             * @description Clients that are refused: `all`; `known`, those in networks from which the user signed in lately; `unknown`, those in all other networks; `some`, those in the networks that caused the failures.
+             * @enum {string}
+             */
+            clients: "all" | "known" | "unknown" | "some";
+            /**
+             * Format: date-time
+             * @description When requests are accepted again, in UTC; `null` if the limit holds until a success or until it is lifted.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            until: string | null;
+        };
+        /** @description The limits that hold for a user now. */
+        UserLimits: {
+            data: components["schemas"]["UserLimit"][];
+        };
         /** @description A mail to a user and its fate, without its content. */
         UserMail: {
             /**
@@ -2550,12 +2594,30 @@ export type components = {
         UserSessions: {
             data: components["schemas"]["UserSession"][];
         };
+        /** @description Whether a user can sign in, and what is in the way. */
+        UserSignInState: {
+            /** @description True if a sign-in is possible, from some client at least. */
+            canSignIn: boolean;
+            /** @description What is in the way, the weightiest first; empty if nothing is. */
+            obstacles: components["schemas"]["SignInObstacle"][];
+        };
         /** @description The last sign-ins of a user and the last failures, each newest first. */
         UserSignIns: {
             /** @description Completed sign-ins. */
             signIns: components["schemas"]["AuditEvent"][];
             /** @description Wrong passwords, codes and second factors, and refused passkeys. */
             failures: components["schemas"]["AuditEvent"][];
+        };
+        /** @description The last mail by which an address can be verified. */
+        VerificationMail: {
+            /** @description `queued`, `sent` (accepted by the mail server) or `dead` (given up for good). */
+            state: string;
+            /**
+             * Format: date-time
+             * @description When it was sent or given up, or when it was written while it waits, in UTC.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            at: string;
         };
         /** @description The response while verification is required. It is the same for a free and a taken address. */
         VerificationRequired: {

@@ -76,6 +76,10 @@ words! {
         ResetSent = "reset_sent",
         /// An admin had a mail sent by which the user verifies the address.
         VerificationSent = "verification_sent",
+        /// The limits of an account were lifted.
+        LimitsLifted = "limits_lifted",
+        /// An operator opened the page of a user; at most one event per hour, operator and user.
+        UserRead = "user_read",
         /// Settings or the configuration of an identity provider were changed.
         SettingsChanged = "settings_changed",
         /// A new key that signs access tokens replaced the current one.
@@ -139,7 +143,7 @@ impl AuditKind {
 
     /// Kinds that the owner of an account does not see among the events of the account: they only report the requests of
     /// others, and changed nothing.
-    pub const HIDDEN_FROM_OWNER: [Self; 2] = [Self::SignUpRepeated, Self::RequestLimited];
+    pub const HIDDEN_FROM_OWNER: [Self; 3] = [Self::SignUpRepeated, Self::RequestLimited, Self::UserRead];
 }
 
 words! {

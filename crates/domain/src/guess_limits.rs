@@ -74,20 +74,14 @@ impl SecondFactorGuard {
         is_known_client: bool,
         now: Timestamp,
     ) -> Option<Limited> {
-        // At the very end of a window the rest is zero and the limit does not apply, so that a client that waited for
-        // `Retry-After` is admitted.
-        let rest = |failures: &Failures, rate: Rate| {
-            let left = failures.since.plus(rate.window).since(now);
-            (failures.count_in(rate.window, now) >= rate.burst && !left.is_zero()).then_some(left)
-        };
-        if let Some(retry_after) = rest(&failures.pair, self.pair_rate) {
+        if let Some(retry_after) = rest_of_window(&failures.pair, self.pair_rate, now) {
             return Some(Limited { limit: SECOND_FACTOR_PAIR_LIMIT, retry_after });
         }
         if is_known_client {
             return None;
         }
         let limited = |retry_after| Limited { limit: SECOND_FACTOR_ACCOUNT_LIMIT, retry_after };
-        if let Some(retry_after) = rest(&failures.account, self.account_rate) {
+        if let Some(retry_after) = rest_of_window(&failures.account, self.account_rate, now) {
             return Some(limited(retry_after));
         }
         let is_spent = failures.in_a_row.count_in(IN_A_ROW_WINDOW, now) >= self.most_in_a_row;
@@ -115,11 +109,27 @@ pub fn limited(
     if let Some(retry_after) = pair.blocked(now) {
         return Some(Limited { limit: PAIR_LIMIT, retry_after });
     }
-    let is_spent = account.count_in(account_policy.window, now) >= account_policy.threshold;
-    (is_spent && !is_known_client).then(|| {
-        let rest = account.since.plus(account_policy.window).since(now);
-        Limited { limit: ACCOUNT_LIMIT, retry_after: rest.max(Duration::from_millis(1)) }
-    })
+    let rest = rest_of_account(account, account_policy, now).filter(|_| !is_known_client);
+    rest.map(|retry_after| Limited { limit: ACCOUNT_LIMIT, retry_after })
+}
+
+/// Returns the time for which the counter of wrong passwords over all client networks refuses unknown clients; `None` if
+/// it refuses none.
+pub(crate) fn rest_of_account(
+    account: &Failures,
+    policy: &FailurePolicy,
+    now: Timestamp,
+) -> Option<Duration> {
+    let is_spent = account.count_in(policy.window, now) >= policy.threshold;
+    is_spent.then(|| account.since.plus(policy.window).since(now).max(Duration::from_millis(1)))
+}
+
+/// Returns the time for which a counter of wrong second factors refuses clients; `None` if it refuses none. At the very
+/// end of a window the rest is zero and the limit does not apply, so that a client that waited for `Retry-After` is
+/// admitted.
+pub(crate) fn rest_of_window(failures: &Failures, rate: Rate, now: Timestamp) -> Option<Duration> {
+    let left = failures.since.plus(rate.window).since(now);
+    (failures.count_in(rate.window, now) >= rate.burst && !left.is_zero()).then_some(left)
 }
 
 /// Returns the time after which a failure counter has no effect and can be deleted.

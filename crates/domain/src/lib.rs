@@ -3,6 +3,7 @@
 
 #![warn(missing_docs)]
 
+pub mod account_limits;
 pub mod audit;
 pub mod challenge;
 pub mod client;
@@ -26,6 +27,7 @@ pub mod long_code;
 pub mod mail_kind;
 pub mod mail_schedule;
 pub mod new_mail;
+pub mod obstacle;
 pub mod operator;
 pub mod page;
 pub mod page_session;

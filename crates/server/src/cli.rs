@@ -164,6 +164,19 @@ pub enum UserCommand {
         /// Email address or id of the account.
         user: UserRef,
     },
+    /// Say why an account cannot sign in: a sentence for each obstacle.
+    Why {
+        /// Email address or id of the account.
+        user: UserRef,
+    },
+    /// List the limits that refuse requests for an account now.
+    Limits {
+        /// Email address or id of the account.
+        user: UserRef,
+        /// Lift them, and clear the counters of failures.
+        #[arg(long)]
+        lift: bool,
+    },
     /// Manage the second factors of an account.
     #[command(subcommand)]
     Factors(FactorsCommand),

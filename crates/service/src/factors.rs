@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aws_lc_rs::hmac;
+use latchkey_domain::account_limits::SecondFactorLimits;
 use latchkey_domain::challenge::{ChallengeKind, SecondFactorPolicy};
 use latchkey_domain::client::Client;
 use latchkey_domain::codes::{CodeMac, SixDigitCode};
@@ -17,6 +18,7 @@ use latchkey_domain::limits::{LimitKey, Rate, Take};
 use latchkey_domain::locale::Locale;
 use latchkey_domain::long_code::LongCode;
 use latchkey_domain::session::Level;
+use latchkey_domain::sign_in_offer::SignInOffer;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::User;
 use latchkey_settings::{Kind, settings};
@@ -156,15 +158,29 @@ impl Factors {
             return None;
         }
         let (id, network) = (user.id.to_string(), client.address.network_text());
+        let SecondFactorLimits { account, account_rate, pair_rate, in_a_row, most_in_a_row } =
+            self.account_limits(user.id);
         Some(SecondFactorGuard {
             pair: LimitKey::new("second factor pair", &[&id, &network]),
-            pair_rate: self.limits.pair,
-            account: LimitKey::new("second factor account", &[&id]),
-            account_rate: self.limits.account,
-            in_a_row: LimitKey::new("second factor in a row", &[&id]),
-            most_in_a_row: self.limits.in_a_row,
+            pair_rate,
+            account,
+            account_rate,
+            in_a_row,
+            most_in_a_row,
             known_client: guess_limits::known_client(user.email.key(), client.address),
         })
+    }
+
+    /// Returns the limits on wrong second factors of an account.
+    pub(crate) fn account_limits(&self, user_id: UserId) -> SecondFactorLimits {
+        let id = user_id.to_string();
+        SecondFactorLimits {
+            account: LimitKey::new("second factor account", &[&id]),
+            account_rate: self.limits.account,
+            pair_rate: self.limits.pair,
+            in_a_row: LimitKey::new("second factor in a row", &[&id]),
+            most_in_a_row: self.limits.in_a_row,
+        }
     }
 
     /// Returns a request for one token from the token bucket that limits the reauthentications of a session;
@@ -198,6 +214,11 @@ impl Factors {
     /// Computes the MAC of a recovery code, which is its stored form.
     pub(crate) fn recovery_code_mac(&self, user: UserId, code: &LongCode) -> CodeMac {
         recovery_codes::mac(&self.codes_key, user, code)
+    }
+
+    /// Returns the methods of sign-in that the service offers.
+    pub(crate) fn sign_in_offer(&self) -> SignInOffer {
+        self.sessions.sign_in_offer()
     }
 
     /// Checks that the operator permits users to enrol second factors.

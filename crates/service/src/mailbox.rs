@@ -125,6 +125,15 @@ impl Mailbox {
         ]
     }
 
+    /// Returns the limits of mails to an address for all purposes, and those of wrong codes.
+    pub(crate) fn account_limits(&self, email: &EmailKey) -> (Vec<(Take, Option<Purpose>)>, CodeBudget) {
+        let takes = |purpose: &Purpose| {
+            let takes = self.recipient_takes(email, *purpose).into_iter();
+            takes.map(|take| (take, Some(*purpose))).collect::<Vec<_>>()
+        };
+        (Purpose::ALL.iter().flat_map(takes).collect(), self.limits.code_budget())
+    }
+
     /// Returns a request for one token from the token bucket that limits the codes and links tried from one
     /// client address; empty if rate limits are switched off.
     pub(crate) fn attempt_takes(&self, client: &Client) -> Vec<Take> {

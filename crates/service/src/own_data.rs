@@ -7,7 +7,7 @@ use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
 use latchkey_domain::client::Client;
 use latchkey_domain::email::Email;
 use latchkey_domain::ids::{EventId, UserId};
-use latchkey_domain::limits::Rate;
+use latchkey_domain::limits::{Rate, Take};
 use latchkey_domain::reason::Reason;
 use latchkey_domain::time::Timestamp;
 use latchkey_settings::settings;
@@ -34,6 +34,13 @@ settings! {
     pub struct Limits {
         /// The limit on exports of one account by its owner.
         "limits.export_per_account" => export: Rate = "5/24h";
+    }
+}
+
+impl Limits {
+    /// Returns a request for one token from the account's bucket of exports; empty if rate limits are off.
+    pub(crate) fn takes(&self, kernel: &Kernel, user_id: UserId) -> Vec<Take> {
+        kernel.limits.by_account(LIMIT, self.export, user_id)
     }
 }
 
@@ -77,7 +84,7 @@ impl OwnData {
     /// Reads the events and addresses of the caller's account, and records the export.
     pub async fn export(&self, caller: &FreshCaller, client: &Client) -> Result<ExportedData> {
         let (now, user, by) = (self.kernel.now(), caller.user(), caller.caller());
-        let takes = self.kernel.limits.by_account(LIMIT, self.limits.export, by.user_id);
+        let takes = self.limits.takes(&self.kernel, by.user_id);
         let outcome = self.kernel.store.take(&takes, now).await?;
         outcome.map_err(|limited| self.kernel.limited(limited, user.email.key(), client))?;
         let event = self.kernel.event(AuditKind::AccountExported, Actor::User, Some(client), now);

@@ -102,13 +102,20 @@ impl Passwords {
     pub(crate) fn guard(&self, email: &EmailKey, client: &Client) -> Option<SignInGuard> {
         let known_for = self.sessions.known_client_age()?;
         let network = client.address.network_text();
+        let (account, account_policy) = self.account_limit(email);
         Some(SignInGuard {
             pair: LimitKey::new("sign-in pair", &[email.as_str(), &network]),
             pair_policy: self.limits.failures(self.limits.sign_in_pair),
-            account: LimitKey::new("sign-in account", &[email.as_str()]),
-            account_policy: self.limits.failures(self.limits.sign_in_account),
+            account,
+            account_policy,
             known_client: guess_limits::known_client(email, client.address),
             known_for,
         })
+    }
+
+    /// Returns the key and the policy of an account's counter of failed sign-ins from all clients.
+    pub(crate) fn account_limit(&self, email: &EmailKey) -> (LimitKey, FailurePolicy) {
+        let key = LimitKey::new("sign-in account", &[email.as_str()]);
+        (key, self.limits.failures(self.limits.sign_in_account))
     }
 }

@@ -304,12 +304,7 @@ impl Service {
             search: Search::new(k(), profiles.clone(), config.search_engine),
             operators: Operators { kernel: k() },
             console: Console::new(&challenges),
-            admin: Admin {
-                kernel: k(),
-                shared: shared.clone(),
-                passwords: passwords.clone(),
-                passkeys: passkeys.clone(),
-            },
+            admin: Admin::new(shared.clone(), passwords.clone(), passkeys.clone(), factors.clone(), &limits),
             outbox: Outbox { kernel: k(), mailer, sender: config.mail_from, retries: config.mail_retries },
             upkeep: Upkeep::new(k(), s(), lifetimes.upkeep),
             readiness: Readiness::new(k()),

@@ -53,9 +53,9 @@ macro_rules! lists {
 /// Returns all statements, each with its table and name. A test of each engine prepares them.
 pub fn all_statements() -> impl Iterator<Item = (&'static str, &'static str, &'static Sql)> {
     let lists = lists!(
-        audit_events audit_filters challenges codes email_changes identities known_clients limit_failures link_tokens oauth_codes
-        oauth_flows oauth_providers operators outbox page_codes passkeys profiles recovery_codes seen_devices session_console session_ends
-        session_pages sessions
+        audit_events audit_filters challenges codes email_changes identities known_clients limit_buckets limit_failures link_tokens
+        oauth_codes oauth_flows oauth_providers operators outbox page_codes passkeys profiles recovery_codes seen_devices
+        session_console session_ends session_pages sessions
         settings sign_up_attempts signing_keys statistics totp_factors undo_tokens used_ceremonies used_tokens users
     );
     lists.into_iter().flat_map(|(table, all)| all.iter().map(move |&(name, sql)| (table, name, sql)))

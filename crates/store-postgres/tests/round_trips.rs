@@ -32,7 +32,7 @@ use latchkey_store_suite::conformance::numbered::{
 use tempfile::TempDir;
 
 use identity_world::{flow, identity, with_identity};
-use limit_world::{guard, password, takes};
+use limit_world::{account_limits, guard, password, takes};
 use link_world::{by_token, link, open_link};
 /// A store behind the counting proxy, and the rows measured so far.
 struct Measured {
@@ -311,6 +311,8 @@ async fn the_rest(measured: &mut Measured) {
     op!(m.find_mail(mails[0].id));
     op!(m.retry_mails(vec![RetryMail { id: mails[0].id, event: event(next()) }], at(7)));
     op!(m.take(&takes(), at(0))).unwrap();
+    op!(m.find_account_limits(&account_limits()));
+    op!(m.lift_limits(user_id(1), &account_limits(), event(next())));
     op!(m.load_settings());
     let changes = ["a", "b", "c"].map(|key| SettingChange { key: key.to_owned(), value: Some(1.into()) });
     op!(m.save_settings(&changes, event(next()), at(0)));

@@ -18,6 +18,7 @@
 //! [`numbered`].
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod account_limits;
 mod accounts;
 mod acts;
 mod audit;
@@ -695,6 +696,14 @@ table::table! { $
         a_mail_is_found_with_its_content_until_it_is_sent,
         a_listed_mail_has_all_fields_for_the_operator,
         mails_are_deleted_with_their_user,
+    }
+    account_limits {
+        an_untouched_account_has_no_counters,
+        counters_of_an_account_are_found_by_its_keys,
+        counters_of_an_unknown_address_are_found_alike,
+        counters_of_second_factors_are_found,
+        limits_are_lifted_of_one_account_and_audited,
+        limits_are_lifted_while_failures_are_counted,
     }
     limits {
         a_bucket_gives_its_burst_and_no_more,

@@ -1,6 +1,10 @@
-//! Contract for rate limits shared by all instances, for requests that make no other store call.
+//! Contract for rate limits shared by all instances: for requests that make no other store call, and for the limits of an
+//! account.
 
 use async_trait::async_trait;
+use latchkey_domain::account_limits::{AccountCounters, AccountLimits};
+use latchkey_domain::audit::AuditEvent;
+use latchkey_domain::ids::UserId;
 use latchkey_domain::limits::{Limited, Take};
 use latchkey_domain::time::Timestamp;
 
@@ -15,4 +19,16 @@ pub type LimitedResult<T> = StoreResult<Result<T, Limited>>;
 pub trait Limits {
     /// Takes one token from each bucket, or none if any is empty. No operation may name a bucket twice in `takes`.
     async fn take(&self, takes: &[Take], now: Timestamp) -> LimitedResult<()>;
+
+    /// Reads the states of an account's limits.
+    async fn find_account_limits(&self, limits: &AccountLimits) -> StoreResult<AccountCounters>;
+
+    /// Lifts the limits of an account: clears all its counters, and fills its buckets. Records the event, and fills in its
+    /// user id.
+    async fn lift_limits(
+        &self,
+        user_id: UserId,
+        limits: &AccountLimits,
+        event: AuditEvent,
+    ) -> StoreResult<()>;
 }

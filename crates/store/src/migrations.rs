@@ -134,6 +134,7 @@ macro_rules! migrations {
                 26 "0026_statistics",
                 27 "0027_operators",
                 28 "0028_acting_operators",
+                31 "0031_limits_of_accounts",
                 32 "0032_audit_filters",
             ]
         )

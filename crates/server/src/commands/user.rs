@@ -1,8 +1,9 @@
 //! Commands `latchkey user create`, `list`, `ban`, `unban` and `delete`. The commands
-//! `latchkey user show` and `latchkey user factors` are in the submodules.
+//! `latchkey user show`, `latchkey user why`, `latchkey user limits` and `latchkey user factors` are in the submodules.
 
 mod factors;
 mod show;
+mod why;
 
 use std::io::Write;
 
@@ -35,6 +36,8 @@ pub(super) async fn run(assembly: &Assembly, command: UserCommand) -> Result<(),
         }
         UserCommand::List { search, limit, offset } => list(assembly, search, limit, offset).await?,
         UserCommand::Show { user } => show::run(assembly, &user).await?,
+        UserCommand::Why { user } => why::run(assembly, &user).await?,
+        UserCommand::Limits { user, lift } => why::limits(assembly, &user, lift).await?,
         UserCommand::Factors(FactorsCommand::Remove { user, passkeys, yes }) => {
             factors::remove(assembly, &user, passkeys, yes).await?;
         }

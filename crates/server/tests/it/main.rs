@@ -9,6 +9,7 @@
 mod certified;
 
 mod admin_input;
+mod admin_limits;
 mod admin_settings;
 mod admin_user_changes;
 mod admin_user_list;
@@ -168,6 +169,7 @@ mod sessions;
 mod set_password;
 mod set_profile;
 mod sign_in;
+mod sign_in_state;
 mod sign_out;
 mod sign_up;
 mod sign_up_pending;

@@ -81,7 +81,12 @@ impl Admin {
         Ok(used.max(signed_in.first().map(|event| event.at)))
     }
 
-    async fn latest_of(&self, user_id: UserId, kind: AuditKind, limit: u32) -> Result<Vec<AuditEvent>> {
+    pub(super) async fn latest_of(
+        &self,
+        user_id: UserId,
+        kind: AuditKind,
+        limit: u32,
+    ) -> Result<Vec<AuditEvent>> {
         let since = Timestamp::from_millis(i64::MIN);
         let list = ListOwnEvents { user_id, only: Some(kind), since, before: None, limit };
         let page = self.kernel.store.list_own_events(list).await?;

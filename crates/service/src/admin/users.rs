@@ -12,8 +12,7 @@ use latchkey_domain::session::Session;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::{AppMetadata, User};
 use latchkey_store::{
-    CreateOutcome, ListUsers, ListedMail, MAIL_RETENTION, NewAccount, UpdateUser, UpdateUserOutcome,
-    UserPage, UserPosition,
+    CreateOutcome, ListUsers, ListedMail, NewAccount, UpdateUser, UpdateUserOutcome, UserPage, UserPosition,
 };
 
 use super::Admin;
@@ -174,8 +173,7 @@ impl Admin {
     /// Lists the mails to a user of the last 30 days, newest first, with their fate and without their content.
     pub async fn list_mails(&self, id: UserId, limit: u32) -> Result<Vec<ListedMail>> {
         let user = self.find_user(id).await?;
-        let since = self.kernel.now().minus(MAIL_RETENTION);
-        Ok(self.kernel.store.list_mails_of(user.id, since, limit).await?)
+        self.mails_of(user.id, self.kernel.now(), limit).await
     }
 
     pub async fn delete_profile(&self, id: UserId, party: Party, client: Option<&Client>) -> Result<()> {

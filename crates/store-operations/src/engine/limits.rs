@@ -1,12 +1,17 @@
 //! Rate limits that all instances share: implementation of [`Limits`].
 
 use async_trait::async_trait;
-use latchkey_domain::limits::Take;
+use latchkey_domain::account_limits::{AccountCounters, AccountLimits, SecondFactorLimits};
+use latchkey_domain::audit::AuditEvent;
+use latchkey_domain::ids::UserId;
+use latchkey_domain::limits::{LimitKey, Take};
 use latchkey_domain::time::Timestamp;
-use latchkey_store::{LimitedResult, Limits};
+use latchkey_store::{LimitedResult, Limits, StoreResult};
 
 use super::Engine;
-use crate::form::{Executor, Repeat, Script};
+use crate::form::{Decided, Executor, Repeat, Results, Script};
+use crate::tables::limit_failures::{self, Counters, Hold};
+use crate::tables::{audit_events, codes, limit_buckets, users};
 
 #[async_trait]
 impl<E: Executor> Limits for Engine<E> {
@@ -20,4 +25,67 @@ impl<E: Executor> Limits for Engine<E> {
             .write(script, Repeat::Harmless, move |results| Ok(results.limited(limit)?.map_or(Ok(()), Err)))
             .await
     }
+
+    async fn find_account_limits(&self, limits: &AccountLimits) -> StoreResult<AccountCounters> {
+        let AccountLimits { password, second_factor: SecondFactorLimits { account, in_a_row, .. }, .. } =
+            *limits;
+        let mut reads = Script::default();
+        let own = Counters::find(&mut reads, &[password, account, in_a_row], Hold::Free);
+        let password_pairs = limit_failures::list_pairs(&mut reads, &password);
+        let second_factor_pairs = limit_failures::list_pairs(&mut reads, &account);
+        let attempts = codes::list_attempts(&mut reads, &limits.email);
+        let keys = keys_in_order(limits);
+        let buckets: Vec<_> = keys.iter().map(|key| (*key, limit_buckets::find(&mut reads, key))).collect();
+        let finish = move |results: &Results<'_>| {
+            let own = Counters::of(results, own)?;
+            let full_at = |(key, slot)| Ok(limit_buckets::full_at(results, slot)?.map(|at| (key, at)));
+            let buckets = buckets.into_iter().map(full_at).collect::<StoreResult<Vec<_>>>()?;
+            Ok(AccountCounters {
+                password: own.failures_of(&password),
+                password_pairs: limit_failures::failures(results, password_pairs)?,
+                second_factor: own.failures_of(&account),
+                second_factor_pairs: limit_failures::failures(results, second_factor_pairs)?,
+                in_a_row: own.failures_of(&in_a_row),
+                codes: codes::all_attempts(results, attempts)?,
+                buckets: buckets.into_iter().flatten().collect(),
+            })
+        };
+        self.read_long(reads, finish).await
+    }
+
+    async fn lift_limits(
+        &self,
+        user_id: UserId,
+        limits: &AccountLimits,
+        event: AuditEvent,
+    ) -> StoreResult<()> {
+        let AccountLimits { password, second_factor: SecondFactorLimits { account, in_a_row, .. }, .. } =
+            *limits;
+        let (keys, email) = (keys_in_order(limits), limits.email.clone());
+        let mut reads = Script::default();
+        for key in &keys {
+            limit_buckets::lock(&mut reads, key);
+        }
+        limit_failures::lock_all_of_account(&mut reads, &password, &account, &in_a_row);
+        users::lock_by_id(&mut reads, user_id);
+        self.transact(reads, move |_| {
+            let mut writes = Script::default();
+            for key in &keys {
+                limit_buckets::delete(&mut writes, key);
+            }
+            limit_failures::delete_all_of_account(&mut writes, &password, &account, &in_a_row);
+            codes::delete_attempts(&mut writes, &email);
+            audit_events::record_of(&mut writes, event.clone(), user_id)?;
+            Ok(Decided::done(writes, ()))
+        })
+        .await
+    }
+}
+
+/// Returns the keys of the buckets of an account, in the order in which buckets are locked.
+fn keys_in_order(limits: &AccountLimits) -> Vec<LimitKey> {
+    let mut keys: Vec<_> = limits.buckets.iter().map(|(take, _)| take.key).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    keys
 }

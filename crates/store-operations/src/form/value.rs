@@ -165,6 +165,12 @@ impl From<&CodeMac> for Value {
     }
 }
 
+impl From<Option<&LimitKey>> for Value {
+    fn from(value: Option<&LimitKey>) -> Self {
+        Self::Bytes(value.map(|key| key.as_bytes().to_vec()))
+    }
+}
+
 impl From<&LimitKey> for Value {
     fn from(value: &LimitKey) -> Self {
         Self::from(value.as_bytes().as_slice())

@@ -72,10 +72,13 @@ impl Watch {
     ) -> StoreResult<()> {
         let Some(slots) = self.0 else { return Ok(()) };
         let counters = Counters::of(results, slots.failures)?;
-        let mut counted = [(guard.pair, guard.pair_policy), (guard.account, guard.account_policy)];
-        counted.sort_unstable_by_key(|(key, _)| *key);
-        for (key, policy) in counted {
-            counters.count(writes, &key, &policy, now);
+        let mut counted = [
+            ((guard.pair, Some(guard.account)), guard.pair_policy),
+            ((guard.account, None), guard.account_policy),
+        ];
+        counted.sort_unstable_by_key(|((key, _), _)| *key);
+        for ((key, account), policy) in counted {
+            counters.count(writes, (&key, account.as_ref()), &policy, now);
         }
         Ok(())
     }

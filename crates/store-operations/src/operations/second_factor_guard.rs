@@ -72,10 +72,14 @@ impl SecondFactorWatch {
         let counters = Counters::of(results, failures)?;
         let [pair, account, in_a_row] = guard.policies();
         let number = counters.failures_of(&guard.account).incremented(&account, now).count;
-        let mut counted = [(guard.pair, pair), (guard.account, account), (guard.in_a_row, in_a_row)];
-        counted.sort_unstable_by_key(|(key, _)| *key);
-        for (key, policy) in counted {
-            counters.count(writes, &key, &policy, now);
+        let mut counted = [
+            ((guard.pair, Some(guard.account)), pair),
+            ((guard.account, None), account),
+            ((guard.in_a_row, None), in_a_row),
+        ];
+        counted.sort_unstable_by_key(|((key, _), _)| *key);
+        for ((key, account), policy) in counted {
+            counters.count(writes, (&key, account.as_ref()), &policy, now);
         }
         Ok(if number == FAILURES_TOLD { Told::Yes } else { Told::No })
     }

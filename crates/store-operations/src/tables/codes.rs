@@ -62,6 +62,10 @@ statements! {
     LOCK_ATTEMPTS: read lock_attempts(email: &EmailKey, purpose: Purpose) = "
         SELECT lane, attempts, since, day_attempts, day_since FROM code_budgets
         WHERE email_key = $1 AND purpose = $2 ORDER BY lane FOR NO KEY UPDATE";
+    LIST_ATTEMPTS: read list_attempts(email: &EmailKey) = "
+        SELECT purpose, lane, attempts, since, day_attempts, day_since FROM code_budgets
+        WHERE email_key = $1 ORDER BY purpose, lane";
+    DELETE_ATTEMPTS: change delete_attempts(email: &EmailKey) = "DELETE FROM code_budgets WHERE email_key = $1";
     /// Inserts the attempt counters of one group of clients (known to the account, or others). A concurrent insert is
     /// a unique violation, which restarts the operation, so that both attempts count.
     CREATE_ATTEMPTS: change create_attempts(email: &EmailKey, purpose: Purpose, from: Lane, made: &LaneAttempts) [
@@ -103,6 +107,19 @@ pub(crate) fn code(
 pub(crate) fn attempts(results: &Results<'_>, slot: Slot, from: Lane) -> StoreResult<Option<LaneAttempts>> {
     let lanes = results.list(slot, read_attempts)?;
     Ok(lanes.into_iter().find(|(lane, _)| *lane == from).map(|(_, made)| made))
+}
+
+/// Decodes all attempt counters of an email address, with their purposes and groups of clients. Counters of a purpose
+/// that this version does not know, which a newer one wrote, are left out.
+pub(crate) fn all_attempts(
+    results: &Results<'_>,
+    slot: Slot,
+) -> StoreResult<Vec<(Purpose, Lane, LaneAttempts)>> {
+    let rows = results.list(slot, |cells| {
+        let purpose = Purpose::parse(cells.of("code_budgets").text("purpose")?);
+        Ok((purpose, read_attempts(cells)?))
+    })?;
+    Ok(rows.into_iter().filter_map(|(purpose, (lane, made))| Some((purpose?, lane, made))).collect())
 }
 
 fn read_lane(cells: &mut Cells<'_>) -> StoreResult<Lane> {

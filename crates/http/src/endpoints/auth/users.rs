@@ -1,10 +1,12 @@
 //! `/api/auth/users`: sign-up, and the management of users by an admin.
 
 pub mod factors;
+pub mod limits;
 pub mod mails;
 mod manage;
 pub mod passkeys;
 pub mod sessions;
+pub mod sign_in_state;
 pub mod sign_ins;
 mod sign_up;
 

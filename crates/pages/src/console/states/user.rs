@@ -63,7 +63,7 @@ fn full(person: &Person, role: Role) -> UserPage {
         metadata: METADATA.to_owned(),
         mails: mails::rows(person, role >= Role::Support),
         limits: ["password sign-in, per account over all addresses", "mails per day"]
-            .map(|name| LimitRow { name: name.to_owned(), until: later(1) })
+            .map(|name| LimitRow { name: name.to_owned(), until: Some(later(1)) })
             .to_vec(),
         events: events::rows(person, 10, false),
         all_events: "/console/audit?user=ada".to_owned(),
@@ -211,6 +211,16 @@ fn obstacles(person: &Person) -> Vec<State> {
             "console.user.mail_dead",
             AccountState::Unverified,
             vec![Obstacle::UnverifiedMailDead { since, failed: ago(30) }],
+        ),
+        state(
+            "console.user.mail_queued",
+            AccountState::Pending,
+            vec![Obstacle::UnverifiedMailQueued { since, written: ago(1) }],
+        ),
+        state(
+            "console.user.must_enroll",
+            AccountState::Verified,
+            vec![Obstacle::MustEnroll, Obstacle::LimitedOpen],
         ),
         state("console.user.deletion", AccountState::Deletion, vec![Obstacle::Deletion { until }]),
         state("console.user.no_way", AccountState::Verified, vec![Obstacle::NoWay, Obstacle::NoFactor]),

@@ -1,6 +1,7 @@
 //! View of one user.
 
 use latchkey_domain::factors::FactorId;
+use latchkey_domain::obstacle as domain;
 use latchkey_domain::operator::Role;
 use latchkey_domain::passkey::PasskeyId;
 use latchkey_domain::session::SessionId;
@@ -64,9 +65,14 @@ pub enum Obstacle {
     Banned {
         since: When,
     },
-    /// The address is not verified, and no mail was sent.
+    /// The address is not verified, and no mail was sent in the last 30 days.
     Unverified {
         since: When,
+    },
+    /// The address is not verified; the last mail waits for its delivery.
+    UnverifiedMailQueued {
+        since: When,
+        written: When,
     },
     /// The address is not verified; the last mail was accepted by the transport.
     UnverifiedMailed {
@@ -83,12 +89,46 @@ pub enum Obstacle {
     },
     /// No password, passkey or identity.
     NoWay,
-    /// Guess limits refuse the password.
+    /// Guess limits refuse the password or the second factor from some networks.
     Limited {
         until: When,
     },
-    /// The service requires a second factor that the user does not have.
+    /// Guess limits refuse the second factor from some networks, until a success.
+    LimitedOpen,
+    /// Two-step sign-in is on, and the user has no second factor left.
     NoFactor,
+    /// The service requires a second factor, which the user sets up at the next sign-in.
+    MustEnroll,
+}
+
+impl From<&domain::Obstacle> for Obstacle {
+    fn from(obstacle: &domain::Obstacle) -> Self {
+        match *obstacle {
+            domain::Obstacle::Banned { since } => Self::Banned { since: When(since) },
+            domain::Obstacle::NoWay => Self::NoWay,
+            domain::Obstacle::Unverified { since, mail, .. } => unverified(When(since), mail),
+            domain::Obstacle::NoFactor => Self::NoFactor,
+            domain::Obstacle::Deletion { until } => Self::Deletion { until: When(until) },
+            domain::Obstacle::MustEnroll => Self::MustEnroll,
+            domain::Obstacle::Limited(held) => match held.until {
+                Some(until) => Self::Limited { until: When(until) },
+                None => Self::LimitedOpen,
+            },
+        }
+    }
+}
+
+const fn unverified(since: When, mail: Option<domain::VerificationMail>) -> Obstacle {
+    match mail {
+        None => Obstacle::Unverified { since },
+        Some(domain::VerificationMail::Queued { since: written }) => {
+            Obstacle::UnverifiedMailQueued { since, written: When(written) }
+        }
+        Some(domain::VerificationMail::Sent { at }) => Obstacle::UnverifiedMailed { since, mailed: When(at) },
+        Some(domain::VerificationMail::Dead { at }) => {
+            Obstacle::UnverifiedMailDead { since, failed: When(at) }
+        }
+    }
 }
 
 /// Ways to sign in, and second factors.
@@ -164,9 +204,10 @@ pub struct Avatar {
 /// A limit that holds for the user now.
 #[derive(Debug, Clone, Serialize)]
 pub struct LimitRow {
-    /// Name of the limit, as in error messages.
+    /// Name of the limit, as in error messages, with what it is for.
     pub name: String,
-    pub until: When,
+    /// Its end; `None` if it holds until a success.
+    pub until: Option<When>,
 }
 
 /// Acts on the user that the role of the operator may do; `None` also where an act has no effect.

@@ -1,0 +1,89 @@
+//! Commands `latchkey user why` and `latchkey user limits`.
+
+use latchkey_domain::account_limits::{HeldLimit, RefusedClients};
+use latchkey_domain::obstacle::{Obstacle, VerificationMail};
+use latchkey_domain::operator::Party;
+use latchkey_domain::time::Timestamp;
+
+use super::find;
+use crate::cli::UserRef;
+use crate::commands::CommandError;
+use crate::wiring::Assembly;
+
+/// Prints a sentence for each obstacle.
+pub(super) async fn run(assembly: &Assembly, user: &UserRef) -> Result<(), CommandError> {
+    let id = find(assembly, user).await?.id;
+    let state = assembly.service.admin.why_no_sign_in(id).await?;
+    let email = state.user.email.as_typed();
+    if state.can_sign_in() {
+        println!("{email} can sign in.");
+    } else {
+        println!("{email} cannot sign in.");
+    }
+    for obstacle in &state.obstacles {
+        println!("  {}", sentence(obstacle));
+    }
+    Ok(())
+}
+
+/// Lists the limits that hold for an account, or lifts them.
+pub(super) async fn limits(assembly: &Assembly, user: &UserRef, lift: bool) -> Result<(), CommandError> {
+    let id = find(assembly, user).await?.id;
+    let held = assembly.service.admin.list_limits(id).await?;
+    for limit in &held {
+        println!("{}", of_limit(limit));
+    }
+    if lift {
+        assembly.service.admin.lift_limits(id, Party::System, None).await?;
+        println!("lifted the limits of {id}");
+    } else if held.is_empty() {
+        println!(
+            "No limit refuses requests for this account. Limits of client addresses alone are not listed."
+        );
+    }
+    Ok(())
+}
+
+pub(super) fn sentence(obstacle: &Obstacle) -> String {
+    match obstacle {
+        Obstacle::Banned { since } => format!("Banned since {}.", since.to_minute_text()),
+        Obstacle::NoWay => {
+            "No password, no usable passkey, and no linked provider; a reset mail gives a password."
+                .to_owned()
+        }
+        Obstacle::Unverified { since, mail, by_mail } => {
+            let remedy = if *by_mail { " A sign-in by mail verifies it." } else { "" };
+            format!("Address not verified since {}; {}.{remedy}", since.to_minute_text(), fate(*mail))
+        }
+        Obstacle::NoFactor => "Two-step sign-in is on, and no second factor is left.".to_owned(),
+        Obstacle::Deletion { until } => {
+            format!("Deleted by its owner; a sign-in until {} restores it.", until.to_minute_text())
+        }
+        Obstacle::MustEnroll => "The next sign-in asks to set up a second factor.".to_owned(),
+        Obstacle::Limited(held) => format!("Limited: {}.", of_limit(held)),
+    }
+}
+
+fn fate(mail: Option<VerificationMail>) -> String {
+    match mail {
+        None => "no mail in the last 30 days".to_owned(),
+        Some(VerificationMail::Queued { since }) => {
+            format!("the last mail waits since {}", since.to_minute_text())
+        }
+        Some(VerificationMail::Sent { at }) => format!("last mail delivered {}", at.to_minute_text()),
+        Some(VerificationMail::Dead { at }) => format!("the last mail failed {}", at.to_minute_text()),
+    }
+}
+
+fn of_limit(held: &HeldLimit) -> String {
+    let HeldLimit { limit, purpose, clients, until } = held;
+    let purpose = purpose.map(|purpose| format!(" ({purpose})")).unwrap_or_default();
+    let until = until.map_or_else(|| "a success".to_owned(), Timestamp::to_minute_text);
+    let clients = match clients {
+        RefusedClients::All => "",
+        RefusedClients::Known => ", from addresses of its sign-ins",
+        RefusedClients::Unknown => ", from addresses other than those of its sign-ins",
+        RefusedClients::Some => ", from the addresses that failed",
+    };
+    format!("{limit}{purpose}, until {until}{clients}")
+}

@@ -1,0 +1,93 @@
+//! Everything that an operator reads about one user, for the user's page in the console.
+
+use latchkey_domain::account_limits::HeldLimit;
+use latchkey_domain::audit::{Actor, AuditEvent, AuditFilter, AuditKind};
+use latchkey_domain::client::Client;
+use latchkey_domain::ids::UserId;
+use latchkey_domain::limits::{LimitKey, Rate, Take};
+use latchkey_domain::obstacle::Obstacle;
+use latchkey_domain::operator::{Grant, Party};
+use latchkey_domain::profile::Profile;
+use latchkey_domain::session::Session;
+use latchkey_domain::time::Timestamp;
+use latchkey_store::{AccountFactors, LinkedIdentity, ListedMail};
+
+use super::Admin;
+use super::sign_in_state::Read;
+use crate::error::Result;
+
+/// Number of the last mails that are read.
+const MAILS: u32 = 50;
+/// Number of the last events that are read.
+const EVENTS: u32 = 20;
+/// Rate at which the audit log notes that an operator reads about a user.
+const ONE_AN_HOUR: Rate = Rate::per(1, 3_600);
+
+/// What is known about one user.
+pub struct UserFile {
+    pub account: AccountFactors,
+    /// Obstacles to a sign-in, those that block every sign-in first.
+    pub obstacles: Vec<Obstacle>,
+    /// The user's grant, if it is an operator.
+    pub grant: Option<Grant>,
+    pub identities: Vec<LinkedIdentity>,
+    /// Live sessions, the latest used first.
+    pub sessions: Vec<Session>,
+    pub profile: Option<Profile>,
+    /// The last mails of the last 30 days, newest first.
+    pub mails: Vec<ListedMail>,
+    /// Limits that hold now.
+    pub limits: Vec<HeldLimit>,
+    /// The last events, newest first.
+    pub events: Vec<AuditEvent>,
+    /// Time of the last completed sign-in that the audit log knows.
+    pub last_sign_in: Option<Timestamp>,
+}
+
+impl Admin {
+    /// Reads everything about one user for an operator: the account first, and then the rest at once.
+    pub async fn user_file(&self, id: UserId) -> Result<UserFile> {
+        let now = self.kernel.now();
+        let account = self.factors.of_user(id).await?;
+        let (account, store) = (&account, &self.kernel.store);
+        let events = AuditFilter { user_id: Some(id), ..AuditFilter::default() };
+        let (grant, identities, sessions, profile, mails, limits, events, last, address_since) = tokio::try_join!(
+            async { Ok(store.find_operator(id).await?.map(|operator| operator.grant)) },
+            async { Ok(store.list_identities(id).await?) },
+            async { Ok(store.list_sessions(id, now).await?) },
+            async { Ok(store.find_profile(id).await?) },
+            self.mails_of(id, now, MAILS),
+            self.limits_of(&account.user, now),
+            self.list_events(events, None, EVENTS),
+            self.latest_of(id, AuditKind::SignedIn, 1),
+            self.address_since(&account.user)
+        )?;
+        let mut sessions = sessions;
+        sessions.sort_by_key(|session| std::cmp::Reverse((session.last_seen_at, session.id)));
+        let read = Read { account, limits: &limits, mails: &mails, address_since };
+        Ok(UserFile {
+            obstacles: self.obstacles(&read),
+            account: account.clone(),
+            grant,
+            identities,
+            sessions,
+            profile,
+            mails,
+            limits,
+            events: events.events,
+            last_sign_in: last.first().map(|event| event.at),
+        })
+    }
+
+    /// Notes that an operator reads about a user, once an hour for each operator and user.
+    pub async fn note_reading(&self, id: UserId, party: Party, client: &Client) -> Result<()> {
+        let Some(operator) = Actor::from(party).operator() else { return Ok(()) };
+        let (now, limit) = (self.kernel.now(), "audit of a page");
+        let key = LimitKey::new(limit, &[&operator.to_string(), &id.to_string()]);
+        if self.kernel.store.take(&[Take { key, rate: ONE_AN_HOUR, limit }], now).await?.is_err() {
+            return Ok(());
+        }
+        let event = self.kernel.event(AuditKind::UserRead, party, Some(client), now);
+        Ok(self.kernel.store.record_event(AuditEvent { user_id: Some(id), ..event }).await?)
+    }
+}
