@@ -25,6 +25,7 @@ mod state;
 mod step_up;
 mod stop;
 mod submission;
+mod user;
 mod visit;
 
 pub(crate) use router::{files, router};

@@ -1,7 +1,9 @@
 //! The list of all pages of the console. The router is derived from it.
 
 use super::page::Page;
-use super::{activate, audit, confirm, operators, overview, passkey_options, sign_in, sign_out, signing};
+use super::{
+    activate, audit, confirm, operators, overview, passkey_options, sign_in, sign_out, signing, user,
+};
 
 pub(crate) const PAGES: &[&Page] = &[
     &overview::PAGE,
@@ -16,6 +18,7 @@ pub(crate) const PAGES: &[&Page] = &[
     &operators::revoke::PAGE,
     &signing::PAGE,
     &signing::rotate::PAGE,
+    &user::PAGE,
 ];
 
 /// True if there is a page at this path.

@@ -1,0 +1,67 @@
+//! `/console/users/{id}`: what is known about one user, and why the user cannot sign in. Opening it is noted in the audit
+//! log, once an hour for each operator and user.
+
+use std::str::FromStr;
+
+use axum::routing::get;
+use latchkey_domain::ids::UserId;
+use latchkey_http::path::PathText;
+use latchkey_pages::console::views::{UserActs, UserPage};
+use latchkey_service::admin::UserFile;
+use latchkey_service::refusal::USER_NOT_FOUND;
+
+use super::events::{self, People};
+use super::page::Page;
+use super::stop::{Outcome, Stop};
+use super::visit::ConsoleVisit;
+
+mod shown;
+
+const PATH: &str = "/console/users/{id}";
+
+pub(crate) const PAGE: Page = Page::new(PATH, || get(show));
+
+async fn show(PathText(id): PathText, visit: ConsoleVisit) -> Outcome {
+    let id = UserId::from_str(&id).map_err(|_| visit.not_found())?;
+    let view = view(&visit, id).await?;
+    let admin = &visit.service().admin;
+    admin.note_reading(id, visit.party(), &visit.to_client()).await?;
+    visit.page(&view)
+}
+
+/// Reads everything that the page shows. An unknown user is the 404 page.
+pub(super) async fn view(visit: &ConsoleVisit, id: UserId) -> Result<UserPage, Stop> {
+    let file = match visit.service().admin.user_file(id).await {
+        Ok(file) => file,
+        Err(latchkey_service::Error::Refused(refusal)) if *refusal == USER_NOT_FOUND => {
+            return Err(visit.not_found());
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let UserFile { account, events, .. } = &file;
+    let user = &account.user;
+    let providers = visit.service().oauth.offered_providers();
+    let events = events::rows(visit.service(), events.clone(), People::Omitted).await?;
+    let name = file.profile.as_ref().map(|profile| profile.name.as_str().to_owned());
+    Ok(UserPage {
+        id,
+        email: user.email.as_typed().to_owned(),
+        name: name.filter(|name| !name.is_empty()),
+        state: shown::state(user),
+        obstacles: file.obstacles.iter().map(Into::into).collect(),
+        operator: shown::mark(visit, &file),
+        created: shown::when(user.created_at),
+        last_sign_in: file.last_sign_in.map(shown::when),
+        ways: shown::ways(&file, &providers),
+        sessions: shown::sessions(&file),
+        session_count: file.sessions.len() as u64,
+        all_sessions: format!("/console/sessions?user={id}"),
+        profile: file.profile.as_ref().map(shown::profile),
+        metadata: shown::json(user.metadata.as_map()),
+        mails: file.mails.iter().map(shown::mail).collect(),
+        limits: file.limits.iter().map(shown::limit).collect(),
+        events,
+        all_events: format!("/console/audit?user={id}"),
+        acts: UserActs::default(),
+    })
+}

@@ -1,0 +1,147 @@
+//! What is known about a user, as the page shows it.
+
+use latchkey_domain::account_limits::HeldLimit;
+use latchkey_domain::operator::{Act, Role};
+use latchkey_domain::profile::Profile;
+use latchkey_domain::session::{Session, SessionKind};
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::user::User;
+use latchkey_pages::console::views::{
+    AccountState, Avatar, ClientShown, FactorRow, IdentityRow, LimitRow, MailFate, MailRow, OperatorMark,
+    PublicProfile, UserSession, Ways,
+};
+use latchkey_pages::{Address, When};
+use latchkey_service::admin::UserFile;
+use latchkey_service::outbox::{ListedMail, MailState};
+use latchkey_service::providers::KnownProvider;
+use serde_json::{Map, Value};
+use url::Url;
+
+use super::super::visit::ConsoleVisit;
+
+/// Most sessions on the page. The list of sessions has the others.
+const SESSIONS: usize = 10;
+
+pub(super) const fn when(at: Timestamp) -> When {
+    When(at)
+}
+
+pub(super) const fn state(user: &User) -> AccountState {
+    if user.is_banned() {
+        AccountState::Banned
+    } else if user.is_in_deletion() {
+        AccountState::Deletion
+    } else if user.is_pending {
+        AccountState::Pending
+    } else if user.email_verified {
+        AccountState::Verified
+    } else {
+        AccountState::Unverified
+    }
+}
+
+/// Returns the mark of an operator's account. The reader may change it if the reader is an owner.
+pub(super) fn mark(visit: &ConsoleVisit, file: &UserFile) -> Option<OperatorMark> {
+    let role: Role = file.grant.as_ref()?.role;
+    Some(OperatorMark { role, is_protected: !visit.may(Act::ChangeOperatorAccounts) })
+}
+
+pub(super) fn ways(file: &UserFile, providers: &[KnownProvider]) -> Ways {
+    let factors = &file.account.factors;
+    let named = |key: &str| {
+        let known = providers.iter().find(|known| known.key.as_str() == key);
+        known.map_or_else(|| key.to_owned(), |known| known.name().to_owned())
+    };
+    let identities = file.identities.iter().map(|identity| IdentityRow {
+        provider: named(&identity.provider),
+        email: identity.email.as_ref().map(|email| email.as_typed().to_owned()),
+        unlink: None,
+    });
+    let passkeys = factors.passkeys.iter().map(|passkey| FactorRow {
+        id: passkey.id,
+        name: passkey.name.as_str().to_owned(),
+        added: When(passkey.created_at),
+        used: passkey.last_used_at.map(When),
+    });
+    let apps = factors.totp.iter().map(|totp| FactorRow {
+        id: totp.id,
+        name: totp.name.as_str().to_owned(),
+        added: When(totp.created_at),
+        used: totp.last_used_at.map(When),
+    });
+    Ways {
+        has_password: file.account.user.has_password,
+        two_step: file.account.user.two_step_at.map(When),
+        passkeys: passkeys.collect(),
+        apps: apps.collect(),
+        recovery_codes: factors.recovery_codes_left.into(),
+        identities: identities.collect(),
+        remove: None,
+    }
+}
+
+pub(super) fn sessions(file: &UserFile) -> Vec<UserSession> {
+    file.sessions.iter().take(SESSIONS).map(session).collect()
+}
+
+fn session(session: &Session) -> UserSession {
+    let client = &session.client;
+    UserSession {
+        id: session.id,
+        name: session.name.as_ref().map(|name| name.as_str().to_owned()),
+        client: ClientShown { device: client.device().into(), address: client.address.to_string() },
+        is_pages: session.kind == SessionKind::Pages,
+        opened: When(session.created_at),
+        last_seen: When(session.last_seen_at),
+        end: None,
+    }
+}
+
+pub(super) fn profile(profile: &Profile) -> PublicProfile {
+    PublicProfile {
+        username: profile.username.as_ref().map(|username| username.as_str().to_owned()),
+        bio: profile.bio.as_ref().map(|bio| bio.as_str().to_owned()),
+        avatar: profile.avatar_url.as_ref().and_then(|url| avatar(url.as_str())),
+        custom: (!profile.custom.is_empty()).then(|| json(&profile.custom)),
+        private: Some(profile.metadata.as_map()).filter(|private| !private.is_empty()).map(json),
+    }
+}
+
+/// Returns the address of a picture: a link only if it is http or https.
+fn avatar(text: &str) -> Option<Avatar> {
+    let url = Url::parse(text).ok()?;
+    let is_web = ["http", "https"].contains(&url.scheme());
+    let href = Address::parse(url.as_str()).filter(|_| is_web);
+    Some(Avatar { host: url.host_str()?.to_owned(), href })
+}
+
+pub(super) fn mail(mail: &ListedMail) -> MailRow {
+    let fate = match mail.state {
+        MailState::Sent => MailFate::Sent,
+        MailState::Dead => MailFate::Dead,
+        MailState::Queued | MailState::Decoy => MailFate::Queued,
+    };
+    MailRow {
+        id: mail.id.to_string(),
+        kind: mail.kind,
+        to: mail.email.as_typed().to_owned(),
+        person: None,
+        fate,
+        written: When(mail.created_at),
+        at: Some(When(mail.ended_at.unwrap_or(mail.next_attempt_at))),
+        attempts: mail.attempts.into(),
+        reason: mail.last_error.clone(),
+        retry: None,
+    }
+}
+
+pub(super) fn limit(held: &HeldLimit) -> LimitRow {
+    let purpose = held.purpose.map(|purpose| format!(" ({})", purpose.as_str().replace('_', " ")));
+    let name = format!("{}{}", held.limit, purpose.unwrap_or_default());
+    LimitRow { name, until: held.until.map(When) }
+}
+
+/// Returns a JSON object as text in lines.
+pub(super) fn json(object: &Map<String, Value>) -> String {
+    format!("{:#}", Value::Object(object.clone()))
+}
