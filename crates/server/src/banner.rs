@@ -17,6 +17,7 @@ pub fn banner(
     service: &Service,
     addresses: &[SocketAddr],
     admin_key: Option<&Kept>,
+    has_operators: bool,
 ) -> String {
     let mut text = String::new();
     let mut line = |label: &str, value: &str| {
@@ -41,6 +42,9 @@ pub fn banner(
     if settings.console.enabled {
         let url = settings.console.public_url.as_str().trim_end_matches('/');
         line("Console", &format!("{url}/console"));
+        if !has_operators {
+            line("Operators", "none yet: latchkey operator grant EMAIL --role owner");
+        }
     }
     if settings.server.is_development() {
         line("API", &format!("{origin}/openapi.json"));

@@ -150,7 +150,10 @@ impl Running {
         warn_of_stored_redirects(settings, &service);
         warn_of_unusable_passkeys(&service).await;
         // A closed standard output is ignored: the service starts anyway.
-        let _ = writeln!(io::stdout(), "{}", banner(settings, &service, addresses, kept_admin_key.as_ref()));
+        // A database that cannot be read right now is reported elsewhere; the hint is left out.
+        let has_operators = service.operators.list().await.map_or(true, |operators| !operators.is_empty());
+        let banner = banner(settings, &service, addresses, kept_admin_key.as_ref(), has_operators);
+        let _ = writeln!(io::stdout(), "{banner}");
         log_started(settings, addresses);
         let (stop, stopped) = watch::channel(false);
         let workers = workers::start(&service, storage.announcing, &stopped);
@@ -268,6 +271,7 @@ fn layered_routers(assembly: &Assembly, settings: &Settings, templates: Renderin
             keys: Arc::clone(&assembly.page_keys),
             entry: wiring::console_entry(settings),
             has_passkeys: settings.console_has_passkeys(),
+            warnings: settings.warnings(),
         })
     });
     routers(app, pages, console, &middleware)

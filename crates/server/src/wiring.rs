@@ -264,6 +264,7 @@ fn service_config(settings: &Settings, kept_admin_key: Option<&Kept>) -> Result<
     Ok(ServiceConfig {
         site: Site {
             public_url: server.public_url.clone(),
+            console_url: settings.console.public_url.clone(),
             service_name: server.service_name.clone(),
             redirect_param_prefix: auth.redirect_param_prefix.clone(),
             create_profile_on_sign_up: features.create_profile_on_sign_up,

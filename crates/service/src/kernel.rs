@@ -59,6 +59,8 @@ pub struct OperatorRules {
 pub struct Site {
     /// The URL under which clients reach the service. Links in mails and provider callbacks begin with it.
     pub public_url: Url,
+    /// The URL under which browsers reach the console of operators.
+    pub console_url: Url,
     /// The name of the service in mails. Passwords may not contain it.
     pub service_name: String,
     /// The prefix of the query parameters that the service adds to a redirect target: `service` gives `service_status`.
@@ -87,7 +89,8 @@ impl Site {
 
     /// Returns the URL by which an operator activates the grant.
     pub(crate) fn activation_link(&self, token: &LinkToken) -> String {
-        format!("{}/console/activate?token={}", self.origin(), token.expose())
+        let console = self.console_url.as_str().trim_end_matches('/');
+        format!("{console}/console/activate?token={}", token.expose())
     }
 }
 

@@ -98,6 +98,7 @@ fn service_config(public_url: Url) -> ServiceConfig {
     ServiceConfig {
         audience: DEVELOPMENT_URL.to_owned(),
         site: Site {
+            console_url: public_url.clone(),
             public_url,
             service_name: "Latchkey".to_owned(),
             redirect_param_prefix: "service".to_owned(),
@@ -175,6 +176,7 @@ impl TestAppBuilder {
         let public_url = Url::parse(PRODUCTION_URL).unwrap();
         PRODUCTION_URL.clone_into(&mut self.config.audience);
         self.config.site.public_url = public_url.clone();
+        self.config.site.console_url = public_url.clone();
         self.http.public_url = public_url.clone();
         self.http.development = false;
         self.base.development = DevelopmentLoopback::Refused;

@@ -33,7 +33,8 @@ impl TestAppBuilder {
 
     /// Serves the console at another URL.
     #[must_use]
-    pub fn console_at(self, public_url: &str) -> Self {
+    pub fn console_at(mut self, public_url: &str) -> Self {
+        self.config.site.console_url = public_url.parse().unwrap();
         self.change_console(|console| console.public_url = Some(public_url.parse().unwrap()))
     }
 

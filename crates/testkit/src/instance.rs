@@ -92,6 +92,7 @@ impl Instance {
                 keys,
                 entry: entry(plan, console_plan),
                 has_passkeys: true,
+                warnings: vec!["a warning of the tests".to_owned()],
             })
         });
         let routers = routers(app, hosted, console, &middleware);

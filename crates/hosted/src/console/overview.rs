@@ -3,7 +3,7 @@
 use axum::routing::get;
 use latchkey_domain::statistics::DayCounts;
 use latchkey_pages::When;
-use latchkey_pages::console::views::{Day, Numbers, Overview};
+use latchkey_pages::console::views::{Day, Numbers, Overview, Warning};
 use latchkey_service::admin::Statistics;
 
 use super::events::{self, People};
@@ -33,9 +33,14 @@ async fn view(visit: &ConsoleVisit) -> Result<Overview, Stop> {
         numbers: numbers(&statistics),
         as_of: When(statistics.counted_at),
         days: statistics.days.iter().map(|(day, counts)| of_day(When(*day), counts)).collect(),
-        warnings: Vec::new(),
+        warnings: visit.console.warnings().iter().map(|warning| shown(warning)).collect(),
         changes: events::rows(visit.service(), changes, People::Named).await?,
     })
+}
+
+/// Returns a warning of `config check`, which names its remedy itself.
+fn shown(warning: &str) -> Warning {
+    Warning { is_error: false, text: warning.to_owned(), remedy: None }
 }
 
 fn numbers(Statistics { counts, days, .. }: &Statistics) -> Numbers {

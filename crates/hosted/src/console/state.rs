@@ -38,6 +38,8 @@ pub struct ConsoleParts {
     pub entry: Entry,
     /// True if passkeys work under the console's URL.
     pub has_passkeys: bool,
+    /// Warnings about the settings, as `config check` prints them.
+    pub warnings: Vec<String>,
 }
 
 /// The state that all handlers of the console share. Cloning it is cheap.
@@ -49,6 +51,7 @@ pub struct Console {
     /// The cookie of the console session.
     pub(super) session_cookie: Cookie,
     has_passkeys: bool,
+    warnings: Arc<[String]>,
 }
 
 impl Console {
@@ -63,11 +66,16 @@ impl Console {
             templates: parts.templates,
             entry: Arc::new(parts.entry),
             has_passkeys: parts.has_passkeys,
+            warnings: parts.warnings.into(),
         }
     }
 
     pub(crate) const fn has_passkeys(&self) -> bool {
         self.has_passkeys
+    }
+
+    pub(super) fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 
     pub(crate) fn has_own_listener(&self) -> bool {
