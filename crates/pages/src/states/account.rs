@@ -11,12 +11,14 @@ use crate::views::{
 
 /// Kinds of events that the activity page never shows: they concern the whole service, or are
 /// hidden from the owner.
-const NOT_SHOWN: [AuditKind; 5] = [
+const NOT_SHOWN: [AuditKind; 7] = [
     AuditKind::SignUpRepeated,
     AuditKind::SettingsChanged,
     AuditKind::KeyRotated,
     AuditKind::AdminRefused,
     AuditKind::RequestLimited,
+    AuditKind::UserRead,
+    AuditKind::OperatorRefused,
 ];
 
 pub(super) fn states(person: &Person) -> Vec<State> {
