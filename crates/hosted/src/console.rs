@@ -16,8 +16,10 @@ mod operators;
 mod overview;
 mod page;
 mod passkey_options;
+mod providers;
 mod rejection;
 mod router;
+mod settings;
 mod sign_in;
 mod sign_out;
 mod signing;
@@ -25,6 +27,7 @@ mod state;
 mod step_up;
 mod stop;
 mod submission;
+mod system;
 mod user;
 mod visit;
 

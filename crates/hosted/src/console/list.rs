@@ -2,7 +2,8 @@
 
 use super::page::Page;
 use super::{
-    activate, audit, confirm, operators, overview, passkey_options, sign_in, sign_out, signing, user,
+    activate, audit, confirm, operators, overview, passkey_options, providers, settings, sign_in, sign_out,
+    signing, system, user,
 };
 
 pub(crate) const PAGES: &[&Page] = &[
@@ -19,6 +20,11 @@ pub(crate) const PAGES: &[&Page] = &[
     &signing::PAGE,
     &signing::rotate::PAGE,
     &user::PAGE,
+    &providers::PAGE,
+    &settings::PAGE,
+    &settings::change::PAGE,
+    &settings::theme::PAGE,
+    &system::PAGE,
 ];
 
 /// True if there is a page at this path.

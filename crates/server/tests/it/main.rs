@@ -25,6 +25,7 @@ mod code_lanes;
 mod codes;
 mod console_activation;
 mod console_calls;
+mod console_configuration;
 mod console_entry;
 mod console_sessions;
 mod console_shell;

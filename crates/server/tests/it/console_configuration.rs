@@ -1,0 +1,170 @@
+//! `/console/settings`, `/console/providers` and `/console/system`.
+
+use latchkey_domain::operator::Role;
+use latchkey_testkit::{Browser, PASSWORD, TestApp, both_stores, json, minutes};
+
+use crate::audit::last;
+use crate::oauth_calls::acme;
+use crate::operators::make_operator;
+
+const SETTINGS: &str = "/console/settings";
+const PROVIDERS: &str = "/console/providers";
+const CHANGE: &str = "/console/settings/change";
+
+/// A browser in which an operator of this role is signed in at the console.
+async fn signed_in(app: &TestApp, role: Role) -> Browser {
+    let ada = app.two_step_user("ada").await;
+    make_operator(app, &ada, role).await;
+    let browser = app.browser();
+    let page = browser.get("/console/sign-in").await;
+    let fields = [("email", ada.email.as_str()), ("password", PASSWORD)];
+    let page = browser.follow(&browser.submit(&page, "/console/sign-in", &fields).await).await;
+    let code = ada.authenticator.code();
+    let done = browser.submit(&page, "/console/confirm", &[("code", code.as_str())]).await;
+    assert_eq!(done.header("location"), Some("/console"), "{done:?}");
+    browser
+}
+
+fn least_length(app: &TestApp) -> usize {
+    app.service().settings().values.password_min_length
+}
+
+both_stores! {
+    with(|b| b.console().verification_by_code().pinned("auth.disable_sign_up"))
+    async fn settings_are_shown_with_default_and_source(app) {
+        let browser = signed_in(&app, Role::Owner).await;
+
+        let page = browser.get(SETTINGS).await;
+
+        let text = page.hosted(200);
+        for key in ["auth.allowed_redirect_urls", "passwords.min_length", "mail.default_locale"] {
+            assert!(text.contains(&format!("name=\"key\" value=\"{key}\"")), "{key}: {text}");
+        }
+        assert!(text.contains("Pinned by the file /etc/latchkey.toml."), "{text}");
+        assert!(!text.contains("name=\"key\" value=\"auth.disable_sign_up\""), "{text}");
+        assert!(text.contains("The minimum length of a new password in characters"), "{text}");
+    }
+
+    with(|b| b.console().verification_by_code())
+    async fn change_shows_the_difference_and_the_form_makes_it(app) {
+        let browser = signed_in(&app, Role::Owner).await;
+
+        let page = browser.get(&format!("{CHANGE}?key=passwords.min_length&value=12")).await;
+        assert!(page.hosted(200).contains("+ 12") && page.text().contains("− 8"), "{page:?}");
+        assert_eq!(least_length(&app), 8);
+        let saved = browser.follow(&browser.submit(&page, CHANGE, &[]).await).await;
+
+        assert_eq!(least_length(&app), 12);
+        assert!(saved.hosted(200).contains("Set here or by the API."), "{saved:?}");
+        let event = last(&app, "settings_changed").await;
+        assert_eq!(event["details"]["settings"], json!(["passwords.min_length"]));
+        let same = browser.get(&format!("{CHANGE}?key=passwords.min_length&value=12")).await;
+        assert!(same.hosted(200).contains("This value is in force already."), "{same:?}");
+
+        let reset = browser.follow(&browser.submit(&saved, "reset=passwords.min_length", &[]).await).await;
+        assert!(!reset.hosted(200).contains("Set here or by the API."), "{reset:?}");
+        assert_eq!(least_length(&app), 8);
+    }
+
+    with(|b| b.console().verification_by_code().pinned("auth.disable_sign_up"))
+    async fn value_that_does_not_fit_changes_nothing_and_states_the_rule(app) {
+        let browser = signed_in(&app, Role::Owner).await;
+        let of = |query: &str| format!("{CHANGE}?key={query}");
+
+        let short = browser.get(&of("passwords.min_length&value=7")).await;
+        assert!(short.hosted(400).contains("must be a whole number from 8 to 128"), "{short:?}");
+        let wide = browser.get(&of("auth.allowed_redirect_urls&value=https://*.com/")).await;
+        assert!(wide.hosted(400).contains("too wide"), "{wide:?}");
+        let locale = browser.get(&of("mail.default_locale&value=xx")).await;
+        assert!(locale.hosted(400).contains("must be one of"), "{locale:?}");
+        browser.get(&of("auth.disable_sign_up&value=true")).await.hosted(409);
+        browser.get(&of("server.secret&value=x")).await.hosted(404);
+
+        let good = browser.get(&of("passwords.min_length&value=9")).await;
+        browser.submit(&good, CHANGE, &[("value", "nine")]).await.hosted(400);
+        browser.submit(&good, CHANGE, &[("key", "auth.disable_sign_up"), ("value", "true")]).await.hosted(409);
+        browser.submit(&good, CHANGE, &[("form_token", "nonsense")]).await.hosted(403);
+        assert_eq!((least_length(&app), app.service().settings().values.disable_sign_up), (8, false));
+    }
+
+    with(|b| b.console().verification_by_code())
+    async fn list_of_redirect_targets_is_changed_line_by_line_and_tested(app) {
+        let browser = signed_in(&app, Role::Owner).await;
+        let lines = "https://app.example.org/**%0D%0A%0D%0Ahttps://other.example.org/done";
+        let page = browser.get(&format!("{CHANGE}?key=auth.allowed_redirect_urls&value={lines}")).await;
+        browser.follow(&browser.submit(&page, CHANGE, &[]).await).await.hosted(200);
+
+        let test = async |target: &str| browser.get(&format!("{SETTINGS}?redirect={target}")).await;
+        let allowed = test("https://app.example.org/welcome").await;
+        assert!(allowed.hosted(200).contains("Allowed by the entry https://app.example.org/**"), "{allowed:?}");
+        let refused = test("https://evil.example/").await;
+        assert!(refused.hosted(200).contains("Refused: "), "{refused:?}");
+        let stored = &app.service().settings().values.allowed_redirect_urls;
+        assert_eq!(*stored, ["https://app.example.org/**", "https://other.example.org/done"]);
+    }
+
+    with(|b| b.console().verification_by_code())
+    async fn only_owners_see_and_change_settings_and_providers(app) {
+        let _acme = acme(&app).await;
+        let browser = signed_in(&app, Role::Admin).await;
+
+        for path in [SETTINGS, "/console/settings/change?key=passwords.min_length", PROVIDERS] {
+            browser.get(path).await.hosted(403);
+        }
+
+        assert_eq!(last(&app, "operator_refused").await["details"]["act"], "ManageProviders");
+        assert!(browser.get("/console/system").await.hosted(200).contains("Database"));
+    }
+
+    with(|b| b.console().verification_by_code())
+    async fn change_needs_a_recent_factor(app) {
+        let browser = signed_in(&app, Role::Owner).await;
+        app.clock.advance(minutes(11));
+        let page = browser.get(&format!("{CHANGE}?key=passwords.min_length&value=12")).await;
+
+        let asked = browser.submit(&page, CHANGE, &[]).await;
+
+        assert!(asked.status == 403 || asked.status == 303, "{asked:?}");
+        assert_eq!(least_length(&app), 8);
+    }
+
+    with(|b| b.console().verification_by_code())
+    async fn theme_is_tried_without_a_change(app) {
+        let browser = signed_in(&app, Role::Owner).await;
+
+        let plain = browser.get("/console/settings/theme").await;
+        assert!(plain.hosted(200).contains("accent = &quot;#2f5bd0&quot;"), "{plain:?}");
+        let pale = browser.get("/console/settings/theme?accent=%23ffe14d&radius=0").await;
+        assert!(pale.hosted(200).contains("#ffe14d") && pale.text().contains("radius = &quot;0px&quot;"), "{pale:?}");
+        assert!(pale.text().contains("is hard to read as text"), "{pale:?}");
+        browser.get("/console/settings/theme?accent=red;").await.hosted(400);
+        browser.get("/console/settings/theme?radius=25").await.hosted(400);
+    }
+
+    with(|b| b.console().verification_by_code())
+    async fn provider_is_shown_with_its_redirect_uri_and_tried(app) {
+        let mut acme = acme(&app).await;
+        let browser = signed_in(&app, Role::Owner).await;
+        let page = browser.get(PROVIDERS).await;
+        let text = page.hosted(200);
+        assert!(text.contains("/api/auth/oauth/custom/acme/callback"), "{text}");
+        assert!(text.contains("GitHub") && text.contains("Set here or by the API."), "{text}");
+
+        let good = browser.follow(&browser.submit(&page, "test=acme", &[]).await).await;
+        assert!(good.hosted(200).contains("Discovery works, and "), "{good:?}");
+        acme.goes_down().await;
+        let down = browser.follow(&browser.submit(&page, "test=acme", &[]).await).await;
+        assert!(down.hosted(200).contains("It does not work: "), "{down:?}");
+    }
+
+    with(|b| b.console().verification_by_code())
+    async fn system_shows_what_is_known(app) {
+        let browser = signed_in(&app, Role::Viewer).await;
+
+        let page = browser.get("/console/system").await;
+
+        let text = page.hosted(200);
+        assert!(text.contains("SQLite") || text.contains("PostgreSQL"), "{text}");
+        assert!(!text.contains("Instances") && !text.contains("<h2 id=\"checks\">"), "{text}");
+    }
+}
