@@ -1,4 +1,5 @@
-//! The hosted pages over HTTP, for the end users of the service: under `/auth`, and in development the start page.
+//! The pages over HTTP: under `/auth` for the end users of the service, under `/console` for its operators, and in
+//! development the start page.
 //!
 //! The path determines the file: `/auth/sign-in` is `auth/sign_in.rs`. The use cases are those of the API, in
 //! `latchkey_service`; texts and layout are in `latchkey_pages`.
@@ -7,6 +8,7 @@
 //! |---|---|
 //! | `list`, `page` | the list of all pages; the type of a page |
 //! | `auth`, `entrance`, `other_account` | the pages below `/auth`; the end of every way in; the notice of a session that ended by it |
+//! | `console`, `common` | the console of operators, with its own list and state; what both states share |
 //! | [`router`], [`hosted`], [`keys`] | the router, derived from the list; the state that all pages share; their keys |
 //! | `visit`, `submission`, `fields`, `problem` | a request for a page; a form with its checks; its fields; its refusal |
 //! | `flow`, `browser`, `sealed`, `form_token` | what a browser carries from page to page, and what binds it to that browser |
