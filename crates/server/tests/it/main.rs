@@ -30,6 +30,7 @@ mod console_entry;
 mod console_sessions;
 mod console_shell;
 mod console_sign_in;
+mod console_user;
 mod contested;
 mod cors;
 mod csrf;

@@ -4,7 +4,7 @@ use latchkey_domain::challenge::SecondFactorPolicy;
 use latchkey_testkit::{EmailSignIn, PASSWORD, TestApp, Value, both_stores, json, minutes};
 
 use crate::deletion_calls::deleted;
-use crate::email_calls::resend;
+use crate::email_calls::{resend, send_otp, sign_in_by_code};
 use crate::routes::NOBODY;
 
 const ADA: &str = "ada@example.org";
@@ -88,11 +88,13 @@ both_stores! {
         assert_eq!((can_sign_in, &obstacle["kind"]), (true, &json!("unverified")));
     }
 
-    with(|b| b.email_sign_in(EmailSignIn::Off))
+    with(|b| b.email_sign_in(EmailSignIn::Code))
     async fn user_without_any_way_in_is_told(app) {
-        let body = json!({"email": ADA, "autoConfirm": true});
-        let made = app.admin().post("/api/auth/users", body).send().await.expect(200);
+        send_otp(&app.anon(), ADA).send().await.expect(202);
+        let code = app.mail_to(ADA).await.code();
+        let made = sign_in_by_code(&app.anon(), ADA, &code).send().await.expect(200);
         let id = made["user"]["id"].as_str().unwrap();
+        app.admin().put("/api/auth/config", json!({"emailSignIn": "off"})).send().await.expect(200);
 
         assert_eq!(obstacle(&app, id).await, (false, json!({"kind": "no_way"})));
     }
