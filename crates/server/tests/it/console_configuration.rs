@@ -1,11 +1,11 @@
 //! `/console/settings`, `/console/providers` and `/console/system`.
 
 use latchkey_domain::operator::Role;
-use latchkey_testkit::{Browser, PASSWORD, TestApp, both_stores, json, minutes};
+use latchkey_testkit::{Browser, TestApp, both_stores, json, minutes};
 
 use crate::audit::last;
+use crate::console_calls::{ConsoleBrowser, operator};
 use crate::oauth_calls::acme;
-use crate::operators::make_operator;
 
 const SETTINGS: &str = "/console/settings";
 const PROVIDERS: &str = "/console/providers";
@@ -13,16 +13,12 @@ const CHANGE: &str = "/console/settings/change";
 
 /// A browser in which an operator of this role is signed in at the console.
 async fn signed_in(app: &TestApp, role: Role) -> Browser {
-    let ada = app.two_step_user("ada").await;
-    make_operator(app, &ada, role).await;
-    let browser = app.browser();
-    let page = browser.get("/console/sign-in").await;
-    let fields = [("email", ada.email.as_str()), ("password", PASSWORD)];
-    let page = browser.follow(&browser.submit(&page, "/console/sign-in", &fields).await).await;
-    let code = ada.authenticator.code();
-    let done = browser.submit(&page, "/console/confirm", &[("code", code.as_str())]).await;
-    assert_eq!(done.header("location"), Some("/console"), "{done:?}");
-    browser
+    let ada = operator(app, "ada", role).await;
+    let mut browser = ConsoleBrowser::new(app);
+    browser.sign_in(&ada).await;
+    let token = browser.token.as_ref().expect("a console session").expose().clone();
+    let cookies = app.browser().with_cookie("latchkey_browser_8700", browser.secret.expose());
+    cookies.with_cookie("latchkey_console_8700", token)
 }
 
 fn least_length(app: &TestApp) -> usize {
