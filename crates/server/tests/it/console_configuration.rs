@@ -36,7 +36,7 @@ both_stores! {
         for key in ["auth.allowed_redirect_urls", "passwords.min_length", "mail.default_locale"] {
             assert!(text.contains(&format!("name=\"key\" value=\"{key}\"")), "{key}: {text}");
         }
-        assert!(text.contains("Pinned by the file /etc/latchkey.toml."), "{text}");
+        assert!(text.contains("Pinned by the file <bdi>/etc/latchkey.toml</bdi>."), "{text}");
         assert!(!text.contains("name=\"key\" value=\"auth.disable_sign_up\""), "{text}");
         assert!(text.contains("The minimum length of a new password in characters"), "{text}");
     }
@@ -92,7 +92,7 @@ both_stores! {
 
         let test = async |target: &str| browser.get(&format!("{SETTINGS}?redirect={target}")).await;
         let allowed = test("https://app.example.org/welcome").await;
-        assert!(allowed.hosted(200).contains("Allowed by the entry https://app.example.org/**"), "{allowed:?}");
+        assert!(allowed.hosted(200).contains("Allowed by the entry <bdi>https://app.example.org/**"), "{allowed:?}");
         let refused = test("https://evil.example/").await;
         assert!(refused.hosted(200).contains("Refused: "), "{refused:?}");
         let stored = &app.service().settings().values.allowed_redirect_urls;
