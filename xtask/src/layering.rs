@@ -8,6 +8,7 @@ use crate::step::{Outcome, output_of};
 /// Each workspace crate with the workspace crates that it may depend on.
 const ARROWS: &[(&str, &[&str])] = &[
     ("latchkey-domain", &[]),
+    ("latchkey-argon2id", &[]),
     ("latchkey-log", &[]),
     ("latchkey-settings", &["latchkey-domain"]),
     ("latchkey-store", &["latchkey-domain"]),
@@ -30,6 +31,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "latchkey-mail",
             "latchkey-search",
             "latchkey-webauthn",
+            "latchkey-argon2id",
         ],
     ),
     ("latchkey-http", &["latchkey-domain", "latchkey-service"]),
@@ -72,6 +74,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "latchkey-bench",
         &[
+            "latchkey-argon2id",
             "latchkey-domain",
             "latchkey-store",
             "latchkey-store-sqlite",
@@ -88,6 +91,7 @@ const GUARDED: &[(&str, &[&str])] = &[
     ("tokio-postgres", &["latchkey-store-postgres", "latchkey-store-suite"]),
     ("axum", &["latchkey-http", "latchkey-hosted", "latchkey", "latchkey-testkit", "latchkey-bench"]),
     ("tracing-subscriber", &["latchkey-log"]),
+    ("fearless_simd", &["latchkey-argon2id"]),
     ("reqwest", &["latchkey-oauth", "latchkey-testkit"]),
 ];
 

@@ -130,7 +130,6 @@ impl Places {
         ];
         if let Some(database) = &data.database {
             settings.push(format!("storage.url={}", database.url()));
-            settings.push("storage.postgres.prepared_statements=named".to_owned());
         }
         let mut command = Command::new(&self.latchkey);
         command.current_dir(&data.folder);

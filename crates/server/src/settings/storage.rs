@@ -47,11 +47,15 @@ settings! {
         "storage.postgres.connect_timeout" => connect_timeout: Duration = "3s";
         /// Idle connections are closed after this time.
         "storage.postgres.idle_timeout" => idle_timeout: Duration = "5m";
-        /// "never" works behind any pooler. "named" prepares each statement once per connection, which is less work for
-        /// the server. Use it only for direct connections: behind a pooler that shares them, a statement's name can
-        /// belong to another client.
-        "storage.postgres.prepared_statements" =>
-            prepared: Prepared { "never" => Prepared::Never, "named" => Prepared::Named } = "never";
+        /// "auto" prepares each statement once per direct connection, which is less work for the server, and prepares
+        /// none behind a pooler that shares connections: there a statement's name can belong to another client. Each
+        /// connection is checked. "never" prepares none. "named" prepares without a check: for a pooler that keeps the
+        /// names of its clients apart (pgbouncer from 1.21 with max_prepared_statements, or in session mode).
+        "storage.postgres.prepared_statements" => prepared: Prepared {
+            "auto" => Prepared::Auto,
+            "never" => Prepared::Never,
+            "named" => Prepared::Named,
+        } = "auto";
         /// PEM file with the certificate authorities that may sign the server's certificate, in place of the public
         /// ones. Not set: those of sslrootcert in storage.url, or the public ones.
         "storage.postgres.ca_file" => ca_file: Option<PathBuf> = "";

@@ -6,7 +6,8 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use argon2::password_hash::phc;
-use argon2::{Algorithm, Argon2, Block, Params, Version};
+use argon2::{Algorithm, Block, Params, Version};
+use latchkey_argon2id::{Kernel, OUTPUT_LEN};
 use latchkey_domain::password::{Password, PasswordHash};
 use latchkey_domain::sign_in::{Compared, Fit};
 use subtle::ConstantTimeEq;
@@ -21,7 +22,6 @@ mod refusals;
 
 /// Length of the salt in bytes.
 const SALT_LEN: usize = 16;
-const OUTPUT_LEN: usize = 32;
 /// Nice value of the hashing threads, so that other requests go first.
 const NICENESS: i32 = 10;
 
@@ -87,9 +87,10 @@ impl PasswordHasher {
             .map_err(|_| HashingError::Parameters)?;
         let (queue, jobs) = sync_channel(config.queue.max(1));
         let jobs = Arc::new(Mutex::new(jobs));
+        let kernel = choose_kernel();
         for number in 0..config.threads.get() {
             let jobs = Arc::clone(&jobs);
-            let arena = Arena::new(params.block_count());
+            let arena = Arena::new(kernel, params.block_count());
             std::thread::Builder::new().name(format!("hash-{number}")).spawn(move || work(&jobs, arena))?;
         }
         let dummy = phc_string(&params, &[0; SALT_LEN], &[0; OUTPUT_LEN]).ok_or(HashingError::Parameters)?;
@@ -180,14 +181,15 @@ impl PasswordHasher {
 
 /// The memory in which a thread computes hashes, one at a time.
 struct Arena {
+    kernel: Kernel,
     blocks: Vec<Block>,
     /// Number of memory blocks that a hash under the configured parameters needs; further blocks are freed after use.
     usual: usize,
 }
 
 impl Arena {
-    const fn new(usual: usize) -> Self {
-        Self { blocks: Vec::new(), usual }
+    const fn new(kernel: Kernel, usual: usize) -> Self {
+        Self { kernel, blocks: Vec::new(), usual }
     }
 
     fn compute(&mut self, job: &Job) -> Result<PasswordHash> {
@@ -209,16 +211,24 @@ impl Arena {
             self.blocks.resize(needed, Block::default());
         }
         let mut output = [0; OUTPUT_LEN];
-        Argon2::new(Algorithm::Argon2id, Version::V0x13, params.clone())
-            .hash_password_into_with_memory(
-                job.password.expose(),
-                &job.salt,
-                &mut output,
-                &mut self.blocks[..needed],
-            )
+        self.kernel
+            .hash_into(job.password.expose(), &job.salt, params, &mut self.blocks, &mut output)
             .map_err(|_| Error::internal("argon2 refused its input"))?;
         Ok(output)
     }
+}
+
+/// Chooses how argon2 is computed on this processor.
+fn choose_kernel() -> Kernel {
+    let (kernel, failed) = Kernel::fastest();
+    for broken in failed {
+        tracing::warn!(
+            kernel = %broken,
+            "argon2 computes wrong hashes with these instructions of the processor, which are not used: check the machine"
+        );
+    }
+    tracing::debug!(%kernel, "argon2 kernel chosen");
+    kernel
 }
 
 fn work(jobs: &Mutex<Receiver<Job>>, mut arena: Arena) {
