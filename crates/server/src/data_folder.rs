@@ -91,6 +91,21 @@ impl<'a> DataFolder<'a> {
     }
 }
 
+/// Replaces the stored server secret.
+pub(crate) fn replace_secret(folder: &Path, secret: &Secret) -> Result<PathBuf, DataFolderError> {
+    let (path, draft) = (folder.join(SECRET_FILE), folder.join(format!(".{SECRET_FILE}.next")));
+    let write = || {
+        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
+        writeln!(file, "{}", secret.reveal())?;
+        file.sync_all()?;
+        fs::rename(&draft, &path)
+    };
+    match write() {
+        Ok(()) => Ok(path),
+        Err(source) => Err(DataFolderError { path, action: "cannot be written", source }),
+    }
+}
+
 /// Reads a stored secret. Returns `None` if the file does not exist, and an inner error if it cannot be read or is too
 /// short.
 pub(crate) fn read_kept(folder: &Path, name: &str) -> Option<Result<Secret, DataFolderError>> {
