@@ -91,13 +91,20 @@ impl<'a> DataFolder<'a> {
     }
 }
 
-/// Replaces the stored server secret.
-pub(crate) fn replace_secret(folder: &Path, secret: &Secret) -> Result<PathBuf, DataFolderError> {
+/// Replaces the stored server secret. The old one stays beside it, with `suffix` behind its name: earlier backups need
+/// it.
+pub(crate) fn replace_secret(
+    folder: &Path,
+    secret: &Secret,
+    suffix: &str,
+) -> Result<PathBuf, DataFolderError> {
     let (path, draft) = (folder.join(SECRET_FILE), folder.join(format!(".{SECRET_FILE}.next")));
+    let old = folder.join(format!("{SECRET_FILE}.{suffix}"));
     let write = || {
         let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
         writeln!(file, "{}", secret.reveal())?;
         file.sync_all()?;
+        fs::hard_link(&path, &old)?;
         fs::rename(&draft, &path)
     };
     match write() {

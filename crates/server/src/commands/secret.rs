@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use latchkey_service::clock::SystemClock;
+use latchkey_service::clock::{Clock, SystemClock};
 use latchkey_service::entropy::SystemEntropy;
 use latchkey_service::secret_rotation::{Rotated, RotationError, SecretRotation};
 use latchkey_store::SealedColumn;
@@ -69,8 +69,13 @@ pub(super) async fn rotate(settings: &Settings) -> Result<(), CommandError> {
             "Now make server.secret_next the value of server.secret, remove server.secret_next, and start."
         );
     } else {
-        let path = replace_secret(&settings.data.dir, next)?;
-        println!("{} holds the new secret now. Remove server.secret_next, and start.", path.display());
+        let suffix = format!("until-{}", SystemClock.now().to_rfc3339().replace([':', '-', '.'], ""));
+        let path = replace_secret(&settings.data.dir, next, &suffix)?;
+        println!(
+            "{path} holds the new secret now, and {path}.{suffix} the old one, which earlier backups need. Remove \
+             server.secret_next, and start.",
+            path = path.display()
+        );
     }
     Ok(())
 }

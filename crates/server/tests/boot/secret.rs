@@ -8,7 +8,7 @@ use latchkey_testkit::{PASSWORD, Session, challenge_id, json, recovery_codes, to
 use tokio::io::{AsyncBufReadExt, BufReader};
 
 use crate::backup::FILE;
-use crate::binary::{Binary, CommandOutput, Running};
+use crate::binary::{Binary, CommandOutput, Running, names_in};
 
 const OLD: &str = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
 const NEW: &str = "60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752";
@@ -198,10 +198,14 @@ async fn wrong_or_equal_or_missing_secrets_change_nothing() {
 async fn generated_secret_is_replaced_in_its_file() {
     let binary = binary();
     binary.serve().await.stop().await;
+    let old_secret = binary.read("latchkey-data/server-secret");
 
     let rotated = binary.clone().variable(NEXT, NEW).run(&["secret", "rotate"]).await;
 
     assert!(rotated.good().contains("server-secret holds the new secret now"), "{rotated:?}");
+    let names = names_in(&binary.path("latchkey-data"));
+    let old = names.iter().find(|name| name.starts_with("server-secret.until-")).unwrap();
+    assert_eq!(binary.read(&format!("latchkey-data/{old}")), old_secret, "earlier backups need it");
     assert_eq!(binary.read("latchkey-data/server-secret"), NEW);
     binary.serve().await;
 }
