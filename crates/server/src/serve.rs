@@ -18,6 +18,7 @@ use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
+use crate::backups::schedule::Schedule;
 use crate::banner::banner;
 use crate::listeners::{Gates, Listeners};
 use crate::settings::{MailTransport, Settings, StorageUrl, passkey_origin_warnings, redirect_warnings};
@@ -156,7 +157,11 @@ impl Running {
         let _ = writeln!(io::stdout(), "{banner}");
         log_started(settings, addresses);
         let (stop, stopped) = watch::channel(false);
-        let workers = workers::start(&service, storage.announcing, &stopped);
+        let mut workers = workers::start(&service, storage.announcing, &stopped);
+        match wiring::stored_secret(settings).map(|secret| Schedule::of(settings, secret)) {
+            Ok(schedule) => schedule.into_iter().for_each(|one| one.start(&mut workers, &service, &stopped)),
+            Err(error) => tracing::error!(%error, "no backups are made"),
+        }
         Self { workers, stop }
     }
 

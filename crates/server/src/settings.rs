@@ -7,6 +7,7 @@
 
 mod admin;
 mod auth;
+mod backup;
 mod console;
 mod data;
 mod features;
@@ -45,6 +46,7 @@ pub use latchkey_settings::{Problem, Secret, SettingsError, Source};
 
 pub use admin::AdminSettings;
 pub use auth::AuthSettings;
+pub use backup::BackupSettings;
 pub use console::ConsoleSettings;
 pub use data::DataSettings;
 pub use features::FeatureSettings;
@@ -102,6 +104,7 @@ groups! {
     storage: StorageSettings,
     postgres: PostgresSettings,
     data: DataSettings,
+    backup: BackupSettings,
     mail: MailSettings,
     smtp: SmtpSettings,
     /// Settings that an admin may change at run time, with their configured values.
@@ -172,6 +175,7 @@ impl Settings {
         self.passwords.check(server.mode, problems);
         auth::check_limits(&self.limits.passwords, problems);
         self.postgres.check(server.request_timeout, problems);
+        self.backup.check(&self.storage.url, problems);
         self.admin.check(server.secret.as_ref(), problems);
         self.console.check(server, problems);
     }
@@ -181,6 +185,12 @@ impl Settings {
     #[must_use]
     pub fn pinned(&self, key: &str) -> bool {
         self.shown.get(key).is_some_and(|shown| shown.source.pins())
+    }
+
+    /// True if the command line sets this key.
+    #[must_use]
+    pub fn is_on_command_line(&self, key: &str) -> bool {
+        self.shown.get(key).is_some_and(|shown| shown.source == Source::CommandLine)
     }
 
     /// Returns the keys that an admin may change in general, but not here, because they are pinned (see

@@ -28,11 +28,14 @@
 //! | [`console`] | sign in to the console, step up, activate a role there |
 //! | [`admin`] | users, settings, audit |
 //! | [`outbox`], [`upkeep`], [`readiness`] | deliver mails, purge, health |
+//! | [`secret_rotation`] | replace the server secret |
+//! | [`backups`] | age of the newest backup, settlement of a restored database |
 //! | [`service`] | the list of capabilities with their lifetimes and limits, configuration, start |
 
 pub mod access;
 pub mod accounts;
 pub mod admin;
+pub mod backups;
 pub mod challenges;
 pub mod clock;
 pub mod console;
@@ -55,6 +58,7 @@ pub mod providers;
 pub mod readiness;
 pub mod refusal;
 pub mod search;
+pub mod secret_rotation;
 pub mod secrets;
 pub mod service;
 pub mod sessions;

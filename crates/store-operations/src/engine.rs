@@ -19,6 +19,8 @@ mod outbox;
 mod page_sessions;
 mod passkeys;
 mod profiles;
+mod restores;
+mod sealed_values;
 mod search_feed;
 mod sessions;
 mod settings;

@@ -10,6 +10,7 @@ use latchkey_store::{StoreError, StoreResult};
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::backup::LogAtClose;
 use crate::errors::{EngineFault, Fallible, driver, unavailable};
 use crate::file_watch::FileWatch;
 use crate::open;
@@ -32,11 +33,15 @@ impl Writer {
         batch: usize,
         snapshots: HeldSnapshots,
         files: Arc<FileWatch>,
+        at_close: LogAtClose,
     ) -> std::io::Result<Self> {
         let (queue, waiting) = mpsc::channel(QUEUE);
-        let thread = std::thread::Builder::new()
-            .name("sqlite-writer".to_owned())
-            .spawn(move || serve(&conn, waiting, batch.max(1), &snapshots, &files))?;
+        let thread = std::thread::Builder::new().name("sqlite-writer".to_owned()).spawn(move || {
+            serve(&conn, waiting, batch.max(1), &snapshots, &files);
+            if at_close == LogAtClose::Folded {
+                finish(&conn, &files);
+            }
+        })?;
         Ok(Self { queue: Some(queue), thread: Some(thread) })
     }
 
@@ -148,7 +153,6 @@ fn serve(
             job.answer(lost.as_deref());
         }
     }
-    finish(conn, files);
 }
 
 /// Executes operations until the batch is full or the queue is empty, and commits. `Err` with the reason means that

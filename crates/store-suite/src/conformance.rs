@@ -80,6 +80,8 @@ mod random;
 mod refresh;
 mod refresh_model;
 mod reset;
+mod restores;
+mod sealed_values;
 mod search;
 mod search_feed;
 mod search_oracle;
@@ -736,6 +738,18 @@ table::table! { $
         a_rotation_of_another_key_than_the_one_that_signs_changes_nothing,
         changes_of_keys_increment_the_shared_version,
         a_rotation_is_audited,
+    }
+    sealed_values {
+        every_sealed_mail_is_listed_once,
+        a_sealed_value_is_replaced_only_if_it_is_still_the_one_that_was_read,
+        a_rotation_of_the_secret_is_unfinished_until_it_is_finished,
+        a_kept_key_is_never_overwritten,
+    }
+    restores {
+        all_sessions_of_a_restored_database_end,
+        no_earlier_key_of_a_restored_database_is_accepted,
+        kept_sessions_and_keys_of_a_restored_database_go_on,
+        old_mails_of_a_restored_database_are_dead,
     }
     audit {
         an_event_is_stored_as_given,

@@ -27,7 +27,9 @@ mod outbox;
 mod page_sessions;
 mod passkeys;
 mod profiles;
+mod restores;
 mod retention;
+mod sealed_values;
 mod search_feed;
 mod sessions;
 mod settings;
@@ -91,10 +93,12 @@ pub use passkeys::{
     SignInWithPasskey, VerifiablePasskey,
 };
 pub use profiles::{ProfileHits, Profiles, UpdateProfile, UpdateProfileOutcome};
+pub use restores::{Restores, SettleRestored, SettledRestored};
 pub use retention::{
     ACCOUNT_PURGE_BATCH, ANONYMOUS_FAILURE_RETENTION, DECOY_RETENTION, FEED_LIMIT, FEED_PURGE_BATCHES,
     FEED_RETENTION, FLOW_RETENTION, MAIL_RETENTION, PURGE_BATCH, RETENTION_AFTER_END, STATISTICS_RETENTION,
 };
+pub use sealed_values::{BeginSecretRotation, Resealed, SealedColumn, SealedRow, SealedValue, SealedValues};
 pub use search_feed::{FeedPosition, FeedRead, SearchChange, SearchEntry, SearchFeed};
 pub use sessions::{
     BeginPasswordChange, BegunSignIn, ChangePassword, EndedSession, FailedSignIn, LiveSession, OwnProfile,
@@ -130,6 +134,8 @@ pub trait Store:
     + PageSessions
     + Passkeys
     + Profiles
+    + Restores
+    + SealedValues
     + SearchFeed
     + Sessions
     + Settings

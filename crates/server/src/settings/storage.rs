@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use latchkey_settings::{Entries, Kind, Problems, Reader, Secret, Value, settings, without_password};
 use latchkey_store_postgres::{PostgresOptions, Prepared};
+use latchkey_store_sqlite::LogAtClose;
 
 use super::{data_folder, in_development};
 
@@ -29,6 +30,9 @@ settings! {
         /// the processor time of GET /api/profiles/me. It detects commits by the first 48 bytes of the file "-shm". If
         /// off, every read begins its own transaction.
         "storage.sqlite_snapshot_reuse" => snapshot_reuse: bool = true;
+        /// SQLite only: Litestream, or another program, replicates the log. The service then never checkpoints or truncates
+        /// it, also when it stops: the replicator does. Without one the file "-wal" grows for ever.
+        "storage.sqlite.replicated" => is_replicated: bool = false;
     }
 }
 
@@ -88,6 +92,14 @@ impl StorageUrl {
             Self::Sqlite(path) => path.display().to_string(),
             Self::Postgres(url) => without_password(url.reveal()),
         }
+    }
+}
+
+impl StorageSettings {
+    /// Returns what becomes of the SQLite log at the end of a process.
+    #[must_use]
+    pub const fn log_at_close(&self) -> LogAtClose {
+        if self.is_replicated { LogAtClose::Kept } else { LogAtClose::Folded }
     }
 }
 

@@ -6,6 +6,7 @@
 #[path = "../oidc/certified.rs"]
 mod certified;
 
+mod backup;
 mod binary;
 mod commands;
 mod copy;
@@ -29,9 +30,11 @@ mod pages;
 mod postgres;
 mod preflight;
 mod refusals;
+mod restore;
 mod rights;
 mod run_time;
 mod scope;
+mod secret;
 mod settings;
 mod signals;
 mod start;
