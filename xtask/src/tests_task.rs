@@ -53,7 +53,7 @@ pub(crate) fn run_client(_: &[String]) -> Outcome {
 
 /// Runs `cargo xtask pages`: only the tests of pages and console in a browser.
 pub(crate) fn run_pages(_: &[String]) -> Outcome {
-    for prerequisite in [Prerequisite::NodePackages, Prerequisite::Chromium] {
+    for prerequisite in [Prerequisite::NodePackages, Prerequisite::Postgresql, Prerequisite::Chromium] {
         prerequisites::ensure(prerequisite)?;
     }
     run_all(PAGES)

@@ -78,6 +78,7 @@ impl People {
             metadata: AppMetadata::default(),
             profile: None,
             locale: None,
+            browser: None,
             now,
             event: event(number, now),
         };

@@ -120,11 +120,11 @@ async fn accounts(measured: &mut Measured) {
             id: user_id(next()),
             email_verified: false,
             event: event(next()),
+            browser: Some(token(1)),
             ..account(number)
         },
         email_code: code(1),
         mail: mail(next()),
-        browser: Some(token(1)),
     };
     let sign_up = |number| {
         let mut sign_up = pending(number);

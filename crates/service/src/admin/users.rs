@@ -88,6 +88,7 @@ impl Admin {
             metadata: new.metadata,
             profile: new.create_profile.then_some(profile),
             locale: new.locale,
+            browser: None,
             now,
             event: self.kernel.event(AuditKind::UserCreated, party, client, now),
         };

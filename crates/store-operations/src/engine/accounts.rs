@@ -154,6 +154,9 @@ impl Taken {
 /// second factor is required first.
 fn create_and_enter(writes: &mut Script, account: &NewAccount, entry: &Entry) -> StoreResult<Opening> {
     users::insert(writes, account, account.email.key().as_str(), Pending::No)?;
+    if account.browser.is_some() {
+        sign_up_attempts::remember_browser(writes, account.id, account.browser.as_ref(), account.now);
+    }
     let way = Way::of(None, entry);
     entry::open(writes, account.id, entry, way, None)?;
     match way {

@@ -68,7 +68,7 @@ impl World {
         now: Timestamp,
     ) -> PendingSignUp {
         let account = NewAccount { email_verified: false, password: Some(secret), ..self.account(name, now) };
-        PendingSignUp { account, email_code: email_code(code, now), mail: self.mail(now), browser: None }
+        PendingSignUp { account, email_code: email_code(code, now), mail: self.mail(now) }
     }
 
     /// Creates a pending account (signed up, not verified) with the password `secret`. The code `mac(1)`
