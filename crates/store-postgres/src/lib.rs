@@ -9,6 +9,7 @@ mod drain;
 mod errors;
 mod executor;
 mod listen;
+mod metrics;
 mod migrations;
 mod options;
 mod own;
