@@ -24,6 +24,7 @@ use crate::error::Error;
 use crate::factors::Factors;
 use crate::kernel::{ClientLimits, IdOrder, Kernel, LimitAudit, MailWriter, OperatorRules, Site};
 use crate::mailbox::Mailbox;
+use crate::metrics::Metrics;
 use crate::oauth::OAuth;
 use crate::operators::Operators;
 use crate::outbox::{MailRetries, Mailer, Outbox};
@@ -209,7 +210,7 @@ pub struct Service {
     /// Settings, identity providers and signing keys in force, which any instance can change through the database.
     pub shared: Arc<Shared>,
     pub readiness: Readiness,
-    kernel: Arc<Kernel>,
+    pub(crate) kernel: Arc<Kernel>,
 }
 
 impl Service {
@@ -247,6 +248,7 @@ impl Service {
             site: config.site.clone(),
             operators: config.operators,
             ids: IdOrder::default(),
+            metrics: Metrics::default(),
         });
         let reloading = AsyncMutex::default();
         let locales = mailer.templates.locales().to_vec();
@@ -340,6 +342,11 @@ impl Service {
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.kernel.now()
+    }
+
+    /// Reports the time of the newest backup, for the metrics.
+    pub fn report_backup(&self, at: Timestamp) {
+        self.kernel.metrics.set_backup_at(at);
     }
 
     #[must_use]
