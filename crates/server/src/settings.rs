@@ -15,6 +15,7 @@ mod layers;
 mod log;
 mod log_format;
 mod mail;
+mod metrics;
 mod oauth;
 mod origin;
 mod pages;
@@ -52,6 +53,7 @@ pub use keys::{DEFAULT_TOML, is_key_or_section};
 pub use log::{LogFormat, LogSettings};
 pub use log_format::log_format;
 pub use mail::{MailSender, MailSettings, MailTransport, SmtpSettings};
+pub use metrics::MetricsSettings;
 pub use oauth::{OAuthSettings, ProviderSettings, Providers};
 pub use pages::{PageLinks, PageSettings, PageTheme};
 pub use passkeys::{PasskeySettings, passkey_origin_warnings};
@@ -120,6 +122,7 @@ groups! {
     features: FeatureSettings,
     admin: AdminSettings,
     log: LogSettings,
+    metrics: MetricsSettings,
 }
 
 impl Settings {
@@ -174,6 +177,7 @@ impl Settings {
         self.postgres.check(server.request_timeout, problems);
         self.admin.check(server.secret.as_ref(), problems);
         self.console.check(server, problems);
+        self.metrics.check(server, &self.console, problems);
     }
 
     /// True if a file, the environment or the command line sets this key (`section.key`). An admin cannot change it
