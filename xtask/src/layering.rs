@@ -10,11 +10,22 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("latchkey-domain", &[]),
     ("latchkey-argon2id", &[]),
     ("latchkey-log", &[]),
+    ("latchkey-measured", &[]),
+    ("latchkey-metrics", &["latchkey-domain"]),
     ("latchkey-settings", &["latchkey-domain"]),
-    ("latchkey-store", &["latchkey-domain"]),
-    ("latchkey-store-operations", &["latchkey-domain", "latchkey-store"]),
-    ("latchkey-store-sqlite", &["latchkey-domain", "latchkey-store", "latchkey-store-operations"]),
-    ("latchkey-store-postgres", &["latchkey-domain", "latchkey-store", "latchkey-store-operations"]),
+    ("latchkey-store", &["latchkey-domain", "latchkey-metrics"]),
+    (
+        "latchkey-store-operations",
+        &["latchkey-domain", "latchkey-measured", "latchkey-metrics", "latchkey-store"],
+    ),
+    (
+        "latchkey-store-sqlite",
+        &["latchkey-domain", "latchkey-metrics", "latchkey-store", "latchkey-store-operations"],
+    ),
+    (
+        "latchkey-store-postgres",
+        &["latchkey-domain", "latchkey-metrics", "latchkey-store", "latchkey-store-operations"],
+    ),
     ("latchkey-store-suite", &["latchkey-domain", "latchkey-store", "latchkey-store-postgres"]),
     ("latchkey-oauth", &["latchkey-domain"]),
     ("latchkey-mail", &["latchkey-domain"]),
@@ -25,6 +36,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "latchkey-service",
         &[
             "latchkey-domain",
+            "latchkey-metrics",
             "latchkey-settings",
             "latchkey-store",
             "latchkey-oauth",
@@ -34,12 +46,13 @@ const ARROWS: &[(&str, &[&str])] = &[
             "latchkey-argon2id",
         ],
     ),
-    ("latchkey-http", &["latchkey-domain", "latchkey-service"]),
+    ("latchkey-http", &["latchkey-domain", "latchkey-metrics", "latchkey-service"]),
     ("latchkey-hosted", &["latchkey-domain", "latchkey-http", "latchkey-pages", "latchkey-service"]),
     (
         "latchkey",
         &[
             "latchkey-domain",
+            "latchkey-metrics",
             "latchkey-settings",
             "latchkey-store",
             "latchkey-store-operations",
@@ -58,6 +71,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "latchkey-testkit",
         &[
             "latchkey-domain",
+            "latchkey-metrics",
             "latchkey-settings",
             "latchkey-store",
             "latchkey-store-sqlite",

@@ -12,6 +12,7 @@ const NEEDED: &[Prerequisite] = &[
     Prerequisite::Oathtool,
     Prerequisite::Chromium,
     Prerequisite::Firefox,
+    Prerequisite::Prometheus,
 ];
 
 /// Commands for the checks and tests of the TypeScript client. The first builds the binary that the tests start.

@@ -31,5 +31,6 @@ mod system;
 mod user;
 mod visit;
 
+pub(crate) use list::paths;
 pub(crate) use router::{files, router};
 pub use state::{Console, ConsoleParts, Entry};

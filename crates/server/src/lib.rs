@@ -21,6 +21,7 @@ pub mod commands;
 pub mod data_folder;
 mod listeners;
 pub mod logging;
+mod metrics;
 pub mod preflight;
 pub mod serve;
 pub mod settings;

@@ -16,6 +16,7 @@ mod layers;
 mod log;
 mod log_format;
 mod mail;
+mod metrics;
 mod oauth;
 mod origin;
 mod pages;
@@ -54,6 +55,7 @@ pub use keys::{DEFAULT_TOML, is_key_or_section};
 pub use log::{LogFormat, LogSettings};
 pub use log_format::log_format;
 pub use mail::{MailSender, MailSettings, MailTransport, SmtpSettings};
+pub use metrics::MetricsSettings;
 pub use oauth::{OAuthSettings, ProviderSettings, Providers};
 pub use pages::{PageLinks, PageSettings, PageTheme};
 pub use passkeys::{PasskeySettings, passkey_origin_warnings};
@@ -123,6 +125,7 @@ groups! {
     features: FeatureSettings,
     admin: AdminSettings,
     log: LogSettings,
+    metrics: MetricsSettings,
 }
 
 impl Settings {
@@ -178,6 +181,7 @@ impl Settings {
         self.backup.check(&self.storage.url, problems);
         self.admin.check(server.secret.as_ref(), problems);
         self.console.check(server, problems);
+        self.metrics.check(server, &self.console, problems);
     }
 
     /// True if a file, the environment or the command line sets this key (`section.key`). An admin cannot change it

@@ -9,6 +9,7 @@
 //! |---|---|
 //! | [`clock`], [`entropy`], [`secrets`], [`error`], [`refusal`], [`settings`] | the base |
 //! | `kernel` | store, clock, entropy, ids, audit events, settings in force, client limits, mail writing |
+//! | `metrics` | counters of the use cases, and their exposition |
 //! | [`tokens`], [`providers`], [`shared`] | access tokens, identity providers, and the state that instances share |
 //! | [`sessions`] | open, authenticate, refresh, list and end sessions; rotate signing keys |
 //! | [`access`] | the anonymous key, admin keys |
@@ -46,6 +47,7 @@ pub mod error;
 pub mod factors;
 mod kernel;
 pub mod mailbox;
+mod metrics;
 pub mod oauth;
 pub mod operators;
 pub mod outbox;

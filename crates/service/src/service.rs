@@ -25,6 +25,7 @@ use crate::error::Error;
 use crate::factors::Factors;
 use crate::kernel::{ClientLimits, IdOrder, Kernel, LimitAudit, MailWriter, OperatorRules, Site};
 use crate::mailbox::Mailbox;
+use crate::metrics::Metrics;
 use crate::oauth::OAuth;
 use crate::operators::Operators;
 use crate::outbox::{MailRetries, Mailer, Outbox};
@@ -216,7 +217,7 @@ pub struct Service {
     pub readiness: Readiness,
     /// The age of the newest backup, and the settlement of a restored database.
     pub backups: Backups,
-    kernel: Arc<Kernel>,
+    pub(crate) kernel: Arc<Kernel>,
 }
 
 impl Service {
@@ -255,6 +256,7 @@ impl Service {
             site: config.site.clone(),
             operators: config.operators,
             ids: IdOrder::default(),
+            metrics: Metrics::default(),
         });
         let reloading = AsyncMutex::default();
         let locales = mailer.templates.locales().to_vec();
@@ -349,6 +351,11 @@ impl Service {
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.kernel.now()
+    }
+
+    /// Reports the time of the newest backup, for the metrics.
+    pub fn report_backup(&self, at: Timestamp) {
+        self.kernel.metrics.set_backup_at(at);
     }
 
     #[must_use]

@@ -34,36 +34,42 @@ use async_trait::async_trait;
 use latchkey_domain::page::Page;
 use latchkey_domain::search::SearchQuery;
 use latchkey_domain::time::Timestamp;
+use latchkey_metrics::{Collect, Page as MetricsPage};
 use latchkey_store::{ProfileHits, SearchFeed, Store, StoreResult};
 
-use crate::form::Executor;
+use crate::form::{Executor, Metered};
+use crate::meter::Meter;
 
 pub use accounts::seeding;
 
-/// Store that runs the shared operations on an engine's executor.
-pub struct Engine<E>(E);
+/// Store that runs the shared operations on an engine's executor, and measures them.
+pub struct Engine<E>(Metered<E>);
 
 impl<E: Executor> Engine<E> {
-    pub const fn new(executor: E) -> Self {
-        Self(executor)
+    pub fn new(executor: E) -> Self {
+        Self(Metered::new(executor))
     }
 
     pub fn into_inner(self) -> E {
-        self.0
+        self.0.into_inner()
+    }
+
+    const fn meter(&self) -> &Meter {
+        self.0.meter()
     }
 }
 
 impl<E> Deref for Engine<E> {
-    type Target = E;
+    type Target = Metered<E>;
 
-    fn deref(&self) -> &E {
+    fn deref(&self) -> &Metered<E> {
         &self.0
     }
 }
 
 /// Operations that have no common implementation: each engine implements search, readiness check and purge itself.
 #[async_trait]
-pub trait Own: Executor + SearchFeed {
+pub trait Own: Executor + SearchFeed + Collect {
     /// Implements [`latchkey_store::Profiles::search_profiles`].
     async fn search_profiles(&self, query: &SearchQuery, page: Page) -> StoreResult<ProfileHits>;
 
@@ -74,13 +80,25 @@ pub trait Own: Executor + SearchFeed {
     async fn purge(&self, now: Timestamp) -> StoreResult<u64>;
 }
 
+#[crate::measured]
 #[async_trait]
 impl<E: Own> Store for Engine<E> {
     async fn check(&self) -> StoreResult<()> {
-        Own::check(&self.0).await
+        Own::check(&*self.0).await
     }
 
     async fn purge(&self, now: Timestamp) -> StoreResult<u64> {
-        Own::purge(&self.0, now).await
+        Own::purge(&*self.0, now).await
+    }
+}
+
+impl<E: Own> Collect for Engine<E> {
+    fn collect(&self, page: &mut MetricsPage) {
+        self.meter().collect(page);
+        Collect::collect(&*self.0, page);
+    }
+
+    fn most_series(&self) -> usize {
+        self.meter().most_series() + Collect::most_series(&*self.0)
     }
 }

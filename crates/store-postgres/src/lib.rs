@@ -11,6 +11,7 @@ mod errors;
 mod executor;
 mod link;
 mod listen;
+mod metrics;
 mod migrations;
 mod options;
 mod own;

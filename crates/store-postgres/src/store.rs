@@ -4,6 +4,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use deadpool_postgres::Status;
 use latchkey_store::StoreResult;
 use latchkey_store_operations::Engine;
 
@@ -87,6 +88,10 @@ impl Postgres {
     /// Closes all connections. Later operations fail with [`latchkey_store::StoreError::Unavailable`].
     pub fn close(&self) {
         self.pool.close();
+    }
+
+    pub(crate) fn pool_status(&self) -> Status {
+        self.pool.status()
     }
 
     pub(crate) async fn connection(&self) -> Fallible<Connection> {

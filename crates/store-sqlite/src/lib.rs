@@ -8,6 +8,7 @@ mod errors;
 mod executor;
 mod file_watch;
 mod inspection;
+mod metrics;
 mod migrations;
 mod open;
 mod own;

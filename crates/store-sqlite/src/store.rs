@@ -73,8 +73,8 @@ pub type SqliteStore = Engine<Sqlite>;
 pub struct Sqlite {
     // This field is dropped first, because the writer's last checkpoint needs all readers closed.
     readers: Readers,
-    writer: Writer,
-    files: Arc<FileWatch>,
+    pub(crate) writer: Writer,
+    pub(crate) files: Arc<FileWatch>,
     _patrol: PeriodicCheck,
     /// True while the writer has a queued request to add profiles to the search index.
     is_catching_up: Arc<AtomicBool>,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use latchkey_metrics::Histogram;
 use latchkey_store::{StoreError, StoreResult};
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
@@ -13,6 +14,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::backup::LogAtClose;
 use crate::errors::{EngineFault, Fallible, driver, unavailable};
 use crate::file_watch::FileWatch;
+use crate::metrics::BATCH_BOUNDS;
 use crate::open;
 use crate::point_reads::HeldSnapshots;
 use crate::statements::execute;
@@ -24,6 +26,7 @@ const QUEUE: usize = 1_024;
 pub(crate) struct Writer {
     queue: Option<mpsc::Sender<Box<dyn Job>>>,
     thread: Option<JoinHandle<()>>,
+    batches: Arc<Histogram>,
 }
 
 impl Writer {
@@ -36,13 +39,20 @@ impl Writer {
         at_close: LogAtClose,
     ) -> std::io::Result<Self> {
         let (queue, waiting) = mpsc::channel(QUEUE);
+        let batches = Arc::new(Histogram::of_numbers(BATCH_BOUNDS));
+        let recorded = Arc::clone(&batches);
         let thread = std::thread::Builder::new().name("sqlite-writer".to_owned()).spawn(move || {
-            serve(&conn, waiting, batch.max(1), &snapshots, &files);
+            serve(&conn, waiting, batch.max(1), &snapshots, (&files, &recorded));
             if at_close == LogAtClose::Folded {
                 finish(&conn, &files);
             }
         })?;
-        Ok(Self { queue: Some(queue), thread: Some(thread) })
+        Ok(Self { queue: Some(queue), thread: Some(thread), batches })
+    }
+
+    /// Returns the numbers of operations per commit.
+    pub(crate) fn batches(&self) -> &Histogram {
+        &self.batches
     }
 
     /// Executes an operation atomically and returns once it is durable. The operation is executed even if the caller
@@ -131,7 +141,7 @@ fn serve(
     mut waiting: mpsc::Receiver<Box<dyn Job>>,
     batch: usize,
     snapshots: &HeldSnapshots,
-    files: &FileWatch,
+    (files, batches): (&FileWatch, &Histogram),
 ) {
     while let Some(first) = waiting.blocking_recv() {
         if files.is_lost() {
@@ -140,7 +150,10 @@ fn serve(
         }
         let mut jobs = Vec::with_capacity(batch.min(waiting.len() + 1));
         let lost = match run_batch(conn, first, &mut waiting, batch, &mut jobs, snapshots) {
-            Ok(()) if files.check() => None,
+            Ok(()) if files.check() => {
+                batches.record(jobs.len() as u64);
+                None
+            }
             // The commit went into a file that is no longer at its path.
             Ok(()) => Some(EngineFault::NotInPlace.to_string()),
             Err(why) => {

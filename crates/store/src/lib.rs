@@ -112,8 +112,9 @@ pub use undo::{UndoLink, UndoLinks, UndoOutcome, UndoWrites, UseUndoLink};
 
 use async_trait::async_trait;
 use latchkey_domain::time::Timestamp;
+use latchkey_metrics::Collect;
 
-/// A storage engine: the implementation of every trait of the storage contract.
+/// A storage engine: the implementation of every trait of the storage contract, and its metrics.
 #[async_trait]
 pub trait Store:
     Accounts
@@ -142,6 +143,7 @@ pub trait Store:
     + SigningKeys
     + StatisticsStore
     + UndoLinks
+    + Collect
     + Send
     + Sync
     + 'static

@@ -27,6 +27,11 @@ pub(crate) const PAGES: &[&Page] = &[
     &system::PAGE,
 ];
 
+/// Lists the paths of all pages.
+pub(crate) fn paths() -> impl Iterator<Item = &'static str> {
+    PAGES.iter().map(|page| page.path)
+}
+
 /// True if there is a page at this path.
 pub(crate) fn has(path: &str) -> bool {
     PAGES.iter().any(|page| page.path == path)

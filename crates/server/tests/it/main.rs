@@ -74,6 +74,8 @@ mod links;
 mod locales;
 mod mail_retry;
 mod mails;
+mod metrics;
+mod metrics_calls;
 mod named_sessions;
 mod new_device;
 mod new_device_ways;

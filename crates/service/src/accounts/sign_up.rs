@@ -17,6 +17,7 @@ use super::Accounts;
 use crate::error::{Error, Result};
 use crate::mailbox::redirect_target::Need;
 pub use crate::mailbox::redirect_target::RedirectInput;
+use crate::metrics::EntranceOutcome;
 use crate::refusal::{BUSY, EMAIL_EXISTS, SIGNUP_DISABLED};
 use crate::sessions::{Entrance, SignInClient};
 use crate::settings::{EmailMethod, SettingsInForce};
@@ -48,6 +49,14 @@ impl Accounts {
     /// Creates an account. While verification is required, the response does not reveal whether the address already has
     /// one.
     pub async fn sign_up(&self, sign_up: SignUp) -> Result<SignedUp> {
+        let outcome = |signed_up: &SignedUp| match signed_up {
+            SignedUp::Entered(entrance) => EntranceOutcome::of(entrance),
+            SignedUp::VerificationRequired => EntranceOutcome::Pending,
+        };
+        self.kernel.metrics.sign_up(outcome, self.create(sign_up).await)
+    }
+
+    async fn create(&self, sign_up: SignUp) -> Result<SignedUp> {
         let settings = self.kernel.settings();
         if settings.values.disable_sign_up {
             return Err(Error::Refused(&SIGNUP_DISABLED));

@@ -10,14 +10,17 @@ use argon2::{Algorithm, Block, Params, Version};
 use latchkey_argon2id::{Kernel, OUTPUT_LEN};
 use latchkey_domain::password::{Password, PasswordHash};
 use latchkey_domain::sign_in::{Compared, Fit};
+use latchkey_metrics::Stopwatch;
 use subtle::ConstantTimeEq;
 use tokio::sync::oneshot;
 
 use crate::entropy::Entropy;
 use crate::error::{Error, Result};
 use crate::refusal::BUSY;
+use metrics::{HashMetrics, WorkClass};
 use refusals::Refusals;
 
+pub(crate) mod metrics;
 mod refusals;
 
 /// Length of the salt in bytes.
@@ -52,6 +55,7 @@ pub struct PasswordCheck {
 pub struct PasswordHasher {
     queue: SyncSender<Job>,
     refusals: Refusals,
+    metrics: Arc<HashMetrics>,
     params: Params,
     entropy: Arc<dyn Entropy>,
     /// The hash that a password is compared with if an account has none. The comparison costs the same and never
@@ -88,13 +92,20 @@ impl PasswordHasher {
         let (queue, jobs) = sync_channel(config.queue.max(1));
         let jobs = Arc::new(Mutex::new(jobs));
         let kernel = choose_kernel();
+        let metrics = Arc::<HashMetrics>::default();
         for number in 0..config.threads.get() {
-            let jobs = Arc::clone(&jobs);
+            let (jobs, metrics) = (Arc::clone(&jobs), Arc::clone(&metrics));
             let arena = Arena::new(kernel, params.block_count());
-            std::thread::Builder::new().name(format!("hash-{number}")).spawn(move || work(&jobs, arena))?;
+            std::thread::Builder::new()
+                .name(format!("hash-{number}"))
+                .spawn(move || work(&jobs, arena, &metrics))?;
         }
         let dummy = phc_string(&params, &[0; SALT_LEN], &[0; OUTPUT_LEN]).ok_or(HashingError::Parameters)?;
-        Ok(Self { queue, refusals: Refusals::new(), params, entropy, dummy })
+        Ok(Self { queue, refusals: Refusals::new(), metrics, params, entropy, dummy })
+    }
+
+    pub(crate) fn metrics(&self) -> &HashMetrics {
+        &self.metrics
     }
 
     /// Hashes a new password with a random salt.
@@ -164,10 +175,12 @@ impl PasswordHasher {
     async fn run(&self, password: Password, salt: Vec<u8>, params: Params) -> Result<PasswordHash> {
         let (answer, answered) = oneshot::channel();
         let rest = rest(&params, &self.params);
+        self.metrics.enqueue();
         match self.queue.try_send(Job { password, salt, params, rest, answer }) {
             Ok(()) => {}
             Err(TrySendError::Full(job)) => {
                 drop(job); // the password is not needed for a refusal
+                self.metrics.refuse();
                 self.refusals.wait().await;
                 return Err(Error::Refused(&BUSY));
             }
@@ -231,16 +244,19 @@ fn choose_kernel() -> Kernel {
     kernel
 }
 
-fn work(jobs: &Mutex<Receiver<Job>>, mut arena: Arena) {
+fn work(jobs: &Mutex<Receiver<Job>>, mut arena: Arena, metrics: &HashMetrics) {
     // If the system refuses, hashing runs at the normal priority.
     let _ = rustix::process::setpriority_process(None, NICENESS);
     loop {
         let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(job) = job else { return };
+        metrics.dequeue();
         if job.answer.is_closed() {
             continue; // the client disconnected while the job was queued
         }
+        let watch = Stopwatch::start();
         let hash = arena.compute(&job);
+        metrics.record(WorkClass::Own, watch.elapsed());
         let _ = job.answer.send(hash);
     }
 }

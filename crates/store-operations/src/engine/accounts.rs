@@ -22,6 +22,7 @@ use crate::operations::{delete_account, sign_up};
 use crate::tables::users::{self, Pending};
 use crate::tables::{audit_events, known_clients, sessions, sign_up_attempts, undo_tokens};
 
+#[crate::measured]
 #[async_trait]
 impl<E: Executor> Accounts for Engine<E> {
     async fn begin_sign_up(

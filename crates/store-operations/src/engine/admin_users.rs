@@ -25,6 +25,7 @@ use crate::tables::{
     audit_events, codes, link_tokens, outbox, profiles, sessions, sign_up_attempts, undo_tokens, users,
 };
 
+#[crate::measured]
 #[async_trait]
 impl<E: Executor> AdminUsers for Engine<E> {
     /// Lists a page of users. The page and the total number of users come from one snapshot.

@@ -10,7 +10,7 @@ use latchkey_domain::time::Timestamp;
 use latchkey_store::{ANONYMOUS_FAILURE_RETENTION, ListOwnEvents, PURGE_BATCH, StoreResult};
 
 use crate::bulk::{Table, columns};
-use crate::form::{Cells, Script, Slot, Value, object_text, statements, stored_id, values};
+use crate::form::{Cells, Script, Slot, Statement, Value, object_text, statements, stored_id, values};
 
 /// Names of the ten columns of an event, in the order of [`event_values`] and `read_event`.
 macro_rules! event_columns {
@@ -115,6 +115,17 @@ pub(crate) fn event_values(event: AuditEvent) -> StoreResult<Vec<Value>> {
         object_text(&event.details)?,
         event.actor.operator(),
     ])
+}
+
+/// Returns the kind of the event that a statement inserts; `None` if it inserts none.
+pub(crate) fn kind_written(statement: &Statement) -> Option<AuditKind> {
+    let Statement::Change(sql, values) = statement else { return None };
+    match values.get(2) {
+        Some(Value::Text(Some(kind))) if sql.postgres().starts_with("INSERT INTO audit_events ") => {
+            AuditKind::parse(kind)
+        }
+        _ => None,
+    }
 }
 
 pub(crate) fn record(script: &mut Script, event: AuditEvent) -> StoreResult<()> {
