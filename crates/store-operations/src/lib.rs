@@ -16,4 +16,4 @@ pub mod form;
 mod operations;
 pub mod tables;
 
-pub use engine::{Engine, Own, seeding};
+pub use engine::{Engine, NameQuery, Own, seeding};

@@ -29,6 +29,7 @@ mod passkeys;
 mod profiles;
 mod retention;
 mod search_feed;
+mod session_list;
 mod sessions;
 mod settings;
 mod signing_keys;
@@ -96,6 +97,9 @@ pub use retention::{
     FEED_RETENTION, FLOW_RETENTION, MAIL_RETENTION, PURGE_BATCH, RETENTION_AFTER_END, STATISTICS_RETENTION,
 };
 pub use search_feed::{FeedPosition, FeedRead, SearchChange, SearchEntry, SearchFeed};
+pub use session_list::{
+    ListLiveSessions, ListedSession, SessionFilter, SessionKey, SessionList, SessionPage, SessionPosition,
+};
 pub use sessions::{
     BeginPasswordChange, BegunSignIn, ChangePassword, EndedSession, FailedSignIn, LiveSession, OwnProfile,
     PasswordChange, PasswordSet, PresentedRefreshToken, RefreshOutcome, RefreshSession, Sessions,
@@ -131,6 +135,7 @@ pub trait Store:
     + Passkeys
     + Profiles
     + SearchFeed
+    + SessionList
     + Sessions
     + Settings
     + SigningKeys
