@@ -93,6 +93,12 @@ export type components = {
             banned: boolean;
             /**
              * Format: date-time
+             * @description When the user last completed a sign-in, in UTC; absent if never.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            lastSignInAt?: string;
+            /**
+             * Format: date-time
              * @description When the account is deleted for good, in UTC.
              * @example 2026-03-01T12:00:00.000Z
              */

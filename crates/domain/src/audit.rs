@@ -80,6 +80,8 @@ words! {
         LimitsLifted = "limits_lifted",
         /// An operator opened the page of a user; at most one event per hour, operator and user.
         UserRead = "user_read",
+        /// An operator exported the list of users as CSV.
+        UsersExported = "users_exported",
         /// Settings or the configuration of an identity provider were changed.
         SettingsChanged = "settings_changed",
         /// A new key that signs access tokens replaced the current one.

@@ -19,6 +19,7 @@ mod passkey_options;
 mod providers;
 mod rejection;
 mod router;
+mod sessions;
 mod settings;
 mod sign_in;
 mod sign_out;
@@ -29,6 +30,7 @@ mod stop;
 mod submission;
 mod system;
 mod user;
+mod users;
 mod visit;
 
 pub(crate) use list::paths;

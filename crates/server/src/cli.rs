@@ -19,7 +19,7 @@ pub use copy_args::{CopyArgs, CopyDestination, CopySource};
 pub use operators::OperatorCommand;
 pub use providers::{AddProvider, OAuthCommand};
 pub use settings_args::{Override, OverrideForm};
-pub use users::{UserRef, UserRefForm};
+pub use users::{UserListArgs, UserRef, UserRefForm};
 
 /// Arguments of the binary `latchkey`.
 #[derive(Debug, Parser)]
@@ -157,17 +157,7 @@ pub enum UserCommand {
         no_profile: bool,
     },
     /// List accounts, newest first.
-    List {
-        /// List only accounts whose email address or name contains this text.
-        #[arg(long, value_name = "TEXT")]
-        search: Option<String>,
-        /// Number of accounts to list, 1 to 1000.
-        #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1000))]
-        limit: u32,
-        /// Number of accounts to skip.
-        #[arg(long, default_value_t = 0)]
-        offset: u32,
-    },
+    List(UserListArgs),
     /// Show an account: its state in one sentence, its second factors and its sessions.
     Show {
         /// Email address or id of the account.

@@ -22,6 +22,7 @@ mod profiles;
 mod restores;
 mod sealed_values;
 mod search_feed;
+mod session_list;
 mod sessions;
 mod settings;
 mod signing_keys;
@@ -67,11 +68,25 @@ impl<E> Deref for Engine<E> {
     }
 }
 
+/// Search for names, as an engine's statements take it.
+#[derive(Default)]
+pub struct NameQuery {
+    /// Query for the engine's index, which yields candidates; empty for no search.
+    pub candidates: String,
+    /// The longest word that a match has, which is looked for first.
+    pub longest: String,
+    /// List of the other words that a match has.
+    pub others: String,
+}
+
 /// Operations that have no common implementation: each engine implements search, readiness check and purge itself.
 #[async_trait]
 pub trait Own: Executor + SearchFeed + Collect {
     /// Implements [`latchkey_store::Profiles::search_profiles`].
     async fn search_profiles(&self, query: &SearchQuery, page: Page) -> StoreResult<ProfileHits>;
+
+    /// Writes the query of a search for names in the words of the engine, for the list of users.
+    fn name_query(query: &SearchQuery, longest: String, others: Vec<String>) -> NameQuery;
 
     /// Implements [`Store::check`].
     async fn check(&self) -> StoreResult<()>;

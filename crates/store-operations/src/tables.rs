@@ -44,7 +44,10 @@ use purges::{PurgedRows, expired, rows};
 use crate::bulk::{Table, columns};
 use crate::form::Sql;
 use audit_events::filters as audit_filters;
-use sessions::{console as session_console, ends as session_ends, pages as session_pages};
+use sessions::{
+    console as session_console, ends as session_ends, list as session_list, pages as session_pages,
+};
+use users::list::statements as user_list;
 
 macro_rules! lists {
     ($($table:ident)*) => {
@@ -57,8 +60,8 @@ pub fn all_statements() -> impl Iterator<Item = (&'static str, &'static str, &'s
     let lists = lists!(
         audit_events audit_filters challenges codes email_changes identities kept_keys known_clients limit_buckets limit_failures link_tokens
         oauth_codes oauth_flows oauth_providers operators outbox page_codes passkeys profiles recovery_codes sealed seen_devices
-        session_console session_ends session_pages sessions
-        settings sign_up_attempts signing_keys statistics totp_factors undo_tokens used_ceremonies used_tokens users
+        session_console session_ends session_list session_pages sessions
+        settings sign_up_attempts signing_keys statistics totp_factors undo_tokens used_ceremonies used_tokens user_list users
     );
     lists.into_iter().flat_map(|(table, all)| all.iter().map(move |&(name, sql)| (table, name, sql)))
 }

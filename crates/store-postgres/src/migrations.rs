@@ -184,7 +184,7 @@ async fn apply_missing(client: &Link, migrations: &[Migration]) -> Fallible<()> 
     client.batch_execute(LOCK).await?;
     for migration in look_at_ours(client, migrations).await? {
         tracing::info!(migration = migration.name, "migrating the database");
-        client.batch_execute(migration.sql).await?;
+        client.batch_execute(&migration.postgres()).await?;
         let values: [(&(dyn ToSql + Sync), Type); 3] = [
             (&migration.version, Type::INT8),
             (&migration.name, Type::TEXT),

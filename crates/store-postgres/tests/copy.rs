@@ -24,9 +24,10 @@ const ROWS: i64 = 7;
 /// Rows per batch; a table takes several batches.
 const BATCH: u32 = 3;
 
-/// Data that is not copied but rebuilt: migration bookkeeping, the search index and the search feed.
+/// Data that is not copied but rebuilt: migration bookkeeping, the search index, the search feed and
+/// the numbers of users.
 fn is_of_one_engine(table: &str, column: &str) -> bool {
-    ["schema_migrations", "search_feed", "search_feed_state"].contains(&table)
+    ["schema_migrations", "search_feed", "search_feed_state", "user_counts"].contains(&table)
         || table.starts_with("profile_search")
         || (table == "profiles" && ["search_id", "trigrams"].contains(&column))
 }

@@ -94,6 +94,7 @@ mod signing_keys;
 mod table;
 mod undo;
 mod user_changes;
+mod user_list;
 mod users;
 
 use fixtures::World;
@@ -786,6 +787,12 @@ table::table! { $
         an_empty_list_deletes_no_user,
         an_admin_ends_all_sessions,
         an_admin_deletes_a_profile_once,
+    }
+    user_list {
+        filters_and_orders_agree_with_a_model,
+        pages_of_every_order_follow_one_another_both_ways,
+        the_last_sign_in_is_that_of_the_audit_log,
+        numbers_stay_right_after_a_purge,
     }
     user_changes {
         a_new_address_is_unverified,

@@ -31,6 +31,7 @@ mod restores;
 mod retention;
 mod sealed_values;
 mod search_feed;
+mod session_list;
 mod sessions;
 mod settings;
 mod signing_keys;
@@ -100,6 +101,9 @@ pub use retention::{
 };
 pub use sealed_values::{BeginSecretRotation, Resealed, SealedColumn, SealedRow, SealedValue, SealedValues};
 pub use search_feed::{FeedPosition, FeedRead, SearchChange, SearchEntry, SearchFeed};
+pub use session_list::{
+    ListLiveSessions, ListedSession, SessionFilter, SessionKey, SessionList, SessionPage, SessionPosition,
+};
 pub use sessions::{
     BeginPasswordChange, BegunSignIn, ChangePassword, EndedSession, FailedSignIn, LiveSession, OwnProfile,
     PasswordChange, PasswordSet, PresentedRefreshToken, RefreshOutcome, RefreshSession, Sessions,
@@ -138,6 +142,7 @@ pub trait Store:
     + Restores
     + SealedValues
     + SearchFeed
+    + SessionList
     + Sessions
     + Settings
     + SigningKeys

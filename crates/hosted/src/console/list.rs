@@ -2,8 +2,8 @@
 
 use super::page::Page;
 use super::{
-    activate, audit, confirm, operators, overview, passkey_options, providers, settings, sign_in, sign_out,
-    signing, system, user,
+    activate, audit, confirm, operators, overview, passkey_options, providers, sessions, settings, sign_in,
+    sign_out, signing, system, user, users,
 };
 
 pub(crate) const PAGES: &[&Page] = &[
@@ -19,7 +19,13 @@ pub(crate) const PAGES: &[&Page] = &[
     &operators::revoke::PAGE,
     &signing::PAGE,
     &signing::rotate::PAGE,
+    &users::PAGE,
+    &users::bulk::PAGE,
+    &users::bulk::DONE,
+    &users::csv::PAGE,
+    &users::new::PAGE,
     &user::PAGE,
+    &sessions::PAGE,
     &providers::PAGE,
     &settings::PAGE,
     &settings::change::PAGE,

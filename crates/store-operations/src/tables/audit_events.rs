@@ -11,6 +11,7 @@ use latchkey_store::{ANONYMOUS_FAILURE_RETENTION, ListOwnEvents, PURGE_BATCH, St
 
 use crate::bulk::{Table, columns};
 use crate::form::{Cells, Script, Slot, Statement, Value, object_text, statements, stored_id, values};
+use crate::tables::users;
 
 /// Names of the ten columns of an event, in the order of [`event_values`] and `read_event`.
 macro_rules! event_columns {
@@ -128,7 +129,11 @@ pub(crate) fn kind_written(statement: &Statement) -> Option<AuditKind> {
     }
 }
 
+/// Writes an event. That of a completed sign-in also sets the time of its user's last one.
 pub(crate) fn record(script: &mut Script, event: AuditEvent) -> StoreResult<()> {
+    if let (AuditKind::SignedIn, Some(user_id)) = (event.kind, event.user_id) {
+        users::note_sign_in(script, user_id, None, event.at);
+    }
     script.change(&RECORD_EVENT, event_values(event)?);
     Ok(())
 }
@@ -141,6 +146,9 @@ pub(crate) fn record_if_opened(
     session_id: SessionId,
 ) -> StoreResult<()> {
     let event = AuditEvent { user_id: Some(user_id), session_id: Some(session_id), ..event };
+    if event.kind == AuditKind::SignedIn {
+        users::note_sign_in(script, user_id, Some(session_id), event.at);
+    }
     script.change(&RECORD_EVENT_IF_OPENED, event_values(event)?);
     Ok(())
 }
