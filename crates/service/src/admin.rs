@@ -10,8 +10,10 @@ use crate::passwords::Passwords;
 use crate::service::LimitsConfig;
 use crate::shared::Shared;
 
+mod account_acts;
 mod audit;
 mod limits;
+mod mails;
 mod settings;
 mod sign_in_state;
 mod statistics;
@@ -20,6 +22,7 @@ mod users;
 
 pub use audit::SignIns;
 pub use latchkey_store::{EventPage, UserPage, UserPosition};
+pub use mails::HelpMail;
 pub use settings::PublicSettings;
 pub use sign_in_state::SignInState;
 pub use statistics::Statistics;
