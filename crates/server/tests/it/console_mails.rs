@@ -1,7 +1,6 @@
 //! `/console/mails`: what became of mails, and another try for dead ones.
 
 use latchkey_domain::operator::Role;
-use latchkey_testkit::browser::link;
 use latchkey_testkit::{PASSWORD, TestApp, both_stores, json};
 
 use crate::audit::last;
@@ -80,7 +79,8 @@ both_stores! {
         loop {
             let ids = page.hosted(200).split("scope=\"row\" id=\"n-").skip(1);
             rows.extend(ids.map(|rest| rest[..36].to_owned()));
-            let Some(next) = link(&page, "after=") else { break };
+            let next = page.text().split("rel=\"next\" href=\"").nth(1).map(|rest| rest.split('"').next().unwrap());
+            let Some(next) = next.map(|href| href.replace("&amp;", "&")) else { break };
             page = viewer.browser.get(&next).await;
         }
 
