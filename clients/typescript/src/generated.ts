@@ -747,7 +747,7 @@ export type components = {
              * @description The code, for programs. Stable.
              * @enum {string}
              */
-            error: "VALIDATION_ERROR" | "MISSING_QUERY" | "WEAK_PASSWORD" | "REDIRECT_NOT_ALLOWED" | "INVALID_CODE" | "INVALID_OAUTH_CODE" | "UNSUPPORTED_PROVIDER" | "PROVIDER_NOT_CONFIGURED" | "EMAIL_PROVIDER_NOT_CONFIGURED" | "INVALID_CREDENTIALS" | "AUTH_UNAUTHORIZED" | "INVALID_CHALLENGE" | "INVALID_SECOND_FACTOR" | "INVALID_PASSKEY" | "UNKNOWN_PASSKEY" | "ADMIN_UNAUTHORIZED" | "INVALID_ID_TOKEN" | "EMAIL_NOT_VERIFIED" | "INVALID_CSRF_TOKEN" | "REAUTHENTICATION_REQUIRED" | "SECOND_FACTOR_REQUIRED" | "FEATURE_DISABLED" | "SIGNUP_DISABLED" | "USER_BANNED" | "OPERATOR_PROTECTED" | "FORBIDDEN" | "PROFILE_NOT_FOUND" | "USER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "TOO_MANY_FACTORS" | "LAST_SECOND_FACTOR" | "PASSKEY_EXISTS" | "EMAIL_EXISTS" | "USERNAME_TAKEN" | "SETTING_PINNED" | "LAST_OWNER" | "PROVIDER_EXISTS" | "LAST_SIGN_IN_METHOD" | "IDENTITY_TAKEN" | "MAIL_NOT_RETRIED" | "PRECONDITION_FAILED" | "PAYLOAD_TOO_LARGE" | "URI_TOO_LONG" | "UNSUPPORTED_MEDIA_TYPE" | "TOO_MANY_REQUESTS" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "SERVICE_BUSY" | "STORAGE_UNAVAILABLE";
+            error: "VALIDATION_ERROR" | "MISSING_QUERY" | "WEAK_PASSWORD" | "REDIRECT_NOT_ALLOWED" | "INVALID_CODE" | "INVALID_OAUTH_CODE" | "UNSUPPORTED_PROVIDER" | "PROVIDER_NOT_CONFIGURED" | "EMAIL_PROVIDER_NOT_CONFIGURED" | "INVALID_CREDENTIALS" | "AUTH_UNAUTHORIZED" | "INVALID_CHALLENGE" | "INVALID_SECOND_FACTOR" | "INVALID_PASSKEY" | "UNKNOWN_PASSKEY" | "ADMIN_UNAUTHORIZED" | "INVALID_ID_TOKEN" | "EMAIL_NOT_VERIFIED" | "INVALID_CSRF_TOKEN" | "REAUTHENTICATION_REQUIRED" | "SECOND_FACTOR_REQUIRED" | "FEATURE_DISABLED" | "SIGNUP_DISABLED" | "USER_BANNED" | "OPERATOR_PROTECTED" | "FORBIDDEN" | "PROFILE_NOT_FOUND" | "USER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "TOO_MANY_FACTORS" | "LAST_SECOND_FACTOR" | "PASSKEY_EXISTS" | "EMAIL_EXISTS" | "USERNAME_TAKEN" | "SETTING_PINNED" | "LAST_OWNER" | "PROVIDER_EXISTS" | "LAST_SIGN_IN_METHOD" | "IDENTITY_TAKEN" | "MAIL_NOT_RETRIED" | "MAIL_NOT_SENT" | "PRECONDITION_FAILED" | "PAYLOAD_TOO_LARGE" | "URI_TOO_LONG" | "UNSUPPORTED_MEDIA_TYPE" | "TOO_MANY_REQUESTS" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "SERVICE_BUSY" | "STORAGE_UNAVAILABLE";
             /** @description What went wrong, for people. May change. */
             message: string;
             /** @description The HTTP status of the answer. */
@@ -1912,6 +1912,15 @@ export type components = {
              */
             locale?: string | null;
         };
+        /** @description Request of an admin to have a mail with a code or link sent to a user. */
+        SendUserMailRequest: {
+            /**
+             * Format: uri
+             * @description Where the browser goes after the mailed link; must be on the list of allowed redirect URLs. Required where the method is `link` and no default redirect URL is set.
+             * @example https://app.example.org/welcome
+             */
+            redirectTo?: string | null;
+        };
         /** @description A response that opens or refreshes a session, with its tokens. */
         Session: {
             user: components["schemas"]["User"];
@@ -1974,6 +1983,15 @@ export type components = {
         SetTwoStepRequest: {
             /** @description True to turn two-step sign-in on, false to turn it off. */
             enabled: boolean;
+        };
+        /** @description Request of an admin to set a password. */
+        SetUserPasswordRequest: {
+            /**
+             * Format: password
+             * @description The new password. `passwordMinLength` and the `require…` settings may ask for more; common passwords and those that contain the address are refused.
+             * @example correct horse battery
+             */
+            newPassword: string;
         };
         /** @description A reason why a user cannot sign in, or not as usual. */
         SignInObstacle: {

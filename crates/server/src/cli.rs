@@ -11,7 +11,7 @@ mod users;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
-use latchkey_domain::ids::MailId;
+use latchkey_domain::ids::{MailId, SessionId};
 
 pub use audit::AuditArgs;
 pub use backup::{BackupArgs, RestoreArgs};
@@ -176,6 +176,39 @@ pub enum UserCommand {
         #[arg(long)]
         lift: bool,
     },
+    /// List the mails to an account of the last 30 days, with their fate and without their content.
+    Mails {
+        /// Email address or id of the account.
+        user: UserRef,
+    },
+    /// Mail a code or link by which the owner of an account verifies the address.
+    SendVerification(SendMailArgs),
+    /// Mail a code or link by which the owner of an account sets a new password.
+    SendReset(SendMailArgs),
+    /// End all sessions of an account, or one.
+    EndSessions {
+        /// Email address or id of the account.
+        user: UserRef,
+        /// Id of the one session to end, as `user show` lists it.
+        #[arg(long, value_name = "ID")]
+        session: Option<SessionId>,
+    },
+    /// Set the password of an account, end its sessions and mail the owner. The password is the first line of standard
+    /// input; at a terminal it is asked for twice and not shown.
+    SetPassword {
+        /// Email address or id of the account.
+        user: UserRef,
+    },
+    /// Unlink the identities of a provider from an account. The last way to sign in is refused.
+    Unlink {
+        /// Email address or id of the account.
+        user: UserRef,
+        /// Key of the provider, such as google.
+        provider: String,
+        /// Subject of the one identity to unlink, if the account has several of the provider.
+        #[arg(long)]
+        subject: Option<String>,
+    },
     /// Manage the second factors of an account.
     #[command(subcommand)]
     Factors(FactorsCommand),
@@ -197,6 +230,16 @@ pub enum UserCommand {
         #[arg(long)]
         yes: bool,
     },
+}
+
+/// Arguments of the commands that have a mail sent.
+#[derive(Debug, Args)]
+pub struct SendMailArgs {
+    /// Email address or id of the account.
+    pub user: UserRef,
+    /// Page to which a mailed link leads; the default redirect URL if it is left out.
+    #[arg(long, value_name = "URL")]
+    pub redirect_to: Option<String>,
 }
 
 /// Subcommands of `latchkey user factors`.

@@ -39,7 +39,10 @@ mod statistics;
 mod undo;
 
 pub use accounts::{Accounts, BeginSignUp, CreateOutcome, NewAccount, PendingSignUp, SignUpOutcome};
-pub use admin_users::{AdminUsers, ListUsers, UpdateUser, UpdateUserOutcome, UserPage, UserPosition};
+pub use admin_users::{
+    AccountAct, AdminUsers, ClearedProfile, ListUsers, ReplacePassword, UpdateUser, UpdateUserOutcome,
+    UserPage, UserPosition,
+};
 pub use audit::{Audit, EVENTS_INSPECTED, EventPage, ListEvents, ListOwnEvents};
 pub use challenges::{
     AnswerChallenge, AnswerMails, Answered, BeginReauthentication, BeginResetChallenge, ChallengeTerms,
@@ -53,7 +56,7 @@ pub use email_changes::{
 pub use email_codes::{
     BeginReset, Browser, CodeAttempt, CodeLane, Consent, EmailCodes, ExchangeOutcome, LinkState, LinkStatus,
     NewCode, NewEmailCode, NewToken, OpenLink, OpenedLink, RequestEmailCode, ResetOutcome, ResetPassword,
-    ResetSubject, TokenAttempt, VerifyOutcome,
+    ResetSubject, SendEmailCode, SentEmailCode, TokenAttempt, VerifyOutcome,
 };
 pub use email_sign_in::{
     EmailSignIn, EmailSignIns, NewSignInLink, Newcomer, PresentedLink, RequestSignInMail, SignInLink,
@@ -67,7 +70,7 @@ pub use factors::{
 };
 pub use identities::{
     Identities, IdentityEvents, IdentityOutcome, LinkIdentity, LinkOutcome, LinkedIdentity,
-    SignInWithIdentity, UnlinkIdentity, UnlinkOutcome, UsedToken,
+    SignInWithIdentity, UnlinkIdentity, UnlinkOutcome, Unlinker, UsedToken,
 };
 pub use limits::{LimitedResult, Limits};
 pub use links::StoredLink;

@@ -127,5 +127,6 @@ fn list(mut sessions: Vec<Session>) {
         let steps = if session.level == Level::Two { 2 } else { 1 };
         let (by, device) = (session.methods.to_claim().join(" "), session.client.device());
         println!("{opened:<22}{seen:<22}{steps:<7}{by:<14}{device:<26}{}", session.client.address);
+        println!("    {}", session.id);
     }
 }

@@ -39,9 +39,9 @@ fn counting(passwords: &PasswordHasher) -> (PasswordHasher, Arc<AtomicUsize>) {
             let _ = job.answer.send(hash);
         }
     });
-    let refusals = Refusals::new();
+    let (refusals, metrics) = (Refusals::new(), Arc::default());
     let (params, entropy) = (passwords.params.clone(), Arc::clone(&passwords.entropy));
-    (PasswordHasher { queue, refusals, params, entropy, dummy: passwords.dummy.clone() }, hashes)
+    (PasswordHasher { queue, refusals, metrics, params, entropy, dummy: passwords.dummy.clone() }, hashes)
 }
 
 #[tokio::test]
