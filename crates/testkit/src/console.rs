@@ -4,7 +4,7 @@ use aws_lc_rs::hmac;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ipnet::IpNet;
-use latchkey_service::secrets::ServerSecret;
+use latchkey_service::secrets::{KeyUse, ServerSecret};
 use url::Url;
 
 use crate::builder::TestAppBuilder;
@@ -66,7 +66,7 @@ impl TestAppBuilder {
 #[must_use]
 pub fn form_token(browser_secret: &str, path: &str, session_id: &str) -> String {
     let secret = ServerSecret::new(SECRET.to_vec()).unwrap();
-    let key = secret.hmac_key("pages/form-tokens").unwrap();
+    let key = secret.hmac_key(KeyUse::PageForms).unwrap();
     let message = format!("{browser_secret}{path}\n{session_id}");
     URL_SAFE_NO_PAD.encode(hmac::sign(&key, message.as_bytes()))
 }

@@ -3,7 +3,7 @@
 use latchkey_domain::audit::{AuditEvent, AuditKind};
 use latchkey_domain::client::Client;
 use latchkey_domain::email::Email;
-use latchkey_domain::ids::{ProfileId, SessionId, UserId};
+use latchkey_domain::ids::{ProfileId, UserId};
 use latchkey_domain::locale::Locale;
 use latchkey_domain::operator::Party;
 use latchkey_domain::password::Password;
@@ -12,13 +12,13 @@ use latchkey_domain::session::Session;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::{AppMetadata, User};
 use latchkey_store::{
-    CreateOutcome, EndedSession, ListUsers, ListedMail, NewAccount, UpdateUser, UpdateUserOutcome, UserPage,
+    CreateOutcome, ListUsers, ListedMail, NewAccount, UpdateUser, UpdateUserOutcome, UserPage,
 };
 use serde_json::Value;
 
 use super::Admin;
 use crate::error::{Error, Result};
-use crate::refusal::{EMAIL_EXISTS, PROFILE_NOT_FOUND, SESSION_NOT_FOUND, USER_NOT_FOUND};
+use crate::refusal::{EMAIL_EXISTS, PROFILE_NOT_FOUND, USER_NOT_FOUND};
 
 /// A user that an admin creates.
 pub struct NewUser {
