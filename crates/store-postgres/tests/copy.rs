@@ -101,7 +101,7 @@ fn value(table: &str, column: &Column, number: i64) -> Value {
         ("oauth_providers", "kind", _) => Value::Text("built_in".to_owned()),
         ("link_tokens", "kind", _) => Value::Text("link".to_owned()),
         ("signing_keys", "verify_until", _) if number == 1 => Value::Null, // one key signs
-        (_, _, Kind::Id) | (_, "key" | "aaguid", Kind::Bytes) => blob(16),
+        (_, _, Kind::Id) | (_, "key" | "account_key" | "aaguid", Kind::Bytes) => blob(16),
         (_, _, Kind::Bytes) => blob(32),
         (_, _, Kind::Int) => Value::Integer(number),
         (_, _, Kind::Flag) => Value::Integer(number % 2),
