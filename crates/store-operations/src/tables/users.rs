@@ -134,7 +134,7 @@ statements! {
     /// Stores the time of a completed sign-in: if the session exists, or without a condition.
     NOTE_SIGN_IN: change note_sign_in(id: UserId, session: Option<SessionId>, at: Timestamp) = "
     UPDATE users SET last_sign_in_at = greatest(coalesce(last_sign_in_at, $3), $3)
-    WHERE id = $1 AND ($2 IS NULL OR EXISTS (SELECT 1 FROM sessions WHERE id = $2))";
+    WHERE id = $1 AND (EXISTS (SELECT 1 FROM sessions WHERE id = $2) OR $2 IS NULL)";
     FORGET_DEVICE_MAIL: change forget_device_mail(id: UserId) = "UPDATE users SET device_mail_at = NULL WHERE id = $1";
     /// Saves a password. `proven` states whether it is known to come from the mailbox's owner.
     SAVE_PASSWORD: change save_password(id: UserId, password: &PasswordHash, proven: bool, now: Timestamp)

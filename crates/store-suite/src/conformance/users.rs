@@ -88,7 +88,7 @@ pub(super) async fn users_are_searched_by_address_name_and_id(world: World) {
         ("lov", vec![bare.id, eve.id, ada.id]),
         ("@example.org", vec![]),
         ("ev", vec![eve.id]),
-        ("ly ev", vec![eve.id]),
+        ("lo ev", vec![eve.id]),
         ("velyn", vec![eve.id]),
         ("0% love", vec![]), // a short word begins a word
         ("100% love", vec![eve.id]),
