@@ -21,6 +21,7 @@ pub mod guess_limits;
 pub mod id;
 pub mod identity;
 pub mod ids;
+pub mod imported_hash;
 pub mod limits;
 pub mod locale;
 pub mod long_code;
@@ -50,6 +51,7 @@ pub mod time;
 pub mod tokens;
 pub mod undo;
 pub mod user;
+pub mod user_list;
 pub mod words;
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ mod account_acts;
 mod audit;
 mod limits;
 mod mails;
+mod sessions;
 mod settings;
 mod sign_in_state;
 mod statistics;
@@ -21,13 +22,16 @@ mod user_file;
 mod users;
 
 pub use audit::SignIns;
-pub use latchkey_store::{EventPage, UserPage, UserPosition};
+pub use latchkey_store::{
+    EventPage, ListUsers, ListedSession, SessionFilter, SessionKey, SessionPage, SessionPosition, UserPage,
+    UserPosition,
+};
 pub use mails::HelpMail;
 pub use settings::PublicSettings;
 pub use sign_in_state::SignInState;
 pub use statistics::Statistics;
 pub use user_file::UserFile;
-pub use users::{NewUser, UserChange, UserQuery};
+pub use users::{NewUser, UserChange};
 
 pub struct Admin {
     pub(crate) kernel: Arc<Kernel>,

@@ -3,12 +3,15 @@
 //! The operations and their lock order are in `latchkey_store_operations`, the rules in `latchkey_domain`; this crate
 //! only executes scripts.
 
+mod backend;
 mod bulk;
 mod connection;
 mod drain;
 mod errors;
 mod executor;
+mod link;
 mod listen;
+mod metrics;
 mod migrations;
 mod options;
 mod own;

@@ -6,6 +6,7 @@
 #[path = "../oidc/certified.rs"]
 mod certified;
 
+mod backup;
 mod binary;
 mod commands;
 mod copy;
@@ -19,7 +20,9 @@ mod faults;
 mod files;
 mod files_lost;
 mod instances;
+mod log_fields;
 mod logs;
+mod metrics;
 mod migrate;
 mod neighbours;
 mod oauth;
@@ -29,9 +32,11 @@ mod pages;
 mod postgres;
 mod preflight;
 mod refusals;
+mod restore;
 mod rights;
 mod run_time;
 mod scope;
+mod secret;
 mod settings;
 mod signals;
 mod start;

@@ -3,6 +3,7 @@
 pub mod factors;
 pub mod identities;
 pub mod limits;
+mod list;
 pub mod mails;
 mod manage;
 pub mod passkeys;
@@ -14,9 +15,9 @@ pub mod sign_in_state;
 pub mod sign_ins;
 mod sign_up;
 
+pub use list::LIST;
 pub use manage::{
-    AdminUserBody, CHANGE, CreateUserRequest, CreatedUserBody, DELETE, DELETE_PROFILE, END_SESSIONS, LIST,
-    ONE,
+    AdminUserBody, CHANGE, CreateUserRequest, CreatedUserBody, DELETE, DELETE_PROFILE, END_SESSIONS, ONE,
 };
 pub use sign_up::{OlderOptions, SignUpRequest, VerificationRequiredBody};
 
