@@ -20,6 +20,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("latchkey-pages", &["latchkey-domain"]),
     ("latchkey-search", &["latchkey-domain"]),
     ("latchkey-webauthn", &["latchkey-domain"]),
+    ("latchkey-import", &["latchkey-domain"]),
     (
         "latchkey-service",
         &[
@@ -30,6 +31,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "latchkey-mail",
             "latchkey-search",
             "latchkey-webauthn",
+            "latchkey-import",
         ],
     ),
     ("latchkey-http", &["latchkey-domain", "latchkey-service"]),
@@ -46,6 +48,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "latchkey-oauth",
             "latchkey-mail",
             "latchkey-pages",
+            "latchkey-import",
             "latchkey-service",
             "latchkey-http",
             "latchkey-hosted",
