@@ -4,10 +4,12 @@
 //! only executes scripts.
 
 mod bulk;
+mod columns;
 mod connection;
 mod drain;
 mod errors;
 mod executor;
+mod foreign;
 mod listen;
 mod migrations;
 mod options;
@@ -27,6 +29,7 @@ mod trigrams;
 mod values;
 
 pub use bulk::{CopyPlan, CopyStart, CopyTarget, TargetError};
+pub use foreign::{ForeignRow, SideTable, foreign_rows};
 pub use latchkey_store::migrations::MigrationError;
 pub use options::{OptionsError, PostgresOptions, Prepared};
 pub use permanent::PermanentFault;

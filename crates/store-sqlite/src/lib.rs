@@ -6,6 +6,7 @@ mod bulk;
 mod errors;
 mod executor;
 mod file_watch;
+mod foreign;
 mod inspection;
 mod migrations;
 mod open;
@@ -26,6 +27,7 @@ mod wal_index;
 mod writer;
 
 pub use bulk::{SourceError, SqliteSource};
+pub use foreign::{ForeignRow, SideTable, foreign_rows};
 pub use inspection::Inspection;
 pub use latchkey_store::migrations::MigrationError;
 pub use open::NoDatabase;
