@@ -2,6 +2,7 @@
 
 mod audit;
 mod copy_args;
+mod import;
 mod operators;
 mod providers;
 mod settings_args;
@@ -14,6 +15,7 @@ use latchkey_domain::ids::MailId;
 
 pub use audit::AuditArgs;
 pub use copy_args::{CopyArgs, CopyDestination, CopySource};
+pub use import::{ImportArgs, ImportCommand, ImportFile};
 pub use operators::OperatorCommand;
 pub use providers::{AddProvider, OAuthCommand};
 pub use settings_args::{Override, OverrideForm};
@@ -84,6 +86,8 @@ pub enum Command {
     Pages(PagesCommand),
     /// Bring the schema of the database up to date and exit. `serve` does the same when it starts.
     Migrate(MigrateArgs),
+    /// Take accounts over from another service.
+    Import(Box<ImportArgs>),
     /// Copy a whole instance from a SQLite file into a PostgreSQL database.
     Copy(CopyArgs),
     /// Print the version.

@@ -4,6 +4,7 @@ mod audit;
 mod config;
 mod copy;
 mod documents;
+mod import;
 mod keys;
 mod mail;
 mod migrate;
@@ -137,6 +138,10 @@ fn dispatch(
         }
         Command::Keys(command) => {
             with_service(sources, Scope::Database, async |assembly| keys::run(&assembly, command).await)?;
+        }
+        Command::Import(arguments) => {
+            let (settings, _log) = (Settings::load_for(sources?, Scope::Providers)?, start_command_log()?);
+            return runtime()?.block_on(import::run(&settings, *arguments));
         }
         Command::Mail(command) => {
             with_service(sources, Scope::Database, async |assembly| mail::run(&assembly, command).await)?;

@@ -27,6 +27,7 @@
 //! | [`operators`] | give, activate and withdraw roles in the console |
 //! | [`console`] | sign in to the console, step up, activate a role there |
 //! | [`admin`] | users, settings, audit |
+//! | [`imports`] | take accounts over from another service |
 //! | [`outbox`], [`upkeep`], [`readiness`] | deliver mails, purge, health |
 //! | [`service`] | the list of capabilities with their lifetimes and limits, configuration, start |
 
@@ -41,6 +42,7 @@ pub mod email_change;
 pub mod entropy;
 pub mod error;
 pub mod factors;
+pub mod imports;
 mod kernel;
 pub mod mailbox;
 pub mod oauth;
