@@ -1,7 +1,7 @@
 //! What an import reads: an open file, a folder, bytes, or rows of a database.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::io::{self, Cursor, Read};
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,9 +22,6 @@ pub enum Input {
     Rows(Box<dyn Iterator<Item = RowText> + Send>),
 }
 
-/// Size of the buffer of a file.
-const BUFFER: usize = 256 * 1024;
-
 /// Content that can be read from its beginning more than once.
 #[derive(Clone)]
 pub(crate) enum Content {
@@ -33,11 +30,10 @@ pub(crate) enum Content {
 }
 
 impl Content {
-    pub(crate) fn open(&self) -> Box<dyn BufRead + Send> {
+    pub(crate) fn open(&self) -> Box<dyn Read + Send> {
         match self {
             Self::File(file, read) => {
-                let from_start = FromStart { file: Arc::clone(file), at: 0, read: Arc::clone(read) };
-                Box::new(BufReader::with_capacity(BUFFER, from_start))
+                Box::new(FromStart { file: Arc::clone(file), at: 0, read: Arc::clone(read) })
             }
             Self::Bytes(bytes) => Box::new(Cursor::new(Arc::clone(bytes))),
         }

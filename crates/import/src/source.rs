@@ -8,7 +8,8 @@ mod json;
 mod lines;
 mod shape;
 
-use std::io::{self, BufRead};
+use std::io::{self, Read};
+use std::ops::Range;
 
 use latchkey_domain::imports::Problem;
 use serde_json::{Map, Value};
@@ -37,34 +38,49 @@ pub(crate) trait Source: Send {
     }
 }
 
-/// Bytes of a file with the number of the current line.
+/// Size of the buffer of a file.
+const BUFFER: usize = 256 * 1024;
+
+/// Bytes of a file with the number of the current line. It has a buffer of its own, because most sources take byte by byte.
 pub(crate) struct Bytes {
-    inner: Box<dyn BufRead + Send>,
+    inner: Box<dyn Read + Send>,
+    buffer: Vec<u8>,
+    /// Part of the buffer that is not consumed yet.
+    rest: Range<usize>,
     pub(crate) line: u64,
 }
 
 impl Bytes {
-    pub(crate) fn new(inner: Box<dyn BufRead + Send>) -> Self {
-        Self { inner, line: 1 }
+    pub(crate) fn new(inner: Box<dyn Read + Send>) -> Self {
+        Self { inner, buffer: vec![0; BUFFER], rest: 0..0, line: 1 }
     }
 
     pub(crate) fn peek(&mut self) -> io::Result<Option<u8>> {
-        Ok(self.inner.fill_buf()?.first().copied())
+        Ok(self.buffered()?.first().copied())
     }
 
+    /// Returns the bytes of the buffer; empty at the end of the file.
     pub(crate) fn buffered(&mut self) -> io::Result<&[u8]> {
-        self.inner.fill_buf()
+        while self.rest.is_empty() {
+            match self.inner.read(&mut self.buffer) {
+                Ok(0) => break,
+                Ok(read) => self.rest = 0..read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(&self.buffer[self.rest.clone()])
     }
 
     /// Skips bytes of the buffer.
     pub(crate) fn consume(&mut self, count: usize) {
-        self.inner.consume(count);
+        self.rest.start += count;
     }
 
     pub(crate) fn next(&mut self) -> io::Result<Option<u8>> {
         let byte = self.peek()?;
         if let Some(byte) = byte {
-            self.inner.consume(1);
+            self.consume(1);
             self.line += u64::from(byte == b'\n');
         }
         Ok(byte)

@@ -10,10 +10,12 @@ mod undo;
 mod upload;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use latchkey_domain::ids::ImportId;
-use latchkey_domain::imports::ImportJob;
+use latchkey_domain::imports::{ImportJob, ImportState};
 use latchkey_domain::limits::Rate;
+use latchkey_domain::time::Timestamp;
 use latchkey_settings::settings;
 
 pub use latchkey_import::ImportOptions;
@@ -30,6 +32,9 @@ use crate::factors::Factors;
 use crate::kernel::Kernel;
 use crate::refusal::IMPORT_NOT_FOUND;
 use crate::shared::Shared;
+
+/// Time without a batch after which a running import counts as interrupted.
+const IDLE: Duration = Duration::from_secs(30);
 
 settings! {
     /// The rate limit of imports over HTTP.
@@ -51,10 +56,22 @@ pub struct Imports {
 impl Imports {
     /// Lists the newest 100 imports, newest first.
     pub async fn list(&self) -> Result<Vec<ImportJob>> {
-        Ok(self.kernel.store.list_imports().await?)
+        let now = self.kernel.now();
+        let jobs = self.kernel.store.list_imports().await?;
+        Ok(jobs.into_iter().map(|job| shown(job, now)).collect())
     }
 
     pub async fn find(&self, id: ImportId) -> Result<ImportJob> {
-        self.kernel.store.find_import(id).await?.ok_or(Error::Refused(&IMPORT_NOT_FOUND))
+        let job = self.kernel.store.find_import(id).await?.ok_or(Error::Refused(&IMPORT_NOT_FOUND))?;
+        Ok(shown(job, self.kernel.now()))
     }
+}
+
+/// Returns an import as it is shown: one whose process was killed has failed.
+fn shown(job: ImportJob, now: Timestamp) -> ImportJob {
+    let is_silent = now.since(job.active_at) >= IDLE;
+    if job.state == ImportState::Running && is_silent {
+        return ImportJob { state: ImportState::Failed, ended_at: Some(job.active_at), ..job };
+    }
+    job
 }

@@ -1,7 +1,5 @@
 //! The beginning of an import, new or interrupted.
 
-use std::time::Duration;
-
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::client::Client;
 use latchkey_domain::ids::ImportId;
@@ -12,12 +10,9 @@ use latchkey_store::{BeginImport, BegunImport};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use super::Imports;
+use super::{IDLE, Imports};
 use crate::error::{Error, Result};
 use crate::refusal::{IMPORT_CHANGED, IMPORT_RUNNING};
-
-/// Time without a batch after which a running import counts as interrupted.
-const IDLE: Duration = Duration::from_secs(30);
 
 /// An import to begin.
 pub struct StartImport<'a> {

@@ -13,8 +13,6 @@ use crate::refusal::{IMPORT_RUNNING, IMPORT_TOO_OLD};
 
 /// Number of accounts of a batch.
 const BATCH: usize = 200;
-/// Time without a batch after which a running import counts as interrupted.
-const IDLE: std::time::Duration = std::time::Duration::from_secs(30);
 
 /// Numbers of accounts of an import that was undone.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -37,7 +35,7 @@ impl Imports {
         {
             return Err(Error::Refused(&IMPORT_TOO_OLD));
         }
-        if job.state == ImportState::Running && now.since(job.active_at) < IDLE {
+        if job.state == ImportState::Running {
             return Err(Error::Refused(&IMPORT_RUNNING));
         }
         let (mut undone, mut after) = (UndoneImport::default(), 0);
