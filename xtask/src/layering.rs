@@ -8,12 +8,24 @@ use crate::step::{Outcome, output_of};
 /// Each workspace crate with the workspace crates that it may depend on.
 const ARROWS: &[(&str, &[&str])] = &[
     ("latchkey-domain", &[]),
+    ("latchkey-argon2id", &[]),
     ("latchkey-log", &[]),
+    ("latchkey-measured", &[]),
+    ("latchkey-metrics", &["latchkey-domain"]),
     ("latchkey-settings", &["latchkey-domain"]),
-    ("latchkey-store", &["latchkey-domain"]),
-    ("latchkey-store-operations", &["latchkey-domain", "latchkey-store"]),
-    ("latchkey-store-sqlite", &["latchkey-domain", "latchkey-store", "latchkey-store-operations"]),
-    ("latchkey-store-postgres", &["latchkey-domain", "latchkey-store", "latchkey-store-operations"]),
+    ("latchkey-store", &["latchkey-domain", "latchkey-metrics"]),
+    (
+        "latchkey-store-operations",
+        &["latchkey-domain", "latchkey-measured", "latchkey-metrics", "latchkey-store"],
+    ),
+    (
+        "latchkey-store-sqlite",
+        &["latchkey-domain", "latchkey-metrics", "latchkey-store", "latchkey-store-operations"],
+    ),
+    (
+        "latchkey-store-postgres",
+        &["latchkey-domain", "latchkey-metrics", "latchkey-store", "latchkey-store-operations"],
+    ),
     ("latchkey-store-suite", &["latchkey-domain", "latchkey-store", "latchkey-store-postgres"]),
     ("latchkey-oauth", &["latchkey-domain"]),
     ("latchkey-mail", &["latchkey-domain"]),
@@ -25,6 +37,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "latchkey-service",
         &[
             "latchkey-domain",
+            "latchkey-metrics",
             "latchkey-settings",
             "latchkey-store",
             "latchkey-oauth",
@@ -32,14 +45,16 @@ const ARROWS: &[(&str, &[&str])] = &[
             "latchkey-search",
             "latchkey-webauthn",
             "latchkey-import",
+            "latchkey-argon2id",
         ],
     ),
-    ("latchkey-http", &["latchkey-domain", "latchkey-service"]),
+    ("latchkey-http", &["latchkey-domain", "latchkey-metrics", "latchkey-service"]),
     ("latchkey-hosted", &["latchkey-domain", "latchkey-http", "latchkey-pages", "latchkey-service"]),
     (
         "latchkey",
         &[
             "latchkey-domain",
+            "latchkey-metrics",
             "latchkey-settings",
             "latchkey-store",
             "latchkey-store-operations",
@@ -59,6 +74,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "latchkey-testkit",
         &[
             "latchkey-domain",
+            "latchkey-metrics",
             "latchkey-settings",
             "latchkey-store",
             "latchkey-store-sqlite",
@@ -75,6 +91,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "latchkey-bench",
         &[
+            "latchkey-argon2id",
             "latchkey-domain",
             "latchkey-store",
             "latchkey-store-sqlite",
@@ -91,6 +108,7 @@ const GUARDED: &[(&str, &[&str])] = &[
     ("tokio-postgres", &["latchkey-store-postgres", "latchkey-store-suite"]),
     ("axum", &["latchkey-http", "latchkey-hosted", "latchkey", "latchkey-testkit", "latchkey-bench"]),
     ("tracing-subscriber", &["latchkey-log"]),
+    ("fearless_simd", &["latchkey-argon2id"]),
     ("reqwest", &["latchkey-oauth", "latchkey-testkit"]),
 ];
 

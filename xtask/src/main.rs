@@ -1,6 +1,7 @@
 //! Checks of this workspace, one command each. `cargo xtask ci` runs them all. This file lists the commands; each is
 //! implemented in a file of its own.
 
+mod alerts;
 mod bench;
 mod ci;
 mod deny;
@@ -32,6 +33,7 @@ const TASKS: &[Task] = &[
     ("record", "every distinct exchange of the black-box suite: record FILE [--against OLDER]", record::run),
     ("client", "the tests of the TypeScript client alone", tests_task::run_client),
     ("pages", "the tests of pages and console in a browser alone", tests_task::run_pages),
+    ("alerts", "the alerts in deploy, each fired by a fault", alerts::run),
     ("deny", "bans, licenses and sources of dependencies; advisories where a database is named", deny::run),
     ("layering", "which crate may use which", layering::run),
     ("sizes", "files that grew too long", sizes::run),
@@ -44,7 +46,7 @@ const TASKS: &[Task] = &[
     ),
     (
         "prepare",
-        "install what tests need: node, postgresql, pgbouncer, oathtool, chromium, firefox-esr",
+        "install what tests need: node, postgresql, pgbouncer, oathtool, chromium, firefox-esr, prometheus",
         prerequisites::run,
     ),
 ];

@@ -1,5 +1,5 @@
 //! Prerequisites of the tests besides Rust, and their installation: Node.js packages with npm; PostgreSQL, pgbouncer,
-//! oathtool, Chromium and Firefox with Debian's package manager.
+//! oathtool, Chromium, Firefox and Prometheus with Debian's package manager.
 
 use std::path::Path;
 
@@ -22,16 +22,19 @@ pub(crate) enum Prerequisite {
     Chromium,
     /// Second browser engine, for the tests of the TypeScript client.
     Firefox,
+    /// Prometheus with promtool, which checks the alerts.
+    Prometheus,
 }
 
 impl Prerequisite {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 7] = [
         Self::NodePackages,
         Self::Postgresql,
         Self::Pgbouncer,
         Self::Oathtool,
         Self::Chromium,
         Self::Firefox,
+        Self::Prometheus,
     ];
 
     /// Returns the name of the step, which is also the argument of `cargo xtask prepare`.
@@ -43,6 +46,7 @@ impl Prerequisite {
             Self::Oathtool => "oathtool",
             Self::Chromium => "chromium",
             Self::Firefox => "firefox-esr",
+            Self::Prometheus => "prometheus",
         }
     }
 }
@@ -68,6 +72,7 @@ pub(crate) fn ensure(prerequisite: Prerequisite) -> Outcome {
         Prerequisite::Oathtool => ensure_debian_package("oathtool", || succeeds("oathtool --version")),
         Prerequisite::Chromium => ensure_debian_package("chromium", || succeeds("chromium --version")),
         Prerequisite::Firefox => ensure_debian_package("firefox-esr", || succeeds("firefox-esr --version")),
+        Prerequisite::Prometheus => ensure_debian_package("prometheus", || succeeds("promtool --version")),
     }
 }
 

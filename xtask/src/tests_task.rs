@@ -12,6 +12,7 @@ const NEEDED: &[Prerequisite] = &[
     Prerequisite::Oathtool,
     Prerequisite::Chromium,
     Prerequisite::Firefox,
+    Prerequisite::Prometheus,
 ];
 
 /// Commands for the checks and tests of the TypeScript client. The first builds the binary that the tests start.
@@ -53,7 +54,7 @@ pub(crate) fn run_client(_: &[String]) -> Outcome {
 
 /// Runs `cargo xtask pages`: only the tests of pages and console in a browser.
 pub(crate) fn run_pages(_: &[String]) -> Outcome {
-    for prerequisite in [Prerequisite::NodePackages, Prerequisite::Chromium] {
+    for prerequisite in [Prerequisite::NodePackages, Prerequisite::Postgresql, Prerequisite::Chromium] {
         prerequisites::ensure(prerequisite)?;
     }
     run_all(PAGES)

@@ -5,7 +5,7 @@
 //! | [`load`], [`scripts`], [`patches`], [`fresh_words`], [`response`] | load generator and requests |
 //! | [`people`], [`words`] | content of a seeded database |
 //! | [`process`], [`bare`], [`world`] | servers under test, and the baseline |
-//! | [`rows`], [`storm`], [`searches`], [`beside_writes`], [`starts`], [`imports`], [`raw_hash`] | measurements |
+//! | [`rows`], [`storm`], [`searches`], [`user_lists`], [`beside_writes`], [`starts`], [`imports`], [`raw_hash`] | measurements |
 //! | [`plan`], [`row`], [`machine`], [`report`] | order, medians, report |
 //! | [`against`], [`compared`] | comparison of two binaries in one run |
 
@@ -32,6 +32,7 @@ mod searches;
 mod starts;
 mod storm;
 mod time;
+mod user_lists;
 mod words;
 mod world;
 

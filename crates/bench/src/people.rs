@@ -29,6 +29,8 @@ pub(crate) const PASSWORD: &str = "benchmark-of-latchkey-2026";
 pub(crate) const NEW_PASSWORD: &str = "a-bench-in-the-park-2026";
 /// Parameters of argon2: memory in KiB, and iterations. They are the defaults of the service.
 pub(crate) const COST: (u32, u32) = (19_456, 2);
+/// One person out of this many has not verified the address.
+const UNVERIFIED_EVERY: u64 = 16;
 /// Lifetime of seeded sessions, long enough to reuse the database for years.
 const SESSION_LIFE: std::time::Duration = std::time::Duration::from_hours(3_650 * 24);
 
@@ -66,18 +68,29 @@ impl People {
         (0..self.count).filter_map(|number| self.one(number))
     }
 
+    /// Time at which a person signed up.
+    pub(crate) fn created_at(&self, number: u64) -> Timestamp {
+        Timestamp::from_millis(self.since.as_millis() + i64::try_from(number).unwrap_or_default() * 10)
+    }
+
+    /// Id of a person's user.
+    pub(crate) fn user_id(&self, number: u64) -> UserId {
+        UserId::new(self.created_at(number), random(number, "user"))
+    }
+
     fn one(&self, number: u64) -> Option<SeededAccount> {
-        let now = Timestamp::from_millis(self.since.as_millis() + i64::try_from(number).ok()? * 10);
+        let now = self.created_at(number);
         let has_session = number.is_multiple_of(self.session_every);
         let client = Client::new(ClientAddress::new(std::net::Ipv4Addr::LOCALHOST.into()), Some("bench"));
         let account = NewAccount {
-            id: UserId::new(now, random(number, "user")),
+            id: self.user_id(number),
             email: Email::parse(&email(number)).ok()?,
             password: Some(self.password.clone()),
-            email_verified: true,
+            email_verified: !number.is_multiple_of(UNVERIFIED_EVERY),
             metadata: AppMetadata::default(),
             profile: None,
             locale: None,
+            browser: None,
             now,
             event: event(number, now),
         };

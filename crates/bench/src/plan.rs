@@ -15,7 +15,7 @@ use crate::report::{self, Findings, Growth};
 use crate::rows::{self, Pace};
 use crate::time::now;
 use crate::world::{Places, cluster};
-use crate::{beside_writes, imports, searches, starts, storm};
+use crate::{beside_writes, imports, searches, starts, storm, user_lists};
 
 /// Maximum acceptable duration of the benchmark.
 const MOST: Duration = Duration::from_mins(40);
@@ -140,7 +140,7 @@ fn one_engine(places: &Places, options: &Options, sizes: &[u64]) -> Result<Findi
         findings.memory_with_sessions = Some((world.bearers.len(), world.service.memory()?.now));
         let rows = rows::measure(&world, &bare, pace, options.only.as_deref().unwrap_or_default())?;
         if options.only.is_some() {
-            findings.growth.push(Growth { people, rows, searches: Vec::new() });
+            findings.growth.push(Growth { people, rows, searches: Vec::new(), users: Vec::new() });
             continue;
         }
         if is_largest {
@@ -150,7 +150,9 @@ fn one_engine(places: &Places, options: &Options, sizes: &[u64]) -> Result<Findi
         drop(bare);
         eprintln!("  search");
         let searches = searches::measure(&world, Pace { length: pace.length / 2, ..pace })?;
-        findings.growth.push(Growth { people, rows, searches });
+        eprintln!("  users");
+        let users = user_lists::measure(&world, Pace { length: pace.length / 2, ..pace })?;
+        findings.growth.push(Growth { people, rows, searches, users });
         if is_largest {
             eprintln!("  search beside writes");
             findings.beside_writes = Some(beside_writes::measure(&world, pace)?);

@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use argon2::{Algorithm, Argon2, Block, Params, Version};
+use argon2::{Block, Params};
+use latchkey_argon2id::Kernel;
 
 use crate::error::{BenchError, Result};
 use crate::load::count;
@@ -28,11 +29,10 @@ pub(crate) fn per_second(length: Duration) -> Result<f64> {
 
 fn hash_until(params: &Params, stop: &AtomicBool, made: &AtomicU64) {
     let mut memory = vec![Block::default(); params.block_count()];
-    let argon = Argon2::new(Algorithm::Argon2id, Version::V0x13, params.clone());
+    let (kernel, _) = Kernel::fastest();
     let mut output = [0; 32];
     while !stop.load(Ordering::Relaxed) {
-        let hashed =
-            argon.hash_password_into_with_memory(PASSWORD.as_bytes(), &[7; 16], &mut output, &mut memory);
+        let hashed = kernel.hash_into(PASSWORD.as_bytes(), &[7; 16], params, &mut memory, &mut output);
         if hashed.is_ok() {
             made.fetch_add(1, Ordering::Relaxed);
         }

@@ -12,6 +12,7 @@ use crate::machine::Machine;
 use crate::row::Row;
 use crate::starts::Starts;
 use crate::storm::Storm;
+use crate::user_lists;
 
 mod judged;
 
@@ -51,6 +52,8 @@ pub(crate) struct Growth {
     pub(crate) rows: Vec<Row>,
     /// One row per class of searched words.
     pub(crate) searches: Vec<Row>,
+    /// One row per class of lists of users.
+    pub(crate) users: Vec<Row>,
 }
 
 /// Writes the results into the file, which is created if it is missing.
@@ -83,6 +86,7 @@ pub(crate) fn markdown(findings: &Findings) -> String {
     }
     if findings.growth.iter().any(|growth| !growth.searches.is_empty()) {
         text.push_str(&search_table(&findings.growth));
+        text.push_str(&users_table(&findings.growth));
     }
     if let Some(beside) = &findings.beside_writes {
         text.push_str(&beside_writes_table(beside));
@@ -118,12 +122,17 @@ fn requests(rows: &[Row]) -> String {
 }
 
 fn search_table(growth: &[Growth]) -> String {
-    compared(
-        "Search, p50 / p99 ms (goal: p99 ≤ 5 ms)",
-        growth,
-        |growth| &growth.searches,
-        |row| format!("{:.2} / {:.2}{}", row.p50(), row.p99(), if row.p99() <= 5.0 { "" } else { " ✗" }),
-    )
+    let title = "Search, p50 / p99 ms (goal: p99 ≤ 5 ms)";
+    compared(title, growth, |growth| &growth.searches, |row| latency(row, 5.0))
+}
+
+fn users_table(growth: &[Growth]) -> String {
+    let title = format!("List of users, p50 / p99 ms (goal: p99 ≤ {} ms)", user_lists::GOAL);
+    compared(&title, growth, |growth| &growth.users, |row| latency(row, user_lists::GOAL))
+}
+
+fn latency(row: &Row, goal: f64) -> String {
+    format!("{:.2} / {:.2}{}", row.p50(), row.p99(), if row.p99() <= goal { "" } else { " ✗" })
 }
 
 fn growth_table(growth: &[Growth]) -> String {

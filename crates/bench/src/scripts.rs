@@ -59,6 +59,11 @@ impl Get {
         Self::new(paths.map(|path| request(&path, None)).collect(), pick)
     }
 
+    /// Makes a script that requests each of these paths with an access token or an admin key.
+    pub(crate) fn paths_by(paths: impl Iterator<Item = String>, bearer: &Bearer, pick: Pick) -> Self {
+        Self::new(paths.map(|path| request(&path, Some(bearer))).collect(), pick)
+    }
+
     fn new(requests: Vec<Vec<u8>>, pick: Pick) -> Self {
         Self { requests, next: 0, pick, rng: StdRng::seed_from_u64(2) }
     }

@@ -38,6 +38,16 @@ impl Words {
         &self.bio[rank % self.bio.len()]
     }
 
+    /// First name in small letters, one of many.
+    pub(crate) fn first_name(&self, number: u64) -> &str {
+        one_of(&self.first, number)
+    }
+
+    /// Last name in small letters, one of many.
+    pub(crate) fn last_name(&self, number: u64) -> &str {
+        one_of(&self.last, number)
+    }
+
     /// Random name, and random bio of 5 to 25 words.
     pub(crate) fn of_person(&self, rng: &mut StdRng) -> (String, String) {
         let first = &self.first[rng.random_range(0..FIRST_NAMES)];
@@ -45,6 +55,10 @@ impl Words {
         let words: Vec<&str> = (0..rng.random_range(5..=25)).map(|_| self.of_rank(zipf(rng))).collect();
         (format!("{} {}", capital(first), capital(last)), words.join(" "))
     }
+}
+
+fn one_of(names: &[String], number: u64) -> &str {
+    &names[usize::try_from(number).unwrap_or_default() % names.len()]
 }
 
 /// Random rank by Zipf's law, from the inverse of the approximate distribution function.

@@ -15,6 +15,8 @@ use crate::process::{Server, free_port};
 use crate::scripts::{Bearer, Collect, SignIn};
 use crate::time::wall_clock;
 
+/// Admin key of the services under test.
+pub(crate) const ADMIN_KEY: &str = "admin-key-of-the-benchmark-0123456789";
 /// Maximum number of sessions in a seeded database.
 pub(crate) const SESSIONS: u64 = 100_000;
 /// Number of sessions whose refresh tokens the measured refreshes use, one per connection. The other sessions provide
@@ -139,10 +141,10 @@ impl Places {
             format!("data.dir={}", data.folder.display()),
             "auth.require_email_verification=false".to_owned(),
             "limits.enabled=false".to_owned(),
+            format!("admin.api_key={ADMIN_KEY}"),
         ];
         if let Some(database) = &data.database {
             settings.push(format!("storage.url={}", database.url()));
-            settings.push("storage.postgres.prepared_statements=named".to_owned());
         }
         let mut command = Command::new(&self.latchkey);
         command.current_dir(&data.folder);

@@ -86,10 +86,16 @@ words! {
         LimitsLifted = "limits_lifted",
         /// An operator opened the page of a user; at most one event per hour, operator and user.
         UserRead = "user_read",
+        /// An operator exported the list of users as CSV.
+        UsersExported = "users_exported",
         /// Settings or the configuration of an identity provider were changed.
         SettingsChanged = "settings_changed",
         /// A new key that signs access tokens replaced the current one.
         KeyRotated = "key_rotated",
+        /// The database was restored from a backup.
+        DatabaseRestored = "database_restored",
+        /// Everything that is sealed was sealed anew under another server secret.
+        SecretRotated = "secret_rotated",
         /// A request with an invalid admin key was refused.
         AdminRefused = "admin_refused",
         /// The first factor of a sign-in was right, and a challenge was opened for the second one.

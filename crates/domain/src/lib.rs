@@ -53,6 +53,7 @@ pub mod time;
 pub mod tokens;
 pub mod undo;
 pub mod user;
+pub mod user_list;
 pub mod words;
 
 #[cfg(test)]

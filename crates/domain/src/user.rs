@@ -56,6 +56,8 @@ pub struct User {
     pub created_at: Timestamp,
     /// Time of the last change of the user.
     pub updated_at: Timestamp,
+    /// Time of the last completed sign-in; `None` if there was none.
+    pub last_sign_in_at: Option<Timestamp>,
     /// Name and picture of the user's profile; `None` without a profile.
     pub profile: Option<UserProfile>,
 }

@@ -14,7 +14,7 @@ use latchkey_pages::Assets;
 
 use crate::errors::PageError;
 
-const PATH: &str = "/assets/{digest}/{file}";
+pub(crate) const PATH: &str = "/assets/{digest}/{file}";
 
 /// A state that has the files. Pages and console have the same ones.
 pub(crate) trait HasAssets: Clone + Send + Sync + 'static {

@@ -19,6 +19,7 @@ mod passkey_options;
 mod providers;
 mod rejection;
 mod router;
+mod sessions;
 mod settings;
 mod sign_in;
 mod sign_out;
@@ -29,7 +30,9 @@ mod stop;
 mod submission;
 mod system;
 mod user;
+mod users;
 mod visit;
 
+pub(crate) use list::paths;
 pub(crate) use router::{files, router};
 pub use state::{Console, ConsoleParts, Entry};

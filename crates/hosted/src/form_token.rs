@@ -15,8 +15,19 @@ pub(crate) fn token(common: &Common, browser: &Browser, path: &str, scope: &str)
     URL_SAFE_NO_PAD.encode(hmac::sign(&common.keys.forms, &message(browser, path, scope)))
 }
 
+/// Adds the scope to a token, so that the form still says whose it is when its session has ended.
+pub(crate) fn with_scope(token: String, scope: &str) -> String {
+    token + "." + scope
+}
+
+/// Returns the scope that [`with_scope`] added to a token.
+pub(crate) fn scope(token: &str) -> Option<&str> {
+    token.split_once('.').map(|(_, scope)| scope)
+}
+
 /// True if the token of a form is right. The comparison takes constant time.
 pub(crate) fn is_right(common: &Common, browser: &Browser, path: &str, scope: &str, token: &str) -> bool {
+    let token = token.split_once('.').map_or(token, |(tag, _)| tag);
     let Ok(tag) = URL_SAFE_NO_PAD.decode(token) else { return false };
     hmac::verify(&common.keys.forms, &message(browser, path, scope), &tag).is_ok()
 }

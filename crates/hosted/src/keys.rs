@@ -1,12 +1,7 @@
 //! Keys of the pages, derived from the server secret.
 
 use aws_lc_rs::hmac;
-use latchkey_service::secrets::{CannotDerive, SealingKey, ServerSecret};
-
-/// Key of flows and other sealed values. The label never changes.
-const SEALING: &str = "pages/sealing";
-/// Key of form tokens. The label never changes.
-const FORMS: &str = "pages/form-tokens";
+use latchkey_service::secrets::{CannotDerive, KeyUse, SealingKey, ServerSecret};
 
 /// The keys of the pages.
 pub struct PageKeys {
@@ -17,6 +12,9 @@ pub struct PageKeys {
 impl PageKeys {
     /// Derives the keys from the server secret.
     pub fn derive(secret: &ServerSecret) -> Result<Self, CannotDerive> {
-        Ok(Self { sealing: secret.sealing_key(SEALING)?, forms: secret.hmac_key(FORMS)? })
+        Ok(Self {
+            sealing: secret.sealing_key(KeyUse::PageValues)?,
+            forms: secret.hmac_key(KeyUse::PageForms)?,
+        })
     }
 }

@@ -46,4 +46,4 @@ mod visit;
 pub use console::{Console, ConsoleParts, Entry};
 pub use hosted::Hosted;
 pub use keys::PageKeys;
-pub use router::{Routers, own_targets, routers};
+pub use router::{Routers, own_targets, page_routes, routers};

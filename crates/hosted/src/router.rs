@@ -27,6 +27,12 @@ pub fn own_targets(origin: &str) -> Vec<RedirectEntry> {
     TARGETS.iter().filter_map(|path| RedirectEntry::parse(&format!("{origin}{path}")).ok()).collect()
 }
 
+/// Lists the routes of pages, console and files, each with a method, for the metrics.
+pub fn page_routes() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let pages = PAGES.iter().map(|page| page.path).chain([start::PAGE.path]).chain(console::paths());
+    pages.flat_map(|path| [(path, "GET"), (path, "POST")]).chain([(assets::PATH, "GET")])
+}
+
 /// The routers of the listeners.
 pub struct Routers {
     /// API and pages, and the console if it has no listener of its own.

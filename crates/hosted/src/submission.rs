@@ -14,7 +14,8 @@ use crate::form_token;
 use crate::hosted::Hosted;
 use crate::visit::Visit;
 
-/// A form that passed the checks of origin and form token. Otherwise 403, and nothing is done.
+/// A form that passed the checks of origin and form token. Otherwise 403, and nothing is done. The visit has no session if
+/// that of the form has ended.
 pub(crate) struct Submission {
     pub(crate) visit: Visit,
     pub(crate) fields: Fields,
@@ -30,7 +31,8 @@ impl FromRequest<Hosted> for Submission {
         }
         let FormBody(form) = FormBody::from_request(request, hosted).await?;
         let token = form.optional(form_token::FIELD)?;
-        if !token.is_some_and(|token| visit.owns(&token)) {
+        let is_taken = |token: String| visit.owns(&token) || visit.late_owner(&token).is_some();
+        if !token.is_some_and(is_taken) {
             return Err(PageError::stale_form());
         }
         Ok(Self { visit, fields: Fields::new(form) })

@@ -193,7 +193,11 @@ impl Visit {
     }
 
     pub(crate) fn form_with(&self, path: &str, parameters: &[(&str, &str)]) -> Form {
-        let token = form_token::token(&self.hosted, &self.browser, path, &self.scope());
+        let scope = self.scope();
+        let mut token = form_token::token(&self.hosted, &self.browser, path, &scope);
+        if self.flow.is_none() && self.session.is_some() {
+            token = form_token::with_scope(token, &scope);
+        }
         Form { action: self.href_with(path, parameters), token }
     }
 
@@ -203,9 +207,22 @@ impl Visit {
             && form_token::is_right(&self.hosted, &self.browser, &self.path, &self.scope(), token)
     }
 
-    /// Returns what form tokens are bound to beside browser and path: the flow, else the page session.
+    /// Returns the id of the user whose page session ended after it was shown a form of this page; `None` for the token
+    /// of any other form. Nothing that the form asks for may be done.
+    pub(crate) fn late_owner(&self, token: &str) -> Option<String> {
+        let has_none = self.session.is_none() && self.flow.is_none() && !self.browser.is_new;
+        let scope = form_token::scope(token).filter(|_| has_none)?;
+        let is_right = form_token::is_right(&self.hosted, &self.browser, &self.path, scope, token);
+        let (_, user) = scope.split_once('.').filter(|_| is_right)?;
+        Some(user.to_owned())
+    }
+
+    /// Returns what form tokens are bound to beside browser and path: the flow, else the page session and its user.
     fn scope(&self) -> String {
-        let session = || self.session.as_ref().map(|session| session.session().id.to_string());
+        let session = || {
+            let session = self.session.as_ref()?.session();
+            Some(format!("{}.{}", session.id, session.user_id))
+        };
         self.flow.as_ref().map(|flow| flow.text.clone()).or_else(session).unwrap_or_default()
     }
 
@@ -357,10 +374,12 @@ impl Visit {
         Some(self.provider_name(key.as_str()))
     }
 
+    /// Returns the end of the flow, else of the session, which any request postpones up to its absolute end.
     fn ending(&self) -> Option<Ending> {
-        let flow = self.flow.as_ref()?;
-        let stay = format!("{}&stay=1", self.here());
-        Some(Ending { seconds: flow.ends.since(self.now).as_secs(), stay })
+        let session = || Some((self.session.as_ref()?.session().expires_at(), self.here()));
+        let flow = self.flow.as_ref().map(|flow| (flow.ends, format!("{}&stay=1", self.here())));
+        let (ends, stay) = flow.or_else(session)?;
+        Some(Ending { seconds: ends.since(self.now).as_secs(), stay })
     }
 
     fn with_cookies(&self, mut response: Response) -> Response {

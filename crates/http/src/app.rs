@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use latchkey_metrics::Registry;
 use latchkey_service::Service;
 use latchkey_service::settings::SettingsInForce;
 
@@ -21,6 +22,8 @@ pub struct App {
     pub oauth_cookie: Cookie,
     /// The cookie that binds a sign-up to the browser that made it.
     pub sign_up_cookie: Cookie,
+    /// The metrics of the process; without them `/metrics` does not exist.
+    pub metrics: Option<Arc<Registry>>,
 }
 
 impl App {
@@ -42,7 +45,14 @@ impl App {
             sign_up_cookie: Cookie::sign_up(&settings),
             settings: Arc::new(settings),
             service,
+            metrics: None,
         }
+    }
+
+    /// Returns the same state with metrics, which `/metrics` shows to an admin.
+    #[must_use]
+    pub fn with_metrics(self, metrics: Arc<Registry>) -> Self {
+        Self { metrics: Some(metrics), ..self }
     }
 }
 

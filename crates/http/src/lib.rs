@@ -13,6 +13,7 @@
 //! | [`origin`], [`cors`] | the origin policy |
 //! | [`json`], [`pages`] | responses: JSON and small HTML pages |
 //! | [`middleware`] | the layers around the router |
+//! | [`metrics`] | metrics of requests, and their exposition |
 //! | [`serve`], [`readiness_gate`] | listeners, connections, graceful stop; 503 until the database is ready |
 
 pub mod admin_input;
@@ -29,6 +30,7 @@ pub mod endpoint;
 pub mod endpoints;
 pub mod error;
 pub mod json;
+pub mod metrics;
 pub mod middleware;
 pub mod openapi;
 pub mod origin;

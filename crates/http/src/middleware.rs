@@ -30,6 +30,7 @@ use self::forwarding::IgnoredForwarding;
 
 use crate::cors::{Cors, allowed_headers};
 use crate::error::{ApiError, Refusal, Shaped, code_for_status, sign};
+use crate::metrics::{Answer, HttpMetrics};
 use crate::origin::OriginPolicy;
 use crate::settings::HttpSettings;
 
@@ -53,6 +54,7 @@ pub struct Middleware {
     ids: Arc<dyn RequestIds>,
     allowed_headers: HeaderValue,
     ignored: Arc<IgnoredForwarding>,
+    metrics: Option<Arc<HttpMetrics>>,
     /// False for HTML pages: no page of another origin may read them.
     has_cors: bool,
 }
@@ -61,7 +63,21 @@ impl Middleware {
     #[must_use]
     pub fn new(settings: Arc<HttpSettings>, origins: OriginPolicy, ids: Arc<dyn RequestIds>) -> Self {
         let allowed_headers = allowed_headers(&settings.cors_headers);
-        Self { settings, origins, ids, allowed_headers, ignored: Arc::default(), has_cors: true }
+        Self {
+            settings,
+            origins,
+            ids,
+            allowed_headers,
+            ignored: Arc::default(),
+            metrics: None,
+            has_cors: true,
+        }
+    }
+
+    /// Records all requests in these metrics.
+    #[must_use]
+    pub fn with_metrics(self, metrics: Arc<HttpMetrics>) -> Self {
+        Self { metrics: Some(metrics), ..self }
     }
 
     /// Disables the warning about forwarding headers of untrusted peers, if another instance in this process logs it
@@ -124,6 +140,7 @@ where
     S: Service<Request, Response = Response, Error = Infallible>,
 {
     let started = Instant::now();
+    let measured = middleware.metrics.as_deref().map(HttpMetrics::begin);
     let Arrival { client, request_id } =
         Arrival::of(&request, &middleware.settings, || middleware.ids.next_id());
     middleware.ignored.look(&request, &middleware.settings);
@@ -143,10 +160,14 @@ where
     headers::identify(response.headers_mut(), &request_id);
     let response = if is_head { without_body(response) } else { response };
 
-    let ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let time = started.elapsed();
+    let ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     let status = response.status().as_u16();
     let refusal = refusal_of(&response);
     let (error, limit) = (refusal.map(|refusal| refusal.error), refusal.and_then(|refusal| refusal.limit));
+    if let Some(measured) = measured {
+        measured.answered(&Answer { route, method, status: response.status(), limit, time });
+    }
     // Addresses are personal data, so they are logged for error responses only.
     let client = client.filter(|_| refusal.is_some()).map(tracing::field::display);
     tracing::info!(parent: None, %request_id, method, route, status, error, limit, client, ms, "answered");

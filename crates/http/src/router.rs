@@ -7,19 +7,21 @@ use crate::api;
 use crate::app::App;
 use crate::caller::public_calls;
 use crate::endpoint::{Access, Endpoint};
+use crate::metrics::exposition;
 
 /// Builds the routes of all endpoints. The pages under `/dev` are included in development mode only.
 /// [`crate::middleware::Middleware::wrap`] adds the middleware.
 pub fn router(app: App) -> Router {
-    routes(app, |_| true)
+    routes(app, exposition::of_service, |_| true)
 }
 
 /// Builds the routes of `/health` alone, for a listener of its own.
 pub fn health(app: App) -> Router {
-    routes(app, |endpoint| endpoint.path.starts_with("/health/"))
+    routes(app, |routes| routes, |endpoint| endpoint.path.starts_with("/health/"))
 }
 
-fn routes(app: App, is_wanted: fn(&Endpoint) -> bool) -> Router {
+/// Builds the routes of the endpoints that are wanted. `add` adds others.
+fn routes(app: App, add: fn(Router<App>) -> Router<App>, is_wanted: fn(&Endpoint) -> bool) -> Router {
     let mut paths: Vec<(&str, Vec<&Endpoint>)> = Vec::new();
     for endpoint in api::endpoints().filter(|endpoint| is_wanted(endpoint)) {
         if endpoint.access == Access::Development && !app.settings.development {
@@ -33,7 +35,7 @@ fn routes(app: App, is_wanted: fn(&Endpoint) -> bool) -> Router {
     let routes = paths
         .into_iter()
         .fold(Router::new(), |routes, (path, endpoints)| routes.route(path, methods(&app, &endpoints)));
-    routes.with_state(app)
+    add(routes).with_state(app)
 }
 
 /// Registers the methods of one path, in the order of the `Allow` header. If all of them are public, `auth.anon_key`

@@ -84,6 +84,7 @@ pub enum Fault {
     WrongPassword,
     InvalidCode,
     InvalidSecondFactor,
+    InvalidRecoveryCode,
     // Reasons that concern the form as a whole.
     InvalidCredentials,
     EmailNotVerified,

@@ -125,6 +125,14 @@ impl Index {
         self.snapshot.load().memtable.len() + FLUSH_AT > MEMTABLE_LIMIT
     }
 
+    /// Returns the number of profiles.
+    #[must_use]
+    pub fn profiles(&self) -> u64 {
+        let snapshot = self.snapshot.load();
+        let of_segment = |one: &Masked| (one.segment.keys.len() as u64).saturating_sub(one.hidden.len());
+        snapshot.memtable.len() as u64 + snapshot.segments.iter().map(of_segment).sum::<u64>()
+    }
+
     /// Returns the memory use of all segments. The call takes milliseconds, because it visits every set.
     #[must_use]
     pub fn memory_use(&self) -> MemoryUse {

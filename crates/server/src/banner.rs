@@ -18,6 +18,7 @@ pub fn banner(
     addresses: &[SocketAddr],
     admin_key: Option<&Kept>,
     has_operators: bool,
+    metrics: Option<SocketAddr>,
 ) -> String {
     let mut text = String::new();
     let mut line = |label: &str, value: &str| {
@@ -45,6 +46,9 @@ pub fn banner(
         if !has_operators {
             line("Operators", "none yet: latchkey operator grant EMAIL --role owner");
         }
+    }
+    if let Some(address) = metrics {
+        line("Metrics", &format!("http://{address}/metrics"));
     }
     if settings.server.is_development() {
         line("API", &format!("{origin}/openapi.json"));

@@ -1,6 +1,7 @@
 //! Command-line arguments, parsed with clap. The commands themselves are in [`crate::commands`].
 
 mod audit;
+mod backup;
 mod copy_args;
 mod import;
 mod operators;
@@ -14,12 +15,13 @@ use clap::{Args, Parser, Subcommand};
 use latchkey_domain::ids::MailId;
 
 pub use audit::AuditArgs;
+pub use backup::{BackupArgs, RestoreArgs};
 pub use copy_args::{CopyArgs, CopyDestination, CopySource};
 pub use import::{ImportArgs, ImportCommand, ImportFile};
 pub use operators::OperatorCommand;
 pub use providers::{AddProvider, OAuthCommand};
 pub use settings_args::{Override, OverrideForm};
-pub use users::{UserRef, UserRefForm};
+pub use users::{UserListArgs, UserRef, UserRefForm};
 
 /// Arguments of the binary `latchkey`.
 #[derive(Debug, Parser)]
@@ -75,6 +77,9 @@ pub enum Command {
     /// Manage the keys that sign access tokens.
     #[command(subcommand)]
     Keys(KeysCommand),
+    /// Manage the server secret.
+    #[command(subcommand)]
+    Secret(SecretCommand),
     /// Test redirect targets against the list of allowed ones.
     #[command(subcommand)]
     Redirects(RedirectsCommand),
@@ -88,6 +93,10 @@ pub enum Command {
     Migrate(MigrateArgs),
     /// Take accounts over from another service.
     Import(Box<ImportArgs>),
+    /// Back up the SQLite database, also while the service runs, or verify a backup.
+    Backup(BackupArgs),
+    /// Restore a backup while the service is stopped.
+    Restore(RestoreArgs),
     /// Copy a whole instance from a SQLite file into a PostgreSQL database.
     Copy(CopyArgs),
     /// Print the version.
@@ -152,17 +161,7 @@ pub enum UserCommand {
         no_profile: bool,
     },
     /// List accounts, newest first.
-    List {
-        /// List only accounts whose email address or name contains this text.
-        #[arg(long, value_name = "TEXT")]
-        search: Option<String>,
-        /// Number of accounts to list, 1 to 1000.
-        #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1000))]
-        limit: u32,
-        /// Number of accounts to skip.
-        #[arg(long, default_value_t = 0)]
-        offset: u32,
-    },
+    List(UserListArgs),
     /// Show an account: its state in one sentence, its second factors and its sessions.
     Show {
         /// Email address or id of the account.
@@ -228,6 +227,23 @@ pub enum KeysCommand {
     Rotate,
     /// List the signing keys.
     List,
+}
+
+/// Subcommands of `latchkey secret`.
+#[derive(Debug, Subcommand)]
+pub enum SecretCommand {
+    /// Replace server.secret by server.secret_next: seal everything anew that is sealed in the database. Interrupted, it
+    /// goes on when it is run again.
+    #[command(after_help = "\
+Stop all instances first. Set server.secret_next in the settings file, the environment or a file that \
+LATCHKEY__SERVER__SECRET_NEXT_FILE names. Afterwards make it server.secret, remove server.secret_next, and start.
+
+Sessions, recovery codes, authenticator apps, passkeys and providers go on to work. Open forms and ceremonies begin \
+again. Backups that were made before need the old secret.
+
+If a copy of the database may have leaked with the secret, also run `latchkey keys rotate`, and have authenticator apps \
+and provider secrets replaced.")]
+    Rotate,
 }
 
 /// Subcommands of `latchkey redirects`.

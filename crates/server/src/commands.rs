@@ -1,6 +1,7 @@
 //! Execution of the commands, and their common error. Their arguments are in [`crate::cli`].
 
 mod audit;
+mod backup;
 mod config;
 mod copy;
 mod documents;
@@ -12,12 +13,14 @@ mod oauth;
 mod operator;
 mod pages;
 mod redirects;
+mod restore;
+mod secret;
 mod user;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use crate::cli::{Command, ConfigCommand, Override, SettingsArgs};
+use crate::cli::{Command, ConfigCommand, Override, SecretCommand, SettingsArgs};
 use crate::logging::{self, LogThread};
 use crate::preflight;
 use crate::serve::{ServeError, serve};
@@ -105,6 +108,21 @@ fn dispatch(
             let settings = Settings::load_for(sources?, Scope::Database)?;
             let _log = start_command_log()?;
             return runtime()?.block_on(migrate::run(&settings, &arguments));
+        }
+        Command::Backup(arguments) => {
+            let settings = Settings::load_for(sources?, Scope::Database)?;
+            let _log = start_command_log()?;
+            backup::run(&settings, &arguments)?;
+        }
+        Command::Restore(arguments) => {
+            let settings = Settings::load_for(sources?, Scope::Database)?;
+            let _log = start_command_log()?;
+            runtime()?.block_on(restore::run(settings, &arguments))?;
+        }
+        Command::Secret(SecretCommand::Rotate) => {
+            let settings = Settings::load_for(sources?, Scope::Database)?;
+            let _log = start_command_log()?;
+            runtime()?.block_on(secret::rotate(&settings))?;
         }
         Command::Copy(arguments) => {
             let settings = Settings::load_for(sources?, Scope::Database)?;

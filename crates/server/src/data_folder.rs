@@ -91,6 +91,28 @@ impl<'a> DataFolder<'a> {
     }
 }
 
+/// Replaces the stored server secret. The old one stays beside it, with `suffix` behind its name: earlier backups need
+/// it.
+pub(crate) fn replace_secret(
+    folder: &Path,
+    secret: &Secret,
+    suffix: &str,
+) -> Result<PathBuf, DataFolderError> {
+    let (path, draft) = (folder.join(SECRET_FILE), folder.join(format!(".{SECRET_FILE}.next")));
+    let old = folder.join(format!("{SECRET_FILE}.{suffix}"));
+    let write = || {
+        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
+        writeln!(file, "{}", secret.reveal())?;
+        file.sync_all()?;
+        fs::hard_link(&path, &old)?;
+        fs::rename(&draft, &path)
+    };
+    match write() {
+        Ok(()) => Ok(path),
+        Err(source) => Err(DataFolderError { path, action: "cannot be written", source }),
+    }
+}
+
 /// Reads a stored secret. Returns `None` if the file does not exist, and an inner error if it cannot be read or is too
 /// short.
 pub(crate) fn read_kept(folder: &Path, name: &str) -> Option<Result<Secret, DataFolderError>> {

@@ -7,18 +7,21 @@
 //! | [`data_folder`] | secrets that development mode generates and stores |
 //! | [`storage`] | the database: opening, waiting until it is reachable, migration |
 //! | [`wiring`] | construction of the service from the settings |
+//! | [`backups`] | backups of a SQLite database: making, verifying, restoring, scheduling |
 //! | [`preflight`] | checks before a start, also for `config check` |
 //! | [`commands`] | execution of each command |
 //! | [`terminal`] | standard input, and questions to the person at a terminal |
 //! | [`serve`], [`signals`], [`workers`], [`banner`], [`logging`] | the running service |
 //! | [`start_error`] | output of a failed start |
 
+pub mod backups;
 pub mod banner;
 pub mod cli;
 pub mod commands;
 pub mod data_folder;
 mod listeners;
 pub mod logging;
+mod metrics;
 pub mod preflight;
 pub mod serve;
 pub mod settings;

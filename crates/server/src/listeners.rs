@@ -1,14 +1,16 @@
-//! The listeners: those of `server.bind`, and that of `console.bind` if the console has its own.
+//! The listeners: those of `server.bind`, that of `console.bind` if the console has its own, and that of `metrics.bind`.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
+use axum::Router;
 use latchkey_hosted::Routers;
 use latchkey_http::readiness_gate::ReadinessGate;
 use latchkey_http::serve::serve;
 use latchkey_http::settings::ServeSettings;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 
 use crate::serve::ServeError;
 use crate::settings::Settings;
@@ -18,6 +20,8 @@ pub(crate) struct Listeners {
     main: Vec<TcpListener>,
     /// Empty if the console has no listener of its own.
     console: Vec<TcpListener>,
+    /// Empty if the metrics have no listener.
+    metrics: Vec<TcpListener>,
 }
 
 /// The readiness gates of the listeners.
@@ -28,7 +32,7 @@ pub(crate) struct Gates {
 }
 
 impl Listeners {
-    /// Listens on `server.bind` and `console.bind`.
+    /// Listens on `server.bind`, `console.bind` and `metrics.bind`.
     pub(crate) async fn open(settings: &Settings) -> Result<Self, ServeError> {
         let is_development = settings.server.is_development();
         let main = listen("server.bind", settings.server.bind, is_development).await?;
@@ -36,7 +40,11 @@ impl Listeners {
             Some(address) => listen("console.bind", address, is_development).await?,
             None => Vec::new(),
         };
-        Ok(Self { main, console })
+        let metrics = match settings.metrics.bind {
+            Some(address) => listen("metrics.bind", address, is_development).await?,
+            None => Vec::new(),
+        };
+        Ok(Self { main, console, metrics })
     }
 
     /// Returns the addresses of `server.bind`.
@@ -49,28 +57,40 @@ impl Listeners {
         addresses(&self.console)
     }
 
-    /// Serves the routes until `stop` completes. Both listeners drain at the same time.
+    /// Returns the addresses of `metrics.bind`.
+    pub(crate) fn metrics_addresses(&self) -> Vec<SocketAddr> {
+        addresses(&self.metrics)
+    }
+
+    /// Serves the routes until `stop` completes. All listeners drain at the same time.
     pub(crate) async fn serve(
         self,
         routers: Routers,
+        metrics: Router,
         settings: ServeSettings,
         stop: impl Future<Output = ()> + Send + 'static,
     ) {
-        let (stopping, mut stopped) = watch::channel(());
-        let console = routers.console.filter(|_| !self.console.is_empty()).map(|routes| {
-            let stopped = async move {
-                let _ = stopped.changed().await; // an error means that the main listener is gone too
-            };
-            tokio::spawn(serve(self.console, routes, settings.clone(), stopped))
-        });
+        let (stopping, stopped) = watch::channel(());
+        let others = [(self.console, routers.console), (self.metrics, Some(metrics))];
+        let mut others: JoinSet<usize> = others
+            .into_iter()
+            .filter_map(|(listeners, routes)| Some((listeners, routes?)))
+            .filter(|(listeners, _)| !listeners.is_empty())
+            .map(|(listeners, routes)| {
+                let mut stopped = stopped.clone();
+                let stopped = async move {
+                    let _ = stopped.changed().await; // an error means that the main listener is gone too
+                };
+                serve(listeners, routes, settings.clone(), stopped)
+            })
+            .collect();
+        drop(stopped);
         let stop = async move {
             stop.await;
             drop(stopping);
         };
         serve(self.main, routers.main, settings, stop).await;
-        if let Some(console) = console {
-            let _ = console.await; // a panic of the server is in the log already
-        }
+        while others.join_next().await.is_some() {} // a panic of a server is in the log already
     }
 }
 

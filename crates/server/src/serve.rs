@@ -18,8 +18,10 @@ use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
+use crate::backups::schedule::Schedule;
 use crate::banner::banner;
 use crate::listeners::{Gates, Listeners};
+use crate::metrics::Metrics;
 use crate::settings::{MailTransport, Settings, StorageUrl, passkey_origin_warnings, redirect_warnings};
 use crate::signals::Endings;
 use crate::storage::Unreachable;
@@ -57,8 +59,9 @@ pub enum ServeError {
 pub async fn serve(settings: Settings) -> Result<(), ServeError> {
     let stop_signal = stop_signal().map_err(ServeError::Signals)?;
     let listeners = Listeners::open(&settings).await?;
-    let addresses = listeners.addresses();
-    let settings = match addresses.first() {
+    let addresses =
+        Addresses { main: listeners.addresses(), metrics: listeners.metrics_addresses().first().copied() };
+    let settings = match addresses.main.first() {
         Some(address) => settings.bound_to(*address, listeners.console_addresses().first().copied()),
         None => settings,
     };
@@ -70,16 +73,25 @@ pub async fn serve(settings: Settings) -> Result<(), ServeError> {
         pages: wiring::pages(&settings)?.map(Arc::new),
         console: wiring::console(&settings)?.map(Arc::new),
     };
+    let metrics = Metrics::new();
     let mut assembling = pin!(assemble(&settings, Unreachable::Wait));
     let Ok(assembly) = timeout(SHORT_WAIT, &mut assembling).await else {
-        return serve_closed(&settings, templates, listeners, &addresses, assembling, stop_signal).await;
+        let listening = (listeners, &addresses);
+        return serve_closed(&settings, templates, &metrics, listening, assembling, stop_signal).await;
     };
     let assembly = assembly?;
-    let routes = layered_routers(&assembly, &settings, templates);
+    let routes = layered_routers(&assembly, &settings, templates, &metrics);
     let running = Running::start(&settings, &addresses, assembly).await;
-    listeners.serve(routes, serve_settings(&settings), stop_signal).await;
+    let exposition = metrics.listener(&plain_middleware(&settings));
+    listeners.serve(routes, exposition, serve_settings(&settings), stop_signal).await;
     running.end().await;
     Ok(())
+}
+
+/// The addresses of the listeners that the banner names.
+struct Addresses {
+    main: Vec<SocketAddr>,
+    metrics: Option<SocketAddr>,
 }
 
 /// The compiled templates; `None` of what is off.
@@ -92,17 +104,20 @@ struct Rendering {
 async fn serve_closed(
     settings: &Settings,
     templates: Rendering,
-    listeners: Listeners,
-    addresses: &[SocketAddr],
+    metrics: &Metrics,
+    (listeners, addresses): (Listeners, &Addresses),
     assembling: impl Future<Output = Result<Assembly, WiringError>>,
     stop_signal: impl Future<Output = ()>,
 ) -> Result<(), ServeError> {
-    let listening: Vec<_> = addresses.iter().map(ToString::to_string).collect();
+    let listening: Vec<_> = addresses.main.iter().map(ToString::to_string).collect();
     tracing::info!(listening = listening.join(", "), "answering 503 until the database is there");
     let gates = Gates::default();
-    let routes = gates.before(&unready_router(settings));
+    let middleware = plain_middleware(settings);
+    let unready = middleware.clone().with_metrics(Arc::clone(&metrics.requests)).wrap(not_ready());
+    let routes = gates.before(&unready);
     let (close, closed) = oneshot::channel::<()>();
-    let server = tokio::spawn(listeners.serve(routes, serve_settings(settings), async {
+    let exposition = metrics.listener(&middleware);
+    let server = tokio::spawn(listeners.serve(routes, exposition, serve_settings(settings), async {
         let _ = closed.await; // an error means that the sender is gone, which ends the service too
     }));
 
@@ -115,7 +130,7 @@ async fn serve_closed(
         Ok(Some(assembly)) => {
             // The readiness gate opens before the banner is printed: once the banner says "ready", requests must
             // succeed.
-            gates.open(layered_routers(&assembly, settings, templates));
+            gates.open(layered_routers(&assembly, settings, templates, metrics));
             let running = Running::start(settings, addresses, assembly).await;
             stop_signal.await;
             Some(running)
@@ -145,18 +160,23 @@ struct Running {
 
 impl Running {
     /// Prints the banner and starts the workers.
-    async fn start(settings: &Settings, addresses: &[SocketAddr], assembly: Assembly) -> Self {
+    async fn start(settings: &Settings, addresses: &Addresses, assembly: Assembly) -> Self {
         let Assembly { service, storage, kept_admin_key, .. } = assembly;
         warn_of_stored_redirects(settings, &service);
         warn_of_unusable_passkeys(&service).await;
         // A closed standard output is ignored: the service starts anyway.
         // A database that cannot be read right now is reported elsewhere; the hint is left out.
         let has_operators = service.operators.list().await.map_or(true, |operators| !operators.is_empty());
-        let banner = banner(settings, &service, addresses, kept_admin_key.as_ref(), has_operators);
+        let Addresses { main, metrics } = addresses;
+        let banner = banner(settings, &service, main, kept_admin_key.as_ref(), has_operators, *metrics);
         let _ = writeln!(io::stdout(), "{banner}");
-        log_started(settings, addresses);
+        log_started(settings, main);
         let (stop, stopped) = watch::channel(false);
-        let workers = workers::start(&service, storage.announcing, &stopped);
+        let mut workers = workers::start(&service, storage.announcing, &stopped);
+        match wiring::stored_secret(settings).map(|secret| Schedule::of(settings, secret)) {
+            Ok(schedule) => schedule.into_iter().for_each(|one| one.start(&mut workers, &service, &stopped)),
+            Err(error) => tracing::error!(%error, "no backups are made"),
+        }
         Self { workers, stop }
     }
 
@@ -236,23 +256,31 @@ async fn warn_of_unusable_passkeys(service: &Service) {
     }
 }
 
-/// Builds the router that answers 503 to everything, within the usual middleware.
-fn unready_router(settings: &Settings) -> axum::Router {
+/// Builds the middleware for routes that need no service: 503 until it is there, and the listener of the metrics.
+fn plain_middleware(settings: &Settings) -> Middleware {
     let http = Arc::new(http_settings(settings));
     let listed = settings.server.cors_origins.clone();
     let is_listed = move |origin: &str| listed.iter().any(|known| known == origin);
     let origins = OriginPolicy::new(&http, Arc::new(is_listed));
-    Middleware::new(http, origins, Arc::new(new_request_id)).without_proxy_warning().wrap(not_ready())
+    Middleware::new(http, origins, Arc::new(new_request_id)).without_proxy_warning()
 }
 
-fn layered_routers(assembly: &Assembly, settings: &Settings, templates: Rendering) -> Routers {
+fn layered_routers(
+    assembly: &Assembly,
+    settings: &Settings,
+    templates: Rendering,
+    metrics: &Metrics,
+) -> Routers {
+    metrics.add_service(&assembly.service);
     let app = App::new(
         Arc::clone(&assembly.service),
         http_settings(settings),
         settings.server.cors_origins.clone(),
-    );
+    )
+    .with_metrics(Arc::clone(&metrics.registry));
     let middleware =
-        Middleware::new(Arc::clone(&app.settings), app.origins.clone(), Arc::new(new_request_id));
+        Middleware::new(Arc::clone(&app.settings), app.origins.clone(), Arc::new(new_request_id))
+            .with_metrics(Arc::clone(&metrics.requests));
     let pages = templates.pages.map(|pages| {
         Hosted::new(
             Arc::clone(&assembly.service),

@@ -7,6 +7,7 @@
 
 mod admin;
 mod auth;
+mod backup;
 mod console;
 mod data;
 mod features;
@@ -15,6 +16,7 @@ mod layers;
 mod log;
 mod log_format;
 mod mail;
+mod metrics;
 mod oauth;
 mod origin;
 mod pages;
@@ -45,6 +47,7 @@ pub use latchkey_settings::{Problem, Secret, SettingsError, Source};
 
 pub use admin::AdminSettings;
 pub use auth::AuthSettings;
+pub use backup::BackupSettings;
 pub use console::ConsoleSettings;
 pub use data::DataSettings;
 pub use features::FeatureSettings;
@@ -52,6 +55,7 @@ pub use keys::{DEFAULT_TOML, is_key_or_section};
 pub use log::{LogFormat, LogSettings};
 pub use log_format::log_format;
 pub use mail::{MailSender, MailSettings, MailTransport, SmtpSettings};
+pub use metrics::MetricsSettings;
 pub use oauth::{OAuthSettings, ProviderSettings, Providers};
 pub use pages::{PageLinks, PageSettings, PageTheme};
 pub use passkeys::{PasskeySettings, passkey_origin_warnings};
@@ -102,6 +106,7 @@ groups! {
     storage: StorageSettings,
     postgres: PostgresSettings,
     data: DataSettings,
+    backup: BackupSettings,
     mail: MailSettings,
     smtp: SmtpSettings,
     /// Settings that an admin may change at run time, with their configured values.
@@ -120,6 +125,7 @@ groups! {
     features: FeatureSettings,
     admin: AdminSettings,
     log: LogSettings,
+    metrics: MetricsSettings,
 }
 
 impl Settings {
@@ -172,8 +178,10 @@ impl Settings {
         self.passwords.check(server.mode, problems);
         auth::check_limits(&self.limits.passwords, problems);
         self.postgres.check(server.request_timeout, problems);
+        self.backup.check(&self.storage.url, problems);
         self.admin.check(server.secret.as_ref(), problems);
         self.console.check(server, problems);
+        self.metrics.check(server, &self.console, problems);
     }
 
     /// True if a file, the environment or the command line sets this key (`section.key`). An admin cannot change it
@@ -181,6 +189,12 @@ impl Settings {
     #[must_use]
     pub fn pinned(&self, key: &str) -> bool {
         self.shown.get(key).is_some_and(|shown| shown.source.pins())
+    }
+
+    /// True if the command line sets this key.
+    #[must_use]
+    pub fn is_on_command_line(&self, key: &str) -> bool {
+        self.shown.get(key).is_some_and(|shown| shown.source == Source::CommandLine)
     }
 
     /// Returns the keys that an admin may change in general, but not here, because they are pinned (see

@@ -170,7 +170,8 @@ async fn try_open(
 ) -> Result<OpenStore, StorageFault> {
     if let StorageUrl::Sqlite(path) = &settings.storage.url {
         let reuse_snapshots = settings.storage.snapshot_reuse;
-        let options = SqliteOptions { missing, reuse_snapshots, ..SqliteOptions::default() };
+        let is_replicated = settings.storage.is_replicated;
+        let options = SqliteOptions { missing, reuse_snapshots, is_replicated, ..SqliteOptions::default() };
         return open_sqlite(path, options).await;
     }
     let (store, options) = match made.take() {

@@ -7,6 +7,7 @@ pub(crate) use oauth::parts as oauth_parts;
 pub(crate) use pages::{Parts as PageParts, console, console_entry, pages, parts as page_parts};
 
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,7 +28,7 @@ use latchkey_service::settings::{BaseSettings, check_offered};
 use latchkey_service::{Mailer, OperatorRules, Service, ServiceConfig, ServiceParts, Site, StartError};
 use latchkey_store::Store;
 
-use crate::data_folder::{DataFolder, DataFolderError, Kept};
+use crate::data_folder::{DataFolder, DataFolderError, Kept, SECRET_FILE, read_kept};
 use crate::settings::{self, MailTransport, Scope, Secret, Settings};
 use crate::storage::{self, OpenStore, StorageFault, Unreachable, Waiting};
 
@@ -70,6 +71,9 @@ pub enum WiringError {
     /// `server.secret` has fewer than 32 bytes.
     #[error("server.secret: must have 32 bytes or more")]
     Secret,
+    /// There is no `server.secret`, and none in the data folder.
+    #[error("server.secret: the secret of the database is missing: put it back into {}", .0.display())]
+    NoSecret(PathBuf),
     /// The service itself failed to start.
     #[error("the service cannot start: {0}")]
     Service(#[from] StartError),
@@ -150,7 +154,19 @@ fn parts(
     })
 }
 
-fn server_secret(secret: &Secret) -> Result<ServerSecret, WiringError> {
+/// Returns the server secret of an existing database, from the settings or the data folder. Makes none: a new one would
+/// open nothing.
+pub fn stored_secret(settings: &Settings) -> Result<ServerSecret, WiringError> {
+    match &settings.server.secret {
+        Some(secret) => server_secret(secret),
+        None => match read_kept(&settings.data.dir, SECRET_FILE) {
+            Some(kept) => server_secret(&kept?),
+            None => Err(WiringError::NoSecret(settings.data.dir.join(SECRET_FILE))),
+        },
+    }
+}
+
+pub(crate) fn server_secret(secret: &Secret) -> Result<ServerSecret, WiringError> {
     ServerSecret::new(secret.reveal().as_bytes().to_vec()).ok_or(WiringError::Secret)
 }
 

@@ -63,7 +63,7 @@ pub fn start(service: &Arc<Service>, announcing: Announcing, stop: &watch::Recei
 }
 
 /// Runs a worker and restarts it after a panic. Otherwise mails could stop unnoticed while requests still succeed.
-async fn keep_alive<W>(name: &'static str, pause: Duration, worker: impl Fn() -> W)
+pub(crate) async fn keep_alive<W>(name: &'static str, pause: Duration, worker: impl Fn() -> W)
 where
     W: Future<Output = ()> + Send + 'static,
 {
@@ -118,11 +118,28 @@ async fn follow_shared(service: Arc<Service>, changed: Arc<Notify>, mut stop: wa
         match service.shared.sync().await {
             Ok(true) => tracing::info!("settings or signing keys were changed by another instance: reloaded"),
             Ok(false) => {}
+            Err(error) if error.is_of_another_secret() => {
+                tracing::error!(
+                    error = chain_of(&error),
+                    "the database is sealed under another server.secret: this process stops, so that it writes nothing \
+                     under its own"
+                );
+                stop_this_process();
+                return;
+            }
             Err(error) => {
                 tracing::warn!(error = chain_of(&error), "shared settings could not be read");
                 sleep(AFTER_FAILURE).await;
             }
         }
+    }
+}
+
+/// Stops as at SIGTERM: requests in flight are finished.
+fn stop_this_process() {
+    let stopped = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TERM);
+    if let Err(error) = stopped {
+        tracing::error!(%error, "this process cannot be stopped: stop it by hand");
     }
 }
 

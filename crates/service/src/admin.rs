@@ -12,6 +12,7 @@ use crate::shared::Shared;
 
 mod audit;
 mod limits;
+mod sessions;
 mod settings;
 mod sign_in_state;
 mod statistics;
@@ -19,12 +20,15 @@ mod user_file;
 mod users;
 
 pub use audit::SignIns;
-pub use latchkey_store::{EventPage, UserPage, UserPosition};
+pub use latchkey_store::{
+    EventPage, ListUsers, ListedSession, SessionFilter, SessionKey, SessionPage, SessionPosition, UserPage,
+    UserPosition,
+};
 pub use settings::PublicSettings;
 pub use sign_in_state::SignInState;
 pub use statistics::Statistics;
 pub use user_file::UserFile;
-pub use users::{NewUser, UserChange, UserQuery};
+pub use users::{NewUser, UserChange};
 
 pub struct Admin {
     pub(crate) kernel: Arc<Kernel>,

@@ -14,6 +14,8 @@ use crate::refusal::{
     EMAIL_EXISTS, LAST_OWNER, OPERATOR_PROTECTED, REDIRECT_NOT_ALLOWED, Refusal, SETTING_PINNED,
     TOO_MANY_REQUESTS, USERNAME_TAKEN, WEAK_PASSWORD,
 };
+use crate::secret_rotation::SecretIsReplaced;
+use crate::secrets::CannotOpen;
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -95,6 +97,13 @@ impl Error {
     /// Wraps the cause of a fault of the service. The cause is logged and never sent to the client.
     pub fn internal(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::Internal(source.into())
+    }
+
+    /// True if the database is sealed under another secret than the one that this process was started with.
+    #[must_use]
+    pub fn is_of_another_secret(&self) -> bool {
+        let Self::Internal(source) = self else { return false };
+        source.is::<CannotOpen>() || source.is::<SecretIsReplaced>()
     }
 }
 

@@ -28,7 +28,7 @@ use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::passwords::Passwords;
 use crate::refusal::FEATURE_DISABLED;
-use crate::secrets::{CannotDerive, SealingKey, ServerSecret};
+use crate::secrets::{CannotDerive, KeyUse, SealingKey, ServerSecret};
 use crate::sessions::{Opened, Sessions};
 
 mod enroller;
@@ -43,6 +43,7 @@ pub(crate) use enroller::gone;
 pub use latchkey_store::AccountFactors;
 pub(crate) use own::changed;
 use totp::TotpSecret;
+pub(crate) use totp::bound_to as totp_binding;
 
 settings! {
     /// The rate limits of second factors.
@@ -147,7 +148,8 @@ impl Factors {
         limits: Limits,
         lifetimes: Lifetimes,
     ) -> Result<Self, CannotDerive> {
-        let (totp_key, codes_key) = (secret.sealing_key("totp-secrets")?, secret.hmac_key("recovery-codes")?);
+        let (totp_key, codes_key) =
+            (secret.sealing_key(KeyUse::TotpSecrets)?, secret.hmac_key(KeyUse::RecoveryCodes)?);
         Ok(Self { kernel, sessions, passwords, limits, lifetimes, totp_key, codes_key })
     }
 

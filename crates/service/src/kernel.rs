@@ -16,6 +16,7 @@ use url::Url;
 
 use crate::clock::Clock;
 use crate::entropy::Entropy;
+use crate::metrics::Metrics;
 use crate::settings::{EmailSignIn, SettingsInForce};
 
 mod client_limits;
@@ -43,6 +44,7 @@ pub(crate) struct Kernel {
     pub(crate) site: Site,
     pub(crate) operators: OperatorRules,
     pub(crate) ids: IdOrder,
+    pub(crate) metrics: Metrics,
 }
 
 /// The rules about operators that the settings state.

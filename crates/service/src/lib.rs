@@ -9,6 +9,7 @@
 //! |---|---|
 //! | [`clock`], [`entropy`], [`secrets`], [`error`], [`refusal`], [`settings`] | the base |
 //! | `kernel` | store, clock, entropy, ids, audit events, settings in force, client limits, mail writing |
+//! | `metrics` | counters of the use cases, and their exposition |
 //! | [`tokens`], [`providers`], [`shared`] | access tokens, identity providers, and the state that instances share |
 //! | [`sessions`] | open, authenticate, refresh, list and end sessions; rotate signing keys |
 //! | [`access`] | the anonymous key, admin keys |
@@ -29,11 +30,14 @@
 //! | [`admin`] | users, settings, audit |
 //! | [`imports`] | take accounts over from another service |
 //! | [`outbox`], [`upkeep`], [`readiness`] | deliver mails, purge, health |
+//! | [`secret_rotation`] | replace the server secret |
+//! | [`backups`] | age of the newest backup, settlement of a restored database |
 //! | [`service`] | the list of capabilities with their lifetimes and limits, configuration, start |
 
 pub mod access;
 pub mod accounts;
 pub mod admin;
+pub mod backups;
 pub mod challenges;
 pub mod clock;
 pub mod console;
@@ -45,6 +49,7 @@ pub mod factors;
 pub mod imports;
 mod kernel;
 pub mod mailbox;
+mod metrics;
 pub mod oauth;
 pub mod operators;
 pub mod outbox;
@@ -57,6 +62,7 @@ pub mod providers;
 pub mod readiness;
 pub mod refusal;
 pub mod search;
+pub mod secret_rotation;
 pub mod secrets;
 pub mod service;
 pub mod sessions;

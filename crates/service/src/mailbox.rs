@@ -12,7 +12,7 @@ use latchkey_domain::limits::{LimitKey, Rate, Take};
 use latchkey_settings::settings;
 
 use crate::kernel::Kernel;
-use crate::secrets::{CannotDerive, ServerSecret};
+use crate::secrets::{CannotDerive, KeyUse, ServerSecret};
 use crate::sessions::Sessions;
 
 mod codes;
@@ -66,7 +66,7 @@ pub struct Mailbox {
 
 /// Derives the HMAC key of stored email codes.
 fn code_key(secret: &ServerSecret) -> Result<hmac::Key, CannotDerive> {
-    secret.hmac_key("codes")
+    secret.hmac_key(KeyUse::Codes)
 }
 
 impl Limits {

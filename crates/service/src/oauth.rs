@@ -22,7 +22,7 @@ use latchkey_settings::settings;
 use crate::access::Access;
 use crate::error::Result;
 use crate::kernel::Kernel;
-use crate::secrets::{CannotDerive, SealingKey, ServerSecret};
+use crate::secrets::{CannotDerive, KeyUse, SealingKey, ServerSecret};
 use crate::sessions::Sessions;
 use crate::shared::Shared;
 
@@ -84,7 +84,7 @@ impl OAuth {
         limits: Limits,
         lifetimes: Lifetimes,
     ) -> Result<Self, CannotDerive> {
-        let flow_key = secret.sealing_key("oauth-flows")?;
+        let flow_key = secret.sealing_key(KeyUse::OAuthFlows)?;
         Ok(Self { kernel, shared, sessions, access, flow_key, limits, lifetimes })
     }
 

@@ -7,12 +7,14 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
-use arc_swap::ArcSwapOption;
+use arc_swap::{ArcSwap, ArcSwapOption};
 use latchkey_domain::client::Client;
 use latchkey_domain::ids::ProfileId;
 use latchkey_domain::page::Page;
 use latchkey_domain::search::SearchQuery;
+use latchkey_metrics::Stopwatch;
 use latchkey_search::{Change, Entry, Key};
 use latchkey_store::{FeedPosition, FeedRead, ProfileHits, SearchChange, SearchEntry, Store};
 use tokio::sync::Mutex;
@@ -62,6 +64,8 @@ struct Following {
     ended: AtomicU64,
     /// True if the last read of the change feed failed.
     is_behind: AtomicBool,
+    /// Time since the index had every change.
+    complete_since: ArcSwap<Stopwatch>,
 }
 
 /// Kind of caller that reads the change feed. After a failed read only the worker tries again: otherwise searches would
@@ -110,6 +114,12 @@ impl Search {
         }
     }
 
+    /// Returns the number of profiles in the index, and the time since it had every change; `None` without an index.
+    pub(crate) fn index_state(&self) -> Option<(u64, Duration)> {
+        let following = self.index.following.load_full()?;
+        Some((following.index.index().profiles(), following.complete_since.load().elapsed()))
+    }
+
     /// Returns true if the index is loaded, so that searches use it.
     #[must_use]
     pub fn is_loaded(&self) -> bool {
@@ -155,6 +165,7 @@ impl ProfileSearch {
             begun: AtomicU64::new(0),
             ended: AtomicU64::new(0),
             is_behind: AtomicBool::new(false),
+            complete_since: ArcSwap::from_pointee(Stopwatch::start()),
         });
         match following.catch_up(store, Reader::Worker).await? {
             Caught::Up => self.following.store(Some(following)),
@@ -237,6 +248,7 @@ impl Following {
             return Ok(Caught::Behind);
         }
         let number = self.begun.fetch_add(1, Ordering::SeqCst) + 1;
+        let watch = Stopwatch::start();
         loop {
             let read = store.list_search_changes(&position).await;
             self.is_behind.store(read.is_err(), Ordering::SeqCst);
@@ -250,6 +262,7 @@ impl Following {
                     position = taken;
                     if !has_more {
                         self.ended.store(number, Ordering::SeqCst);
+                        self.complete_since.store(Arc::new(watch));
                         return Ok(Caught::Up);
                     }
                 }

@@ -1,19 +1,28 @@
 //! The server secret, derivation of keys from it (HKDF-SHA-256, RFC 5869), and encryption (AES-256-GCM,
-//! called sealing). The label by which each key is derived is in the module that uses the key.
+//! called sealing). [`KeyUse`] lists the uses of keys with their labels.
 
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use aws_lc_rs::{hkdf, hmac};
 use latchkey_domain::codes::CodeMac;
-use zeroize::{Zeroize, ZeroizeOnDrop};
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::entropy::Entropy;
+
+mod key_use;
+
+pub use key_use::{AtRotation, KeyUse};
 
 /// Minimum length of the server secret in bytes.
 pub const SHORTEST_SECRET: usize = 32;
 
 /// The secret from which all keys of this service are derived. All instances share it.
 #[derive(Zeroize, ZeroizeOnDrop)]
-pub struct ServerSecret(Vec<u8>);
+pub struct ServerSecret {
+    bytes: Vec<u8>,
+    /// Keys that were derived from an earlier secret and are in use still. Each is erased when it is dropped.
+    #[zeroize(skip)]
+    kept: Vec<(KeyUse, Zeroizing<[u8; 32]>)>,
+}
 
 /// A sealed value cannot be decrypted, because it was sealed with another key, is bound to other associated
 /// data, or is damaged.
@@ -30,21 +39,35 @@ impl ServerSecret {
     /// Wraps the bytes of the secret; `None` if these are fewer than [`SHORTEST_SECRET`].
     #[must_use]
     pub fn new(bytes: Vec<u8>) -> Option<Self> {
-        (bytes.len() >= SHORTEST_SECRET).then_some(Self(bytes))
+        (bytes.len() >= SHORTEST_SECRET).then_some(Self { bytes, kept: Vec::new() })
     }
 
-    /// Derives 256 bits of key material for a label. Every use has its own label. A label never changes, or stored data
-    /// would become unreadable.
-    pub fn key(&self, label: &str) -> Result<[u8; 32], CannotDerive> {
-        derive(b"latchkey/v1", &self.0, label)
+    /// Returns the 256 bits of key material of a use: derived from the secret, or kept from an earlier one.
+    pub fn key(&self, key: KeyUse) -> Result<[u8; 32], CannotDerive> {
+        match self.kept.iter().find(|(kept, _)| *kept == key) {
+            Some((_, kept)) => Ok(**kept),
+            None => derive(b"latchkey/v1", &self.bytes, key.as_str()),
+        }
     }
 
-    pub fn hmac_key(&self, label: &str) -> Result<hmac::Key, CannotDerive> {
-        Ok(hmac::Key::new(hmac::HMAC_SHA256, &self.key(label)?))
+    /// Uses a key of an earlier secret from now on. One of another length is not used.
+    pub(crate) fn keep(&mut self, key: KeyUse, bytes: &[u8]) {
+        if let Ok(bytes) = bytes.try_into() {
+            self.kept.push((key, Zeroizing::new(bytes)));
+        }
     }
 
-    pub fn sealing_key(&self, label: &str) -> Result<SealingKey, CannotDerive> {
-        SealingKey::new(&self.key(label)?)
+    /// Returns a text that tells two secrets apart and does not reveal them.
+    pub fn fingerprint(&self) -> Result<String, CannotDerive> {
+        Ok(hex::encode(&self.key(KeyUse::Fingerprint)?[..16]))
+    }
+
+    pub fn hmac_key(&self, key: KeyUse) -> Result<hmac::Key, CannotDerive> {
+        Ok(hmac::Key::new(hmac::HMAC_SHA256, &self.key(key)?))
+    }
+
+    pub fn sealing_key(&self, key: KeyUse) -> Result<SealingKey, CannotDerive> {
+        SealingKey::new(&self.key(key)?)
     }
 }
 
@@ -110,8 +133,8 @@ mod tests {
     use super::*;
     use crate::entropy::SystemEntropy;
 
-    fn key(byte: u8, label: &str) -> SealingKey {
-        ServerSecret::new(vec![byte; 32]).unwrap().sealing_key(label).unwrap()
+    fn key(byte: u8, key: KeyUse) -> SealingKey {
+        ServerSecret::new(vec![byte; 32]).unwrap().sealing_key(key).unwrap()
     }
 
     #[test]
@@ -121,11 +144,11 @@ mod tests {
 
     #[test]
     fn what_is_sealed_opens_only_in_its_place_and_under_its_secret() {
-        let sealed = key(1, "mails").seal(&SystemEntropy, b"a", b"123456").unwrap();
-        assert_eq!(key(1, "mails").open(b"a", &sealed).unwrap(), b"123456");
-        assert_eq!(key(1, "mails").open(b"b", &sealed), Err(CannotOpen));
-        assert_eq!(key(2, "mails").open(b"a", &sealed), Err(CannotOpen));
-        assert_eq!(key(1, "signing-keys").open(b"a", &sealed), Err(CannotOpen));
-        assert_eq!(key(1, "mails").open(b"a", b"short"), Err(CannotOpen));
+        let sealed = key(1, KeyUse::Mails).seal(&SystemEntropy, b"a", b"123456").unwrap();
+        assert_eq!(key(1, KeyUse::Mails).open(b"a", &sealed).unwrap(), b"123456");
+        assert_eq!(key(1, KeyUse::Mails).open(b"b", &sealed), Err(CannotOpen));
+        assert_eq!(key(2, KeyUse::Mails).open(b"a", &sealed), Err(CannotOpen));
+        assert_eq!(key(1, KeyUse::SigningKeys).open(b"a", &sealed), Err(CannotOpen));
+        assert_eq!(key(1, KeyUse::Mails).open(b"a", b"short"), Err(CannotOpen));
     }
 }

@@ -14,6 +14,7 @@ use tokio::sync::Mutex as AsyncMutex;
 use crate::access::{Access, AccessKeys};
 use crate::accounts::Accounts;
 use crate::admin::Admin;
+use crate::backups::Backups;
 use crate::challenges::Challenges;
 use crate::clock::Clock;
 use crate::console::Console;
@@ -25,6 +26,7 @@ use crate::factors::Factors;
 use crate::imports::Imports;
 use crate::kernel::{ClientLimits, IdOrder, Kernel, LimitAudit, MailWriter, OperatorRules, Site};
 use crate::mailbox::Mailbox;
+use crate::metrics::Metrics;
 use crate::oauth::OAuth;
 use crate::operators::Operators;
 use crate::outbox::{MailRetries, Mailer, Outbox};
@@ -37,7 +39,8 @@ use crate::profiles::Profiles;
 use crate::providers::{OAuthParts, ProviderRegistry};
 use crate::readiness::Readiness;
 use crate::search::{Search, SearchEngine};
-use crate::secrets::{CannotDerive, ServerSecret};
+use crate::secret_rotation::{SecretIsReplaced, with_kept_keys};
+use crate::secrets::{CannotDerive, KeyUse, ServerSecret};
 use crate::sessions::Sessions;
 use crate::settings::{BaseSettings, SettingsInForce};
 use crate::shared::Shared;
@@ -164,6 +167,9 @@ pub enum StartError {
     /// The settings of outbound HTTP to identity providers are invalid.
     #[error(transparent)]
     Outbound(#[from] InvalidOutbound),
+    /// The replacement of the server secret is not finished.
+    #[error(transparent)]
+    SecretIsReplaced(#[from] SecretIsReplaced),
     /// Stored settings, signing keys or identity providers cannot be loaded.
     #[error("{0}: {reason}", reason = crate::service::reason(.0))]
     Service(#[from] Error),
@@ -213,7 +219,9 @@ pub struct Service {
     /// Settings, identity providers and signing keys in force, which any instance can change through the database.
     pub shared: Arc<Shared>,
     pub readiness: Readiness,
-    kernel: Arc<Kernel>,
+    /// The age of the newest backup, and the settlement of a restored database.
+    pub backups: Backups,
+    pub(crate) kernel: Arc<Kernel>,
 }
 
 impl Service {
@@ -221,6 +229,7 @@ impl Service {
     /// Linked identities that old releases stored without an issuer get the issuer of their provider.
     pub async fn start(parts: ServiceParts) -> Result<Self, StartError> {
         let ServiceParts { config, base_settings, store, clock, entropy, secret, mailer, oauth } = parts;
+        let secret = with_kept_keys(secret, &*store).await?;
         let hasher = PasswordHasher::start(config.hashing, Arc::clone(&entropy))?;
         let now = clock.now();
         let sealing = tokens::sealing_key(&secret)?;
@@ -251,6 +260,7 @@ impl Service {
             site: config.site.clone(),
             operators: config.operators,
             ids: IdOrder::default(),
+            metrics: Metrics::default(),
         });
         let reloading = AsyncMutex::default();
         let locales = mailer.templates.locales().to_vec();
@@ -282,7 +292,7 @@ impl Service {
             sessions: s(),
             mailbox: mailbox.clone(),
             hasher,
-            decoy_key: secret.hmac_key("password-decoys")?,
+            decoy_key: secret.hmac_key(KeyUse::PasswordDecoys)?,
             limits: limits.passwords,
             lifetimes: lifetimes.passwords,
         });
@@ -318,6 +328,7 @@ impl Service {
             outbox: Outbox { kernel: k(), mailer, sender: config.mail_from, retries: config.mail_retries },
             upkeep: Upkeep::new(k(), s(), lifetimes.upkeep),
             readiness: Readiness::new(k()),
+            backups: Backups::new(k(), shared.clone()),
             passwords,
             factors,
             passkeys,
@@ -350,6 +361,11 @@ impl Service {
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.kernel.now()
+    }
+
+    /// Reports the time of the newest backup, for the metrics.
+    pub fn report_backup(&self, at: Timestamp) {
+        self.kernel.metrics.set_backup_at(at);
     }
 
     #[must_use]

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use latchkey_domain::locale::Locale;
 use tokio::sync::Mutex;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::providers::ProviderRegistry;
+use crate::secret_rotation::SecretIsReplaced;
 use crate::settings::BaseSettings;
 use crate::tokens::AccessTokens;
 
@@ -40,6 +41,9 @@ impl Shared {
         let _turn = self.reloading.lock().await;
         let store = &self.kernel.store;
         let stored = store.load_settings().await?;
+        if store.unfinished_secret_rotation().await?.is_some() {
+            return Err(Error::internal(SecretIsReplaced));
+        }
         let keys = self.tokens.open(&store.list_signing_keys(self.kernel.now()).await?)?;
         let providers = self.providers.open(store.list_oauth_providers().await?)?;
         let settings = self.base_settings.in_force(&stored)?;

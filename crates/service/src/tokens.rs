@@ -10,7 +10,7 @@ use latchkey_settings::words;
 
 use crate::entropy::Entropy;
 use crate::error::Result;
-use crate::secrets::{CannotDerive, SealingKey, ServerSecret};
+use crate::secrets::{CannotDerive, KeyUse, SealingKey, ServerSecret};
 
 pub mod access_tokens;
 pub mod claims;
@@ -36,7 +36,7 @@ words! {
 
 /// Derives the key that seals private signing keys.
 pub fn sealing_key(secret: &ServerSecret) -> Result<SealingKey, CannotDerive> {
-    secret.sealing_key("signing-keys")
+    secret.sealing_key(KeyUse::SigningKeys)
 }
 
 /// Issuer and audience of access tokens, and the current signing keys.

@@ -3,6 +3,7 @@
 
 mod cells;
 mod executor;
+mod metered;
 mod results;
 mod script;
 mod sql;
@@ -10,6 +11,7 @@ mod value;
 
 pub use cells::{Cell, Cells, Row, WrongKind};
 pub use executor::{Decided, Executor, Finish, Repeat};
+pub use metered::Metered;
 pub use results::{ResultSource, Results, Taken};
 pub use script::{ManyValues, ProfileWrite, Script, Slot, Statement, TakeRequest};
 pub(crate) use sql::statements;

@@ -13,7 +13,10 @@
 pub mod bulk;
 mod engine;
 pub mod form;
+mod meter;
 mod operations;
 pub mod tables;
 
-pub use engine::{Engine, Own, seeding};
+pub(crate) use latchkey_measured::measured;
+
+pub use engine::{Engine, NameQuery, Own, seeding};

@@ -7,6 +7,7 @@ pub(crate) mod email_changes;
 pub(crate) mod identities;
 pub(crate) mod imported_accounts;
 pub(crate) mod imports;
+pub(crate) mod kept_keys;
 pub(crate) mod known_clients;
 pub(crate) mod limit_buckets;
 pub(crate) mod limit_failures;
@@ -21,6 +22,7 @@ pub(crate) mod passkeys;
 pub mod profiles;
 pub mod purges;
 pub(crate) mod recovery_codes;
+pub mod sealed;
 pub(crate) mod seen_devices;
 pub mod sessions;
 pub mod settings;
@@ -45,7 +47,10 @@ use purges::{PurgedRows, expired, rows};
 use crate::bulk::{Table, columns};
 use crate::form::Sql;
 use audit_events::filters as audit_filters;
-use sessions::{console as session_console, ends as session_ends, pages as session_pages};
+use sessions::{
+    console as session_console, ends as session_ends, list as session_list, pages as session_pages,
+};
+use users::list::statements as user_list;
 
 macro_rules! lists {
     ($($table:ident)*) => {
@@ -56,10 +61,10 @@ macro_rules! lists {
 /// Returns all statements, each with its table and name. A test of each engine prepares them.
 pub fn all_statements() -> impl Iterator<Item = (&'static str, &'static str, &'static Sql)> {
     let lists = lists!(
-        audit_events audit_filters challenges codes email_changes identities imported_accounts imports known_clients limit_buckets limit_failures link_tokens
-        oauth_codes oauth_flows oauth_providers operators outbox page_codes passkeys profiles recovery_codes seen_devices
-        session_console session_ends session_pages sessions
-        settings sign_up_attempts signing_keys statistics totp_factors undo_tokens used_ceremonies used_tokens users
+        audit_events audit_filters challenges codes email_changes identities imported_accounts imports kept_keys known_clients limit_buckets limit_failures link_tokens
+        oauth_codes oauth_flows oauth_providers operators outbox page_codes passkeys profiles recovery_codes sealed seen_devices
+        session_console session_ends session_list session_pages sessions
+        settings sign_up_attempts signing_keys statistics totp_factors undo_tokens used_ceremonies used_tokens user_list users
     );
     lists.into_iter().flat_map(|(table, all)| all.iter().map(move |&(name, sql)| (table, name, sql)))
 }
@@ -97,6 +102,8 @@ pub const TABLES: &[Table] = &[
     settings::TABLE,
     settings::SHARED_VERSION,
     signing_keys::TABLE,
+    kept_keys::TABLE,
+    kept_keys::ROTATIONS,
     audit_events::TABLE,
     statistics::TABLE,
     statistics::DAYS,

@@ -7,35 +7,50 @@ use std::pin::{Pin, pin};
 use std::task::Poll;
 use std::time::Duration;
 
-use deadpool_postgres::{Client, Object};
-use futures_util::future::{BoxFuture, FutureExt, MaybeDone, maybe_done};
+use deadpool::managed::Object;
+use futures_util::future::{BoxFuture, FutureExt, MaybeDone, maybe_done, try_join_all};
 use futures_util::stream::TryStreamExt;
 use tokio_postgres::types::Type;
 
 use crate::drain::drain;
 use crate::errors::{EngineFault, Fallible, Remedy, unavailable};
-use crate::options::Prepared;
+use crate::link::{Link, PooledLink};
 use crate::script::{Output, Outputs, Script, Statement};
 use crate::values::Value;
 
-/// Statements that begin or end the transaction of a script. They share the round trip of the script's
-/// statements.
+/// Statements that begin or end the transaction of a script. They share the round trip of the script's statements.
 #[derive(Clone, Copy)]
-pub(crate) struct Frame<'a> {
-    /// BEGIN statement to send first; `None` if the transaction is open already.
-    pub(crate) opening: Option<&'a str>,
-    /// True if COMMIT follows the script.
-    pub(crate) is_last: bool,
+pub(crate) enum Frame<'a> {
+    /// BEGIN and COMMIT around a lone statement. They only set its timeout and isolation level, so they are left out if
+    /// the session has these already.
+    Lone(&'a str),
+    /// BEGIN before the script, COMMIT after it.
+    Whole(&'a str),
+    /// BEGIN before the script; the transaction stays open.
+    First(&'a str),
+    /// COMMIT after the script, whose transaction is open already.
+    Last,
+}
+
+impl<'a> Frame<'a> {
+    /// Returns the BEGIN statement to send first, and whether COMMIT follows the script.
+    const fn around(self, link: &Link) -> (Option<&'a str>, bool) {
+        match self {
+            Self::Lone(_) if link.has_session_settings() => (None, false),
+            Self::Lone(opening) | Self::Whole(opening) => (Some(opening), true),
+            Self::First(opening) => (Some(opening), false),
+            Self::Last => (None, true),
+        }
+    }
 }
 
 /// A connection checked out of the pool. If it is dropped inside a transaction, it sends ROLLBACK without waiting for
 /// the response. If it is dropped while statements are running, it returns to the pool once they have ended.
 pub(crate) struct Connection {
-    client: Option<Client>,
+    client: Option<PooledLink>,
     in_transaction: bool,
     /// True while responses of the server are outstanding.
     is_waiting: bool,
-    prepared: Prepared,
     response_timeout: Duration,
 }
 
@@ -43,29 +58,35 @@ type Outcome = Result<Output, tokio_postgres::Error>;
 
 impl Connection {
     /// Wraps a connection that is not in a transaction. A round trip longer than `response_timeout` fails.
-    pub(crate) const fn new(client: Client, prepared: Prepared, response_timeout: Duration) -> Self {
-        Self { client: Some(client), in_transaction: false, is_waiting: false, prepared, response_timeout }
+    pub(crate) const fn new(client: PooledLink, response_timeout: Duration) -> Self {
+        Self { client: Some(client), in_transaction: false, is_waiting: false, response_timeout }
     }
 
     /// Executes a script in one round trip. If a statement fails, returns the error of the first one that
     /// did; the server then rolls the whole transaction back, even if COMMIT follows.
     pub(crate) async fn exchange(&mut self, frame: Frame<'_>, script: &Script) -> Fallible<Outputs> {
         let Some(client) = &self.client else { return Err(unavailable(EngineFault::Timeout).into()) };
-        self.in_transaction |= frame.opening.is_some();
+        let (opening, is_last) = frame.around(client);
+        self.in_transaction |= opening.is_some();
         self.is_waiting = true;
-        let sent = send(client, self.prepared, frame, script);
+        let sent = send(client, opening, script, is_last);
         let Ok(outcomes) = tokio::time::timeout(self.response_timeout, sent).await else {
             self.abandon();
             return Err(unavailable(EngineFault::Timeout).into());
         };
         self.is_waiting = false;
         let outcome = outcomes.and_then(|outcomes| {
-            if frame.is_last && outcomes.last().is_some_and(Result::is_ok) {
+            if is_last && outcomes.last().is_some_and(Result::is_ok) {
                 self.in_transaction = false; // committed or rolled back: the transaction has ended in any case
             }
-            outputs_of(frame, outcomes)
+            outputs_of(outcomes, opening.is_some(), is_last)
         });
-        if outcome.as_ref().is_err_and(|fault| fault.remedy == Remedy::Reconnect) {
+        if let Err(fault) = &outcome
+            && fault.remedy == Remedy::Reconnect
+        {
+            if fault.is_of_statement_name() {
+                client.suspect();
+            }
             self.abandon();
         }
         outcome
@@ -96,27 +117,29 @@ impl Drop for Connection {
     }
 }
 
-/// Sends BEGIN, the statements and COMMIT in one batch, and awaits all responses.
+/// Sends BEGIN if there is one, the statements, and COMMIT after the last, in one batch; awaits all responses.
 async fn send(
-    client: &Client,
-    prepared: Prepared,
-    frame: Frame<'_>,
+    client: &Link,
+    opening: Option<&str>,
     script: &Script,
+    is_last: bool,
 ) -> Fallible<Vec<Outcome>> {
-    if prepared == Prepared::Named {
+    if client.names_statements() {
         prepare_missing(client, script).await?;
     }
     let mut sent: Vec<BoxFuture<'_, Outcome>> = Vec::with_capacity(script.statements.len() + 2);
-    if let Some(opening) = frame.opening {
+    if let Some(opening) = opening {
         sent.push(command(client, opening).boxed());
     }
     for statement in &script.statements {
-        sent.push(match prepared {
-            Prepared::Never => run_unnamed(client, statement).boxed(),
-            Prepared::Named => run_named(client, statement).boxed(),
+        let is_named = client.names_statements() && !statement.is_planned_anew;
+        sent.push(if is_named {
+            run_named(client, statement).boxed()
+        } else {
+            run_unnamed(client, statement).boxed()
         });
     }
-    if frame.is_last {
+    if is_last {
         sent.push(command(client, "COMMIT").boxed());
     }
     Ok(in_order(sent).await)
@@ -136,24 +159,25 @@ async fn in_order(sent: Vec<BoxFuture<'_, Outcome>>) -> Vec<Outcome> {
     running.iter_mut().filter_map(|one| Pin::new(one).take_output()).collect()
 }
 
-fn outputs_of(frame: Frame<'_>, outcomes: Vec<Outcome>) -> Fallible<Outputs> {
+/// Returns the results without those of BEGIN and COMMIT.
+fn outputs_of(outcomes: Vec<Outcome>, has_opening: bool, is_last: bool) -> Fallible<Outputs> {
     let mut outputs = outcomes.into_iter().collect::<Result<Vec<_>, _>>()?;
-    if frame.is_last {
+    if is_last {
         outputs.pop();
     }
-    if frame.opening.is_some() {
+    if has_opening {
         outputs.remove(0);
     }
     Ok(Outputs::new(outputs))
 }
 
-async fn command(client: &Client, sql: &str) -> Outcome {
+async fn command(client: &Link, sql: &str) -> Outcome {
     client.batch_execute(sql).await?;
     Ok(Output::default())
 }
 
 /// Parses, binds and executes an unnamed statement in one batch of messages, which works behind any pooler.
-async fn run_unnamed(client: &Client, statement: &Statement) -> Outcome {
+async fn run_unnamed(client: &Link, statement: &Statement) -> Outcome {
     let values = statement.values.iter().map(|value| (value, value.kind()));
     let mut stream = pin!(client.query_typed_raw(&statement.sql, values).await?);
     let mut rows = Vec::new();
@@ -163,15 +187,17 @@ async fn run_unnamed(client: &Client, statement: &Statement) -> Outcome {
     Ok(Output { rows, affected: stream.rows_affected().unwrap_or_default() })
 }
 
-/// Prepares the statements that the connection has not prepared yet. Each takes a round trip once per connection.
-async fn prepare_missing(client: &Client, script: &Script) -> Fallible<()> {
-    for statement in &script.statements {
-        client.prepare_typed_cached(&statement.sql, &kinds(statement)).await?;
-    }
+/// Prepares the statements that the connection has not prepared yet, in one round trip per script and connection.
+async fn prepare_missing(client: &Link, script: &Script) -> Fallible<()> {
+    let named = script.statements.iter().filter(|statement| !statement.is_planned_anew);
+    let prepared = named.map(async |statement| {
+        client.prepare_typed_cached(&statement.sql, &kinds(statement)).await.map(drop)
+    });
+    try_join_all(prepared).await?;
     Ok(())
 }
 
-async fn run_named(client: &Client, statement: &Statement) -> Outcome {
+async fn run_named(client: &Link, statement: &Statement) -> Outcome {
     let prepared = client.prepare_typed_cached(&statement.sql, &kinds(statement)).await?;
     let mut stream = pin!(client.query_raw(&prepared, &statement.values).await?);
     let mut rows = Vec::new();

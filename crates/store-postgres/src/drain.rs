@@ -5,20 +5,22 @@
 
 use std::time::Duration;
 
-use deadpool_postgres::{Client, Object};
+use deadpool::managed::Object;
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
+use crate::link::PooledLink;
+
 /// Waits in the background until the statements of a connection have ended, and returns it to the pool. Closes it if
 /// that takes longer than `limit`.
-pub(crate) fn drain(client: Client, in_transaction: bool, limit: Duration) {
+pub(crate) fn drain(client: PooledLink, in_transaction: bool, limit: Duration) {
     match Handle::try_current() {
         Ok(runtime) => drop(runtime.spawn(drain_in_background(client, in_transaction, limit))),
         Err(_) => drop(Object::take(client)),
     }
 }
 
-async fn drain_in_background(client: Client, in_transaction: bool, limit: Duration) {
+async fn drain_in_background(client: PooledLink, in_transaction: bool, limit: Duration) {
     // Responses arrive in order. The response to this statement means that all others are complete.
     let last = if in_transaction { "ROLLBACK" } else { "" };
     if !matches!(timeout(limit, client.batch_execute(last)).await, Ok(Ok(()))) {

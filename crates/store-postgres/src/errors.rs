@@ -1,7 +1,7 @@
 //! Mapping of the errors of PostgreSQL and of the connection pool to the [`StoreError`]s of the storage contract, each
 //! with the engine's remedy.
 
-use deadpool_postgres::PoolError;
+use deadpool::managed::PoolError;
 use latchkey_store::{StoreError, UniqueKey};
 use tokio_postgres::error::{DbError, SqlState};
 
@@ -20,11 +20,22 @@ pub(crate) enum Remedy {
     Reconnect,
 }
 
+/// Codes of errors about the names of prepared statements.
+const NAMES: [SqlState; 2] = [SqlState::INVALID_SQL_STATEMENT_NAME, SqlState::DUPLICATE_PSTATEMENT];
+
 /// A [`StoreError`] with the engine's reaction to it. `?` converts the driver's errors into a `Fault`.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) error: StoreError,
     pub(crate) remedy: Remedy,
+}
+
+impl Fault {
+    /// True if the name of a prepared statement was unknown or taken on the server.
+    pub(crate) fn is_of_statement_name(&self) -> bool {
+        let code = ServerFault::code_of(&self.error);
+        code.is_some_and(|code| NAMES.contains(code))
+    }
 }
 
 impl From<StoreError> for Fault {
@@ -52,8 +63,8 @@ impl From<tokio_postgres::Error> for Fault {
     }
 }
 
-impl From<PoolError> for Fault {
-    fn from(error: PoolError) -> Self {
+impl From<PoolError<tokio_postgres::Error>> for Fault {
+    fn from(error: PoolError<tokio_postgres::Error>) -> Self {
         unavailable(error).into()
     }
 }
@@ -218,14 +229,13 @@ fn remedy(code: &SqlState) -> Remedy {
         SqlState::ADMIN_SHUTDOWN,
         SqlState::CRASH_SHUTDOWN,
         SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
-        SqlState::INVALID_SQL_STATEMENT_NAME,
         SqlState::FEATURE_NOT_SUPPORTED,
     ];
     // Class 08 is sent by a pooler before it closes a connection.
     let is_of_connection = code.code().starts_with("08");
     if conflict.contains(code) {
         Remedy::Retry
-    } else if is_of_connection || reconnect.contains(code) {
+    } else if is_of_connection || reconnect.contains(code) || NAMES.contains(code) {
         Remedy::Reconnect
     } else {
         Remedy::None

@@ -3,6 +3,7 @@
 //! The operations and their lock order are in `latchkey_store_operations`, the rules in `latchkey_domain`; this crate
 //! only executes scripts.
 
+mod backend;
 mod bulk;
 mod columns;
 mod connection;
@@ -10,7 +11,9 @@ mod drain;
 mod errors;
 mod executor;
 mod foreign;
+mod link;
 mod listen;
+mod metrics;
 mod migrations;
 mod options;
 mod own;

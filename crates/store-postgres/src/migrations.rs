@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use deadpool_postgres::{Client, Object, Pool};
+use deadpool::managed::Object;
 use futures_util::future::FutureExt;
 use latchkey_store::StoreError;
 use latchkey_store::migrations::{Migration, MigrationError};
@@ -13,6 +13,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
 
 use crate::errors::{EngineFault, Fallible, Fault, Remedy, ServerFault, driver, unavailable};
+use crate::link::{Link, Pool};
 
 /// All migrations in order: those of this engine, then those shared by the engines.
 const MIGRATIONS: &[Migration] = latchkey_store::migrations!();
@@ -114,7 +115,7 @@ async fn apply(pool: &Pool, migrations: &[Migration]) -> Fallible<()> {
 
 /// Applies the missing migrations in one transaction, after waiting for other instances that are applying
 /// them.
-async fn take_turn(client: &Client, migrations: &[Migration]) -> Fallible<()> {
+async fn take_turn(client: &Link, migrations: &[Migration]) -> Fallible<()> {
     let turn = Turn { client };
     client.batch_execute(BEGIN).await?;
     apply_missing(client, migrations).await?;
@@ -126,7 +127,7 @@ async fn take_turn(client: &Client, migrations: &[Migration]) -> Fallible<()> {
 /// Guard of the transaction in which migrations are applied. Dropping it rolls the transaction back, which releases the
 /// lock on the row of version 0.
 struct Turn<'a> {
-    client: &'a Client,
+    client: &'a Link,
 }
 
 impl Drop for Turn<'_> {
@@ -137,7 +138,7 @@ impl Drop for Turn<'_> {
 
 /// Creates the migrations table and the row that the migrating instance locks. If several instances do
 /// so concurrently, even `IF NOT EXISTS` fails; such a failure is marked to be retried.
-async fn prepare(client: &Client) -> Fallible<()> {
+async fn prepare(client: &Link) -> Fallible<()> {
     let made = client.batch_execute(CREATE_TABLE).await;
     let is_raced = |code: &SqlState| {
         [SqlState::DUPLICATE_TABLE, SqlState::DUPLICATE_OBJECT, SqlState::UNIQUE_VIOLATION].contains(code)
@@ -164,7 +165,7 @@ async fn look_in_time<'a>(pool: &Pool, migrations: &'a [Migration]) -> Fallible<
 
 /// Returns the missing migrations. Fails if the database belongs to another application, has another encoding, or was
 /// migrated by a newer or otherwise different version of the service.
-async fn look<'a>(client: &Client, migrations: &'a [Migration]) -> Fallible<Vec<&'a Migration>> {
+async fn look<'a>(client: &Link, migrations: &'a [Migration]) -> Fallible<Vec<&'a Migration>> {
     check_encoding(client).await?;
     if flag(client, IS_THERE).await? {
         return look_at_ours(client, migrations).await;
@@ -173,17 +174,17 @@ async fn look<'a>(client: &Client, migrations: &'a [Migration]) -> Fallible<Vec<
     Ok(migrations.iter().collect())
 }
 
-async fn look_at_ours<'a>(client: &Client, migrations: &'a [Migration]) -> Fallible<Vec<&'a Migration>> {
+async fn look_at_ours<'a>(client: &Link, migrations: &'a [Migration]) -> Fallible<Vec<&'a Migration>> {
     refuse_foreign(client, COUNT_FOREIGN).await?;
     let applied = list_applied(client).await?;
     Ok(Migration::missing(migrations, &applied).map_err(driver)?)
 }
 
-async fn apply_missing(client: &Client, migrations: &[Migration]) -> Fallible<()> {
+async fn apply_missing(client: &Link, migrations: &[Migration]) -> Fallible<()> {
     client.batch_execute(LOCK).await?;
     for migration in look_at_ours(client, migrations).await? {
         tracing::info!(migration = migration.name, "migrating the database");
-        client.batch_execute(migration.sql).await?;
+        client.batch_execute(&migration.postgres()).await?;
         let values: [(&(dyn ToSql + Sync), Type); 3] = [
             (&migration.version, Type::INT8),
             (&migration.name, Type::TEXT),
@@ -208,30 +209,30 @@ async fn refuse_unfinished_copy(pool: &Pool) -> Fallible<()> {
     }
 }
 
-async fn refuse_foreign(client: &Client, count: &str) -> Fallible<()> {
+async fn refuse_foreign(client: &Link, count: &str) -> Fallible<()> {
     match number(client, count).await? {
         0 => Ok(()),
         _ => Err(driver(MigrationError::Foreign).into()),
     }
 }
 
-async fn list_applied(client: &Client) -> Fallible<Vec<(i64, Vec<u8>)>> {
+async fn list_applied(client: &Link) -> Fallible<Vec<(i64, Vec<u8>)>> {
     let rows = client.query_typed(LIST_APPLIED, &[]).await?;
     rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect()
 }
 
-async fn check_encoding(client: &Client) -> Fallible<()> {
+async fn check_encoding(client: &Link) -> Fallible<()> {
     let row = client.query_typed_opt(ENCODING, &[]).await?.ok_or_else(no_row)?;
     let encoding: String = row.try_get(0)?;
     if encoding == "UTF8" { Ok(()) } else { Err(driver(MigrationError::Encoding(encoding)).into()) }
 }
 
-async fn number(client: &Client, sql: &str) -> Fallible<i64> {
+async fn number(client: &Link, sql: &str) -> Fallible<i64> {
     let row = client.query_typed_opt(sql, &[]).await?.ok_or_else(no_row)?;
     Ok(row.try_get(0)?)
 }
 
-async fn flag(client: &Client, sql: &str) -> Fallible<bool> {
+async fn flag(client: &Link, sql: &str) -> Fallible<bool> {
     let row = client.query_typed_opt(sql, &[]).await?.ok_or_else(no_row)?;
     Ok(row.try_get(0)?)
 }

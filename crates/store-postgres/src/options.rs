@@ -19,12 +19,14 @@ const WAY: Duration = Duration::from_secs(1);
 /// Preparation of statements under a name on the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Prepared {
-    /// Statements are never prepared under a name. This works behind any pooler in any mode.
+    /// Each statement is prepared once per connection, which is less work for the server, if the connection is direct.
+    /// Each connection is checked when it begins, and again in use.
     #[default]
+    Auto,
+    /// Statements are never prepared under a name. This works behind any pooler in any mode.
     Never,
-    /// Each statement is prepared once per connection, which is less work for the server. This works only for direct
-    /// connections and for poolers in session mode. Behind another pooler a name may belong to another client's
-    /// statement.
+    /// Statements are prepared on every connection, without a check. This is for poolers that keep the names of their
+    /// clients apart, or are in session mode. Behind another pooler a name may belong to another client's statement.
     Named,
 }
 
@@ -64,7 +66,7 @@ impl PostgresOptions {
             acquire_timeout: Duration::from_secs(3),
             connect_timeout: Duration::from_secs(3),
             idle_timeout: Duration::from_mins(5),
-            prepared: Prepared::Never,
+            prepared: Prepared::Auto,
             ca_file: None,
         }
     }
@@ -81,6 +83,20 @@ impl PostgresOptions {
     /// Returns the maximum wait for a response: the statement timeout plus time for the network.
     pub(crate) fn response_timeout(&self) -> Duration {
         self.statement_timeout.saturating_add(WAY)
+    }
+
+    /// Returns the statement timeout in milliseconds, as the server takes it.
+    pub(crate) fn server_timeout(&self) -> u128 {
+        self.statement_timeout.as_millis().max(1)
+    }
+
+    /// Returns the settings of a direct connection, under which a lone statement needs no transaction around it.
+    pub(crate) fn session(&self) -> String {
+        let limit = self.server_timeout();
+        format!(
+            "SET statement_timeout = {limit}; \
+             SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED"
+        )
     }
 
     #[must_use]

@@ -6,10 +6,11 @@ use latchkey_domain::page::Page;
 use latchkey_domain::search::SearchQuery;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{ProfileHits, Settings, StoreResult, StoredSettings};
-use latchkey_store_operations::{Engine, Own};
+use latchkey_store_operations::{Engine, NameQuery, Own};
 
 use crate::search;
 use crate::store::Postgres;
+use crate::trigrams;
 
 const BEAT: &str = "UPDATE health SET beat = beat + 1 WHERE id = 1";
 /// Migration that creates the settings table.
@@ -19,6 +20,11 @@ const SETTINGS_MADE_BY: &str = "0007_settings";
 impl Own for Postgres {
     async fn search_profiles(&self, query: &SearchQuery, page: Page) -> StoreResult<ProfileHits> {
         search::search(self, query, page).await
+    }
+
+    fn name_query(query: &SearchQuery, longest: String, others: Vec<String>) -> NameQuery {
+        let candidates: Vec<_> = trigrams::of_query(query).iter().map(ToString::to_string).collect();
+        NameQuery { candidates: candidates.join(" "), longest, others: others.join("\n") }
     }
 
     async fn check(&self) -> StoreResult<()> {

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
+use deadpool_postgres::{Manager, ManagerConfig, RecyclingMethod, Runtime};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 use tokio_postgres::config::SslMode;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
+use crate::link::{LinkManager, Pool};
 use crate::options::{Address, OptionsError, PostgresOptions};
 
 /// Builds the pool without contacting the server. Connections are made on demand.
@@ -22,7 +23,8 @@ pub(crate) fn build(options: &PostgresOptions) -> Result<Pool, OptionsError> {
     let tls = tls_for(&address)?;
     // Connections are not reset at checkout, because a returned connection has at most a ROLLBACK in flight.
     let manager_config = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-    let manager = Manager::from_config(address.config, tls, manager_config);
+    let driver = Manager::from_config(address.config, tls, manager_config);
+    let manager = LinkManager::new(driver, options.prepared, options.session());
     // Building the pool cannot fail, because a runtime is given.
     Pool::builder(manager)
         .max_size(options.pool_size.max(1))

@@ -147,7 +147,8 @@ impl SearchFeed for Postgres {
             LIST_CHANGES,
             values![place, Value::Id(Some(id)), until, Value::Ints(places), ids, BATCH],
         );
-        let output = self.read_long_script(&reads).await?.take_first()?;
+        // A plan that was kept from an empty feed scans the whole table, until the server has analysed it.
+        let output = self.read_long_script(&reads.planned_anew()).await?.take_first()?;
         let rows = output.list(read_change)?;
         let Some(first) = rows.first() else { return Err(driver(EngineFault::NoRow)) };
         let is_lost =

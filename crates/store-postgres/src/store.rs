@@ -4,13 +4,14 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use deadpool_postgres::Pool;
+use deadpool_postgres::Status;
 use latchkey_store::StoreResult;
 use latchkey_store_operations::Engine;
 
 use crate::connection::Connection;
 use crate::errors::{Fallible, driver};
-use crate::options::{PostgresOptions, Prepared};
+use crate::link::Pool;
+use crate::options::PostgresOptions;
 use crate::{migrations, pool};
 
 /// Store on a PostgreSQL database: the shared operations, executed by [`Postgres`].
@@ -20,7 +21,6 @@ pub type PostgresStore = Engine<Postgres>;
 /// no acknowledged write, as far as the server's `synchronous_commit` guarantees that.
 pub struct Postgres {
     pool: Pool,
-    prepared: Prepared,
     response_timeout: Duration,
     opening_of_one: String,
     opening_of_reads: String,
@@ -45,13 +45,12 @@ impl Postgres {
     pub fn open(options: &PostgresOptions) -> StoreResult<PostgresStore> {
         let pool = pool::build(options).map_err(driver)?;
         pool::close_idle(&pool, options.idle_timeout);
-        let limit = options.statement_timeout.as_millis().max(1);
+        let limit = options.server_timeout();
         // An instance that crashes inside a transaction must not hold its locks for long.
         let idle = 2 * limit;
         Ok(Engine::new(Self {
             pool,
             announces: AtomicBool::new(false),
-            prepared: options.prepared,
             response_timeout: options.response_timeout(),
             opening_of_one: format!(
                 "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = {limit}"
@@ -91,8 +90,12 @@ impl Postgres {
         self.pool.close();
     }
 
+    pub(crate) fn pool_status(&self) -> Status {
+        self.pool.status()
+    }
+
     pub(crate) async fn connection(&self) -> Fallible<Connection> {
-        Ok(Connection::new(self.pool.get().await?, self.prepared, self.response_timeout))
+        Ok(Connection::new(self.pool.get().await?, self.response_timeout))
     }
 
     /// Returns the BEGIN statement for a script of one statement. It sets the statement timeout on the server,

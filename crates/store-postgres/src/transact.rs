@@ -98,13 +98,13 @@ impl Postgres {
 
     /// Executes reads from one snapshot, in one round trip.
     pub(crate) async fn read_script(&self, script: &Script) -> StoreResult<Outputs> {
-        let frame = Frame { opening: Some(self.opening(script, self.opening_of_reads())), is_last: true };
+        let frame = self.frame(script, self.opening_of_reads());
         retry!(self.attempt(frame, script, Retry::Safe).await)
     }
 
     /// Executes reads that may take long, from one snapshot, in one round trip.
     pub(crate) async fn read_long_script(&self, script: &Script) -> StoreResult<Outputs> {
-        let frame = Frame { opening: Some(self.opening_of_reads()), is_last: true };
+        let frame = Frame::Whole(self.opening_of_reads());
         retry!(self.attempt(frame, script, Retry::Safe).await)
     }
 
@@ -139,14 +139,13 @@ impl Postgres {
         retry!(self.attempt_transaction(reads, &decide).await)
     }
 
-    /// Chooses the BEGIN statement of a script. A script of a single statement gets one that only sets the
-    /// statement timeout.
-    fn opening<'a>(&'a self, script: &Script, opening: &'a str) -> &'a str {
-        if script.statements.len() == 1 { self.opening_of_one() } else { opening }
+    /// Returns the frame of a script: for a lone statement one that only sets the statement timeout.
+    fn frame<'a>(&'a self, script: &Script, opening: &'a str) -> Frame<'a> {
+        if script.statements.len() == 1 { Frame::Lone(self.opening_of_one()) } else { Frame::Whole(opening) }
     }
 
     async fn attempt_write(&self, script: &Script, retry: Retry) -> Result<Outputs, Failed> {
-        let frame = Frame { opening: Some(self.opening(script, self.opening_of_writes())), is_last: true };
+        let frame = self.frame(script, self.opening_of_writes());
         self.attempt(frame, script, retry).await
     }
 
@@ -162,7 +161,7 @@ impl Postgres {
     ) -> Result<T, Failed> {
         let mut connection: Connection =
             self.connection().await.map_err(|fault| Failed(fault, Retry::Unsafe))?;
-        let opening = Frame { opening: Some(self.opening_of_writes()), is_last: false };
+        let opening = Frame::First(self.opening_of_writes());
         let outputs =
             connection.exchange(opening, reads).await.map_err(|fault| Failed(fault, Retry::Safe))?;
 
@@ -170,8 +169,7 @@ impl Postgres {
         match decide(&outputs).map_err(unsafe_to_retry)? {
             Decision::Return(output) => Ok(output),
             Decision::Write(writes, finish) => {
-                let last = Frame { opening: None, is_last: true };
-                let outputs = connection.exchange(last, &writes).await.map_err(unsafe_to_retry)?;
+                let outputs = connection.exchange(Frame::Last, &writes).await.map_err(unsafe_to_retry)?;
                 finish(&outputs).map_err(unsafe_to_retry)
             }
         }

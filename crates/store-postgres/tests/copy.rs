@@ -24,9 +24,10 @@ const ROWS: i64 = 7;
 /// Rows per batch; a table takes several batches.
 const BATCH: u32 = 3;
 
-/// Data that is not copied but rebuilt: migration bookkeeping, the search index and the search feed.
+/// Data that is not copied but rebuilt: migration bookkeeping, the search index, the search feed and
+/// the numbers of users.
 fn is_of_one_engine(table: &str, column: &str) -> bool {
-    ["schema_migrations", "search_feed", "search_feed_state"].contains(&table)
+    ["schema_migrations", "search_feed", "search_feed_state", "user_counts"].contains(&table)
         || table.starts_with("profile_search")
         || (table == "profiles" && ["search_id", "trigrams"].contains(&column))
 }
@@ -100,7 +101,7 @@ fn value(table: &str, column: &Column, number: i64) -> Value {
         ("oauth_providers", "kind", _) => Value::Text("built_in".to_owned()),
         ("link_tokens", "kind", _) => Value::Text("link".to_owned()),
         ("signing_keys", "verify_until", _) if number == 1 => Value::Null, // one key signs
-        (_, _, Kind::Id) | (_, "key" | "aaguid", Kind::Bytes) => blob(16),
+        (_, _, Kind::Id) | (_, "key" | "account_key" | "aaguid", Kind::Bytes) => blob(16),
         (_, _, Kind::Bytes) => blob(32),
         (_, _, Kind::Int) => Value::Integer(number),
         (_, _, Kind::Flag) => Value::Integer(number % 2),

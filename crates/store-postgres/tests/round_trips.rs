@@ -16,12 +16,14 @@ use latchkey_domain::page::Page;
 use latchkey_domain::profile::{Bio, ProfilePatch, Username};
 use latchkey_domain::search::SearchQuery;
 use latchkey_domain::sign_in_offer::SignInOffer;
+use latchkey_domain::user_list::{UserFilter, UserSearch, UserSort, UserState};
 use latchkey_store::{
     Accounts, AdminUsers, Audit, CodeAttempt, Consent, EmailCodes, EndedSession, FailedSignIn, Identities,
-    Lease, Limits, LinkIdentity, Linker, ListEvents, ListMails, ListUsers, MailFate, NewAccount,
-    NewEmailCode, NewOAuthCode, NewSigningKey, NewToken, OAuthFlows, Outbox, PendingSignUp, PresentedCode,
-    Profiles, RefreshSession, RequestEmailCode, ResetPassword, RetryMail, Sessions, SettingChange, Settings,
-    SignIn, SigningKeys, Store, UnlinkIdentity, UpdateProfile, UpdateUser, UserPosition,
+    Lease, Limits, LinkIdentity, Linker, ListEvents, ListLiveSessions, ListMails, ListUsers, MailFate,
+    NewAccount, NewEmailCode, NewOAuthCode, NewSigningKey, NewToken, OAuthFlows, Outbox, PendingSignUp,
+    PresentedCode, Profiles, RefreshSession, RequestEmailCode, ResetPassword, RetryMail, SessionFilter,
+    SessionList, SessionPosition, Sessions, SettingChange, Settings, SignIn, SigningKeys, Store,
+    UnlinkIdentity, UpdateProfile, UpdateUser, UserPosition,
 };
 use latchkey_store_postgres::{Postgres, PostgresOptions, PostgresStore, Prepared};
 use latchkey_store_suite::cluster::counting_proxy::{self, RoundTrips};
@@ -120,11 +122,11 @@ async fn accounts(measured: &mut Measured) {
             id: user_id(next()),
             email_verified: false,
             event: event(next()),
+            browser: Some(token(1)),
             ..account(number)
         },
         email_code: code(1),
         mail: mail(next()),
-        browser: Some(token(1)),
     };
     let sign_up = |number| {
         let mut sign_up = pending(number);
@@ -168,6 +170,8 @@ async fn sessions(m: &mut Measured) {
     op!(m.refresh_session(refresh()), "rotated");
     op!(m.refresh_session(refresh()), "same successor");
     op!(m.list_sessions(user_id(1), at(1)));
+    let (filter, position) = (SessionFilter::default(), SessionPosition::First);
+    op!(m.list_live_sessions(ListLiveSessions { filter, position, limit: 10, now: at(1) }));
     passwords::measure(m).await;
     op!(m.end_sessions(EndedSession::OthersOf(user_id(1), session(1).id), event(next()), at(12)), "others");
     let by_token = EndedSession::OfRefreshToken(presented(&session(1), token(5)));
@@ -222,13 +226,17 @@ async fn profiles_and_admin(measured: &mut Measured) {
     op!(m.update_profile(update(patch)));
     op!(m.update_profile(update(ProfilePatch::default())), "empty");
     op!(m.search_profiles(&SearchQuery::parse("engines us").unwrap(), Page::new(20, 0)));
-    let list = |search: Option<&str>| ListUsers {
-        search: search.map(str::to_owned),
+    let list = |filter| ListUsers {
+        filter,
+        order: UserSort::Created.order(),
         position: UserPosition::Offset(0),
         limit: 10,
     };
-    op!(m.list_users(&list(None)), "all");
-    op!(m.list_users(&list(Some("user"))), "searched");
+    let searched = UserFilter { search: UserSearch::parse("user"), ..UserFilter::default() };
+    let banned = UserFilter { state: Some(UserState::Banned), ..UserFilter::default() };
+    op!(m.list_users(&list(UserFilter::default())), "all");
+    op!(m.list_users(&list(searched)), "searched");
+    op!(m.list_users(&list(banned)), "filtered");
     let change = UpdateUser {
         id: user_id(1),
         email: Some(email(11)),

@@ -139,7 +139,7 @@ impl SqliteSource {
 }
 
 /// Fails if a process holds SQLite's lock. The query (`F_GETLK`) takes no lock itself.
-fn refuse_if_in_use(path: &Path) -> Result<(), SourceError> {
+pub(crate) fn refuse_if_in_use(path: &Path) -> Result<(), SourceError> {
     let fail = |source| SourceError::File { path: path.to_owned(), source };
     let file = File::open(path).map_err(fail)?;
     let (start, length) = LOCKED_WHILE_OPEN;

@@ -74,6 +74,11 @@ impl FileWatch {
         if self.is_lost() { Err(unavailable(EngineFault::NotInPlace).into()) } else { Ok(()) }
     }
 
+    /// Returns the size of the write-ahead log; `None` if it cannot be read.
+    pub(crate) fn log_bytes(&self) -> Option<u64> {
+        Some(self.files.get(1)?.path.metadata().ok()?.len())
+    }
+
     /// True if a file was not at its path at the last check.
     pub(crate) fn is_lost(&self) -> bool {
         self.is_lost.load(Ordering::Acquire)

@@ -48,7 +48,7 @@ impl Sqlite {
     }
 }
 
-fn list_keys(conn: &Connection, now: Timestamp) -> Fallible<Vec<StoredSigningKey>> {
+pub(crate) fn list_keys(conn: &Connection, now: Timestamp) -> Fallible<Vec<StoredSigningKey>> {
     let (script, slot) = Script::of_read(&signing_keys::LIST, vec![now.into()]);
     executor::finish_read(conn, &script, |results: &Results<'_>| results.list(slot, signing_keys::read_key))
 }

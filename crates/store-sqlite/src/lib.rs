@@ -2,12 +2,14 @@
 //! small pool of readers. The schema is in `migrations/`. The operations are in `latchkey_store_operations` and the
 //! rules in `latchkey_domain`; this crate only executes scripts.
 
+mod backup;
 mod bulk;
 mod errors;
 mod executor;
 mod file_watch;
 mod foreign;
 mod inspection;
+mod metrics;
 mod migrations;
 mod open;
 mod own;
@@ -26,6 +28,7 @@ mod takes;
 mod wal_index;
 mod writer;
 
+pub use backup::{CopyError, Examined, LogAtClose};
 pub use bulk::{SourceError, SqliteSource};
 pub use foreign::{ForeignRow, SideTable, foreign_rows};
 pub use inspection::Inspection;

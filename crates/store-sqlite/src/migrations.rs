@@ -59,8 +59,13 @@ fn look<'a>(conn: &Connection, migrations: &'a [Migration]) -> Fallible<Vec<&'a 
     Ok(Migration::missing(migrations, &applied).map_err(driver)?)
 }
 
+/// True if the table of applied migrations exists.
+pub(crate) fn is_begun(conn: &Connection) -> Fallible<bool> {
+    Ok(number(conn, IS_THERE, [])? > 0)
+}
+
 fn list_applied(conn: &Connection) -> Fallible<Vec<(i64, Vec<u8>)>> {
-    if number(conn, IS_THERE, [])? == 0 {
+    if !is_begun(conn)? {
         return Ok(Vec::new());
     }
     list(conn, LIST_APPLIED, [], |cells| {

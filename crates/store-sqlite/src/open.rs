@@ -63,6 +63,21 @@ pub(crate) fn writer(path: &Path, busy_timeout: Duration) -> Fallible<Connection
     Ok(conn)
 }
 
+/// Leaves checkpoints and truncation of the log to a replicator, which reads the log before it does either.
+pub(crate) fn leave_log_alone(conn: &Connection) -> Fallible<()> {
+    conn.pragma_update(None, "wal_autocheckpoint", 0)?;
+    conn.pragma_update(None, "journal_size_limit", -1)?;
+    Ok(())
+}
+
+/// Opens a connection that copies the whole database. It may write, because a read-only connection would leave the log
+/// of a closed database behind.
+pub(crate) fn copier(path: &Path, busy_timeout: Duration) -> Fallible<Connection> {
+    let conn = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, busy_timeout)?;
+    conn.pragma_update(None, "query_only", true)?;
+    Ok(conn)
+}
+
 /// Sets whether closing the last connection leaves the WAL in place, or checkpoints and deletes it.
 pub(crate) fn keep_log(conn: &Connection, keeps: bool) -> Fallible<()> {
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keeps)?;
@@ -85,7 +100,7 @@ pub(crate) fn passive_reader(path: &Path) -> Fallible<Connection> {
 
 /// Opens a read-only connection to a file that no other process has open (`immutable=1`). Unlike a normal WAL reader,
 /// it takes no locks and creates no `-wal` and `-shm` files.
-fn reader_of_closed(path: &Path) -> Fallible<Connection> {
+pub(crate) fn reader_of_closed(path: &Path) -> Fallible<Connection> {
     let path = path.canonicalize().map_err(unavailable)?;
     let encoded: String = path.as_os_str().as_encoded_bytes().iter().copied().map(encoded).collect();
     let uri = format!("file:{encoded}?immutable=1");

@@ -6,7 +6,7 @@ use latchkey_domain::page::Page;
 use latchkey_domain::search::SearchQuery;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{ProfileHits, StoreResult};
-use latchkey_store_operations::Own;
+use latchkey_store_operations::{NameQuery, Own};
 
 use crate::search;
 use crate::statements::{execute, number};
@@ -23,6 +23,11 @@ impl Own for Sqlite {
             self.catch_up();
         }
         Ok(found.hits)
+    }
+
+    fn name_query(query: &SearchQuery, longest: String, others: Vec<String>) -> NameQuery {
+        let others = serde_json::Value::from(others).to_string();
+        NameQuery { candidates: search::candidates(query), longest, others }
     }
 
     async fn check(&self) -> StoreResult<()> {

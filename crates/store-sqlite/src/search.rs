@@ -119,7 +119,7 @@ fn find_hit(conn: &Connection, hit: &Hit) -> Fallible<Profile> {
 
 /// Makes the full-text query for candidates: a conjunction of trigrams that every match contains. Each is a quoted
 /// string, so that no character acts as an operator.
-fn candidates(query: &SearchQuery) -> String {
+pub(crate) fn candidates(query: &SearchQuery) -> String {
     let mut asked: Vec<String> = Vec::new();
     for word in query.words() {
         for trigram in trigrams(word) {

@@ -10,6 +10,7 @@ use latchkey_store::{Store, StoreResult};
 use latchkey_store_operations::Engine;
 use rusqlite::Connection;
 
+use crate::backup::LogAtClose;
 use crate::errors::{Fallible, unavailable};
 use crate::file_watch::{FileWatch, PeriodicCheck};
 use crate::readers::Readers;
@@ -38,6 +39,8 @@ pub struct SqliteOptions {
     pub busy_timeout: Duration,
     /// If true, a connection keeps its snapshot from one point read to the next while there are no writes (ADR 0017).
     pub reuse_snapshots: bool,
+    /// If true, another program replicates the log: it is never checkpointed or truncated here.
+    pub is_replicated: bool,
 }
 
 /// Behaviour if there is no database file.
@@ -57,6 +60,7 @@ impl Default for SqliteOptions {
             missing: MissingFile::Create,
             busy_timeout: Duration::from_secs(5),
             reuse_snapshots: true,
+            is_replicated: false,
         }
     }
 }
@@ -69,8 +73,8 @@ pub type SqliteStore = Engine<Sqlite>;
 pub struct Sqlite {
     // This field is dropped first, because the writer's last checkpoint needs all readers closed.
     readers: Readers,
-    writer: Writer,
-    files: Arc<FileWatch>,
+    pub(crate) writer: Writer,
+    pub(crate) files: Arc<FileWatch>,
     _patrol: PeriodicCheck,
     /// True while the writer has a queued request to add profiles to the search index.
     is_catching_up: Arc<AtomicBool>,
@@ -95,6 +99,9 @@ impl Sqlite {
         }
         let index = Arc::new(WalIndex::of(path).map_err(unavailable)?);
         let conn = open::writer(path, options.busy_timeout)?;
+        if options.is_replicated {
+            open::leave_log_alone(&conn)?;
+        }
         migrations::migrate(&conn)?;
         if options.reuse_snapshots {
             index.prove(&conn, |conn| execute(conn, BEAT, []).is_ok());
@@ -106,8 +113,10 @@ impl Sqlite {
         };
         let (for_points, for_lists) = (readers(options.readers)?, readers(LONG_READERS)?);
         let readers = Readers::start(for_points, for_lists, Arc::clone(&index)).map_err(unavailable)?;
-        let writer = Writer::start(conn, options.batch, readers.held_snapshots(), Arc::clone(&files))
-            .map_err(unavailable)?;
+        let at_close = if options.is_replicated { LogAtClose::Kept } else { LogAtClose::Folded };
+        let writer =
+            Writer::start(conn, options.batch, readers.held_snapshots(), Arc::clone(&files), at_close)
+                .map_err(unavailable)?;
         let patrol = PeriodicCheck::start(Arc::clone(&files)).map_err(unavailable)?;
         let is_catching_up = Arc::default();
         Ok(Engine::new(Self { readers, writer, files, _patrol: patrol, is_catching_up, _index: index }))

@@ -6,12 +6,15 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use latchkey_metrics::Histogram;
 use latchkey_store::{StoreError, StoreResult};
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::backup::LogAtClose;
 use crate::errors::{EngineFault, Fallible, driver, unavailable};
 use crate::file_watch::FileWatch;
+use crate::metrics::BATCH_BOUNDS;
 use crate::open;
 use crate::point_reads::HeldSnapshots;
 use crate::statements::execute;
@@ -23,6 +26,7 @@ const QUEUE: usize = 1_024;
 pub(crate) struct Writer {
     queue: Option<mpsc::Sender<Box<dyn Job>>>,
     thread: Option<JoinHandle<()>>,
+    batches: Arc<Histogram>,
 }
 
 impl Writer {
@@ -32,12 +36,23 @@ impl Writer {
         batch: usize,
         snapshots: HeldSnapshots,
         files: Arc<FileWatch>,
+        at_close: LogAtClose,
     ) -> std::io::Result<Self> {
         let (queue, waiting) = mpsc::channel(QUEUE);
-        let thread = std::thread::Builder::new()
-            .name("sqlite-writer".to_owned())
-            .spawn(move || serve(&conn, waiting, batch.max(1), &snapshots, &files))?;
-        Ok(Self { queue: Some(queue), thread: Some(thread) })
+        let batches = Arc::new(Histogram::of_numbers(BATCH_BOUNDS));
+        let recorded = Arc::clone(&batches);
+        let thread = std::thread::Builder::new().name("sqlite-writer".to_owned()).spawn(move || {
+            serve(&conn, waiting, batch.max(1), &snapshots, (&files, &recorded));
+            if at_close == LogAtClose::Folded {
+                finish(&conn, &files);
+            }
+        })?;
+        Ok(Self { queue: Some(queue), thread: Some(thread), batches })
+    }
+
+    /// Returns the numbers of operations per commit.
+    pub(crate) fn batches(&self) -> &Histogram {
+        &self.batches
     }
 
     /// Executes an operation atomically and returns once it is durable. The operation is executed even if the caller
@@ -126,7 +141,7 @@ fn serve(
     mut waiting: mpsc::Receiver<Box<dyn Job>>,
     batch: usize,
     snapshots: &HeldSnapshots,
-    files: &FileWatch,
+    (files, batches): (&FileWatch, &Histogram),
 ) {
     while let Some(first) = waiting.blocking_recv() {
         if files.is_lost() {
@@ -135,7 +150,10 @@ fn serve(
         }
         let mut jobs = Vec::with_capacity(batch.min(waiting.len() + 1));
         let lost = match run_batch(conn, first, &mut waiting, batch, &mut jobs, snapshots) {
-            Ok(()) if files.check() => None,
+            Ok(()) if files.check() => {
+                batches.record(jobs.len() as u64);
+                None
+            }
             // The commit went into a file that is no longer at its path.
             Ok(()) => Some(EngineFault::NotInPlace.to_string()),
             Err(why) => {
@@ -148,7 +166,6 @@ fn serve(
             job.answer(lost.as_deref());
         }
     }
-    finish(conn, files);
 }
 
 /// Executes operations until the batch is full or the queue is empty, and commits. `Err` with the reason means that

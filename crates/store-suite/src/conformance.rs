@@ -81,6 +81,8 @@ mod random;
 mod refresh;
 mod refresh_model;
 mod reset;
+mod restores;
+mod sealed_values;
 mod search;
 mod search_feed;
 mod search_oracle;
@@ -93,6 +95,7 @@ mod signing_keys;
 mod table;
 mod undo;
 mod user_changes;
+mod user_list;
 mod users;
 
 use fixtures::World;
@@ -751,6 +754,18 @@ table::table! { $
         changes_of_keys_increment_the_shared_version,
         a_rotation_is_audited,
     }
+    sealed_values {
+        every_sealed_mail_is_listed_once,
+        a_sealed_value_is_replaced_only_if_it_is_still_the_one_that_was_read,
+        a_rotation_of_the_secret_is_unfinished_until_it_is_finished,
+        a_kept_key_is_never_overwritten,
+    }
+    restores {
+        all_sessions_of_a_restored_database_end,
+        no_earlier_key_of_a_restored_database_is_accepted,
+        kept_sessions_and_keys_of_a_restored_database_go_on,
+        old_mails_of_a_restored_database_are_dead,
+    }
     audit {
         an_event_is_stored_as_given,
         every_kind_of_event_is_stored,
@@ -786,6 +801,12 @@ table::table! { $
         an_empty_list_deletes_no_user,
         an_admin_ends_all_sessions,
         an_admin_deletes_a_profile_once,
+    }
+    user_list {
+        filters_and_orders_agree_with_a_model,
+        pages_of_every_order_follow_one_another_both_ways,
+        the_last_sign_in_is_that_of_the_audit_log,
+        numbers_stay_right_after_a_purge,
     }
     user_changes {
         a_new_address_is_unverified,

@@ -37,6 +37,9 @@ pub struct NewAccount {
     pub profile: Option<NewProfile>,
     /// Language of the account's mails; `None` uses the language of the request that causes a mail.
     pub locale: Option<Locale>,
+    /// Hash of the token in the cookie of the browser that signed up; `None` without a cookie. A pending account has the
+    /// hash of its latest sign-up.
+    pub browser: Option<TokenHash>,
     /// Creation time of the account and its profile.
     pub now: Timestamp,
     /// Audit event of the creation. The store fills in user id and session id.
@@ -79,9 +82,6 @@ pub struct PendingSignUp {
     /// Mail of kind `Verify` to a free address or a pending account; for any other account, a mail of kind
     /// `SignUpAttempt` to its owner.
     pub mail: NewMail,
-    /// Hash of the token in the browser's sign-up cookie; `None` without a cookie. A pending account stores the hash of
-    /// its latest sign-up.
-    pub browser: Option<TokenHash>,
 }
 
 /// Outcome of a sign-up while verification is required. Clients get the same response for all but `Rehash`.

@@ -7,6 +7,7 @@ use latchkey_domain::ids::UserId;
 use latchkey_domain::operator::{OperatorRefusal, Protection};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::{AppMetadata, User};
+use latchkey_domain::user_list::{UserFilter, UserKey, UserOrder};
 
 use crate::challenges::Restoral;
 use crate::error::StoreResult;
@@ -14,25 +15,24 @@ use crate::operators::GuardedResult;
 use crate::outbox::NewMail;
 
 /// Start of a page in the list of users.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UserPosition {
     /// Offset pagination: number of users to skip.
     Offset(u64),
     /// Keyset pagination: the page starts after this user, the last one of the previous page. No user is skipped or
     /// repeated while others are created or deleted.
-    After {
-        /// Creation time of the last user on the previous page.
-        created_at: Timestamp,
-        /// Id of the last user on the previous page.
-        id: UserId,
-    },
+    After(UserKey),
+    /// Keyset pagination backwards: the page ends before this user, the first one of the next page.
+    Before(UserKey),
 }
 
-/// Filter and page of a list of users.
+/// Filter, order and page of a list of users.
 #[derive(Debug, Clone)]
 pub struct ListUsers {
-    /// Substring of email address or profile name (ASCII case-insensitive), or a complete user id; `None` matches all.
-    pub search: Option<String>,
+    /// Users to list.
+    pub filter: UserFilter,
+    /// Order of the list.
+    pub order: UserOrder,
     /// Start of the page.
     pub position: UserPosition,
     /// Maximum number of users on the page.
@@ -42,11 +42,11 @@ pub struct ListUsers {
 /// A page of the list of users. Page and total are read from one database snapshot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UserPage {
-    /// Users of the page, newest first, then by id descending.
+    /// Users of the page, in the order of the list.
     pub users: Vec<User>,
     /// Number of users that match the filter, over all pages.
     pub total: u64,
-    /// True if a next page exists.
+    /// True if the list goes on: after this page, or before it for [`UserPosition::Before`].
     pub has_more: bool,
 }
 

@@ -115,6 +115,7 @@ impl Newcomer {
             metadata: AppMetadata::default(),
             profile: self.profile.clone(),
             locale: self.locale.clone(),
+            browser: None,
             now,
             event: self.event.clone(),
         }

@@ -66,6 +66,7 @@ impl SignInWithIdentity {
             metadata: AppMetadata::default(),
             profile: self.profile_id.map(profile),
             locale: self.entry.session.client.locale.clone(),
+            browser: None,
             now: self.entry.session.created_at,
             event: self.events.signed_up.clone(),
         })

@@ -28,8 +28,11 @@ mod outbox;
 mod page_sessions;
 mod passkeys;
 mod profiles;
+mod restores;
 mod retention;
+mod sealed_values;
 mod search_feed;
+mod session_list;
 mod sessions;
 mod settings;
 mod signing_keys;
@@ -96,11 +99,16 @@ pub use passkeys::{
     SignInWithPasskey, VerifiablePasskey,
 };
 pub use profiles::{ProfileHits, Profiles, UpdateProfile, UpdateProfileOutcome};
+pub use restores::{Restores, SettleRestored, SettledRestored};
 pub use retention::{
     ACCOUNT_PURGE_BATCH, ANONYMOUS_FAILURE_RETENTION, DECOY_RETENTION, FEED_LIMIT, FEED_PURGE_BATCHES,
     FEED_RETENTION, FLOW_RETENTION, MAIL_RETENTION, PURGE_BATCH, RETENTION_AFTER_END, STATISTICS_RETENTION,
 };
+pub use sealed_values::{BeginSecretRotation, Resealed, SealedColumn, SealedRow, SealedValue, SealedValues};
 pub use search_feed::{FeedPosition, FeedRead, SearchChange, SearchEntry, SearchFeed};
+pub use session_list::{
+    ListLiveSessions, ListedSession, SessionFilter, SessionKey, SessionList, SessionPage, SessionPosition,
+};
 pub use sessions::{
     BeginPasswordChange, BegunSignIn, ChangePassword, EndedSession, FailedSignIn, LiveSession, OwnProfile,
     PasswordChange, PasswordSet, PresentedRefreshToken, RefreshOutcome, RefreshSession, Sessions,
@@ -113,8 +121,9 @@ pub use undo::{UndoLink, UndoLinks, UndoOutcome, UndoWrites, UseUndoLink};
 
 use async_trait::async_trait;
 use latchkey_domain::time::Timestamp;
+use latchkey_metrics::Collect;
 
-/// A storage engine: the implementation of every trait of the storage contract.
+/// A storage engine: the implementation of every trait of the storage contract, and its metrics.
 #[async_trait]
 pub trait Store:
     Accounts
@@ -136,12 +145,16 @@ pub trait Store:
     + PageSessions
     + Passkeys
     + Profiles
+    + Restores
+    + SealedValues
     + SearchFeed
+    + SessionList
     + Sessions
     + Settings
     + SigningKeys
     + StatisticsStore
     + UndoLinks
+    + Collect
     + Send
     + Sync
     + 'static

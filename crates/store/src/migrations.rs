@@ -53,7 +53,30 @@ impl Migration {
         if self.version < FIRST_SHARED {
             return Cow::Borrowed(self.sql);
         }
-        Cow::Owned(WORDS.iter().fold(self.sql.to_owned(), |text, (theirs, ours)| text.replace(theirs, ours)))
+        let text = self.for_engine("sqlite");
+        Cow::Owned(WORDS.iter().fold(text, |text, (theirs, ours)| text.replace(theirs, ours)))
+    }
+
+    /// Returns the SQL statements in PostgreSQL's dialect.
+    #[must_use]
+    pub fn postgres(&self) -> String {
+        self.for_engine("postgres")
+    }
+
+    /// Returns the parts of the text that an engine executes. A shared migration begins with the common part; a line
+    /// `-- [sqlite]` or `-- [postgres]` begins one for a single engine, for what has no common words, such as triggers.
+    fn for_engine(&self, engine: &str) -> String {
+        let mut is_ours = true;
+        let mut text = String::with_capacity(self.sql.len());
+        for line in self.sql.split_inclusive('\n') {
+            let part = line.trim_end().strip_prefix("-- [").and_then(|rest| rest.strip_suffix(']'));
+            match part {
+                Some(part) => is_ours = part == engine,
+                None if is_ours => text.push_str(line),
+                None => {}
+            }
+        }
+        text
     }
 
     /// Returns the SHA-256 of [`Self::sql`], recorded when the migration is applied.
@@ -136,7 +159,9 @@ macro_rules! migrations {
                 28 "0028_acting_operators",
                 31 "0031_limits_of_accounts",
                 32 "0032_audit_filters",
+                33 "0033_user_list",
                 36 "0036_imports",
+                37 "0037_kept_keys",
             ]
         )
     };

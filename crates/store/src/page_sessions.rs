@@ -95,7 +95,7 @@ pub struct OpenFromPage {
     pub code: TokenHash,
     /// PKCE code challenge computed from the presented verifier.
     pub code_challenge: TokenHash,
-    /// App session to open, with the sign-in of the page session; or challenge to write instead.
+    /// App session to open, with the sign-in of the page session.
     pub entry: Entry,
     /// Audit event of the sign-in. The store fills in user id and session id.
     pub event: AuditEvent,
@@ -106,9 +106,10 @@ pub struct OpenFromPage {
 /// Outcome of [`PageSessions::open_from_page`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum OpenedFromPage {
-    /// The app session was opened, or its challenge was written. The code is used up.
+    /// The app session was opened. The code is used up.
     Entered(Entered),
-    /// The code was used or has expired, the verifier is wrong, or the page session has ended. The code is used up.
+    /// The code was used or has expired, the verifier is wrong, or the page session has ended or lacks the second factor
+    /// that is now required. The code is used up.
     Refused,
 }
 

@@ -211,6 +211,12 @@ impl TestApp {
         &self.instance.as_ref().expect("a running service").service
     }
 
+    /// Largest number of series that the metrics can have.
+    #[must_use]
+    pub fn most_series(&self) -> usize {
+        self.instance.as_ref().expect("a running service").metrics.most_series()
+    }
+
     pub(crate) fn next_number(&self) -> u64 {
         self.count.fetch_add(1, Ordering::Relaxed)
     }

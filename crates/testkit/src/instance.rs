@@ -5,13 +5,15 @@ use std::net::TcpListener as StdListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use latchkey_hosted::{Console, ConsoleParts, Entry, Hosted, PageKeys, routers};
+use latchkey_hosted::{Console, ConsoleParts, Entry, Hosted, PageKeys, page_routes, routers};
 use latchkey_http::app::App;
+use latchkey_http::metrics::{self, HttpMetrics};
 use latchkey_http::middleware::Middleware;
 use latchkey_http::serve::serve;
 use latchkey_mail::{
     FileTransport, MemoryTransport, SmtpSettings, SmtpTransport, Templates, TlsMode, Transport,
 };
+use latchkey_metrics::Registry;
 use latchkey_pages::{Languages, Links, Pages, Site, Theme, console as templates};
 use latchkey_service::secrets::ServerSecret;
 use latchkey_service::settings::BaseSettings;
@@ -44,6 +46,7 @@ pub(crate) struct RestartState {
 /// Running instance of the service.
 pub struct Instance {
     pub(crate) service: Arc<Service>,
+    pub(crate) metrics: Arc<Registry>,
     stop: oneshot::Sender<()>,
     server: JoinHandle<usize>,
 }
@@ -69,9 +72,15 @@ impl Instance {
         let service = Arc::new(Service::start(parts).await.expect("a service that starts"));
         service.search.follow().await.expect("an index of the profiles");
 
+        let metrics = Arc::new(HttpMetrics::new(metrics::routes().chain(page_routes())));
+        let registry = Arc::new(Registry::default());
+        registry.add(Arc::clone(&metrics) as _);
+        registry.add(Arc::clone(&service) as _);
         let app = App::new(Arc::clone(&service), plan.http.clone(), plan.cors_origins.clone());
+        let app = app.with_metrics(Arc::clone(&registry));
         let middleware =
-            Middleware::new(Arc::clone(&app.settings), app.origins.clone(), Arc::new(counted_ids()));
+            Middleware::new(Arc::clone(&app.settings), app.origins.clone(), Arc::new(counted_ids()))
+                .with_metrics(metrics);
         let secret = ServerSecret::new(SECRET.to_vec()).unwrap();
         let keys = Arc::new(PageKeys::derive(&secret).expect("keys"));
         let hosted = plan.has_pages.then(|| {
@@ -105,7 +114,7 @@ impl Instance {
         let server = tokio::spawn(serve(vec![listener], router, plan.serve.clone(), async {
             let _ = stopped.await; // an error means that the app was dropped, which stops it too
         }));
-        Self { service, stop, server }
+        Self { service, metrics: registry, stop, server }
     }
 
     /// Shuts the instance down as on SIGTERM. Returns the number of connections that had to be cut.

@@ -104,6 +104,10 @@ pub(crate) fn worded(rejection: Rejection, kind: ChallengeKind) -> Rejection {
         ChallengeKind::EmailCode => {
             rejection.replacing(&Fault::InvalidSecondFactor, &at_code(Fault::InvalidCode))
         }
+        ChallengeKind::RecoveryCode => {
+            let wrong = at_code(Fault::InvalidRecoveryCode);
+            rejection.replacing(&Fault::InvalidCode, &wrong).replacing(&Fault::InvalidSecondFactor, &wrong)
+        }
         _ => rejection.replacing(&Fault::InvalidCode, &at_code(Fault::InvalidSecondFactor)),
     }
 }

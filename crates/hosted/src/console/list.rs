@@ -2,8 +2,8 @@
 
 use super::page::Page;
 use super::{
-    activate, audit, confirm, operators, overview, passkey_options, providers, settings, sign_in, sign_out,
-    signing, system, user,
+    activate, audit, confirm, operators, overview, passkey_options, providers, sessions, settings, sign_in,
+    sign_out, signing, system, user, users,
 };
 
 pub(crate) const PAGES: &[&Page] = &[
@@ -19,13 +19,24 @@ pub(crate) const PAGES: &[&Page] = &[
     &operators::revoke::PAGE,
     &signing::PAGE,
     &signing::rotate::PAGE,
+    &users::PAGE,
+    &users::bulk::PAGE,
+    &users::bulk::DONE,
+    &users::csv::PAGE,
+    &users::new::PAGE,
     &user::PAGE,
+    &sessions::PAGE,
     &providers::PAGE,
     &settings::PAGE,
     &settings::change::PAGE,
     &settings::theme::PAGE,
     &system::PAGE,
 ];
+
+/// Lists the paths of all pages.
+pub(crate) fn paths() -> impl Iterator<Item = &'static str> {
+    PAGES.iter().map(|page| page.path)
+}
 
 /// True if there is a page at this path.
 pub(crate) fn has(path: &str) -> bool {

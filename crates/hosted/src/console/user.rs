@@ -17,6 +17,8 @@ use super::visit::ConsoleVisit;
 
 mod shown;
 
+pub(super) use shown::state as state_of;
+
 const PATH: &str = "/console/users/{id}";
 
 pub(crate) const PAGE: Page = Page::new(PATH, || get(show));
@@ -51,7 +53,7 @@ pub(super) async fn view(visit: &ConsoleVisit, id: UserId) -> Result<UserPage, S
         obstacles: file.obstacles.iter().map(Into::into).collect(),
         operator: shown::mark(visit, &file),
         created: shown::when(user.created_at),
-        last_sign_in: file.last_sign_in.map(shown::when),
+        last_sign_in: user.last_sign_in_at.map(shown::when),
         ways: shown::ways(&file, &providers),
         sessions: shown::sessions(&file),
         session_count: file.sessions.len() as u64,

@@ -86,6 +86,7 @@ fields! {
     database_engine: text("`sqlite` or `postgresql`.", "sqlite");
     moment_of_event: moment("When it happened, in UTC.");
     moment_signed_in: moment("When the user signed in, in UTC.");
+    moment_of_last_sign_in: moment("When the user last completed a sign-in, in UTC; absent if never.");
     moment_linked: moment("When it was linked, in UTC.");
     token_expiry: moment("When the token stops being good, in UTC.");
 

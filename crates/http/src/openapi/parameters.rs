@@ -3,6 +3,7 @@
 use latchkey_domain::audit::{ActorKind, AuditKind};
 use latchkey_domain::passkey::PasskeyId;
 use latchkey_domain::shape::Shaped;
+use latchkey_domain::user_list::{UserSort, UserState};
 use serde_json::{Value, json};
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::{KnownFormat, ObjectBuilder, Required, SchemaFormat, Type};
@@ -84,7 +85,46 @@ pub(crate) fn mail_to() -> Parameter {
 }
 
 pub(crate) fn user_search() -> Parameter {
-    built(query("search", "Part of an address or a name, or a whole user id."), string().examples(["ada@"]))
+    let description = "A whole user id, a whole address, the beginning of one, or words of the name or username, as in the \
+        search for profiles.";
+    built(query("search", description), string().examples(["ada@"]))
+}
+
+/// Describes the query parameter `state` of the list of users.
+pub(crate) fn user_state() -> Parameter {
+    let names = UserState::ALL.iter().map(|state| state.as_str());
+    let description = "Only users in this state. A banned user is `banned` and not `verified`; `operator` and `no-profile` \
+        go with every state.";
+    built(query("state", description), string().enum_values(Some(names)))
+}
+
+/// Describes the query parameter `provider` of the list of users.
+pub(crate) fn user_provider() -> Parameter {
+    let schema = string().examples(["google"]);
+    built(
+        query("provider", "Only users with an identity of the identity provider that has this key."),
+        schema,
+    )
+}
+
+/// Describes the query parameter `createdAfter` of the list of users.
+pub(crate) fn created_after() -> Parameter {
+    let description = "Only users created at or after this time, in RFC 3339; a day begins in UTC.";
+    built(query("createdAfter", description), moment())
+}
+
+/// Describes the query parameter `createdBefore` of the list of users.
+pub(crate) fn created_before() -> Parameter {
+    let description = "Only users created before this time, in RFC 3339; a day begins in UTC.";
+    built(query("createdBefore", description), moment())
+}
+
+/// Describes the query parameter `sort` of the list of users.
+pub(crate) fn user_sort() -> Parameter {
+    let names = UserSort::ALL.iter().map(|sort| sort.as_str());
+    let description =
+        "The newest first, the latest sign-in first (users who never signed in come last), or by address.";
+    built(query("sort", description), string().enum_values(Some(names)).default(Some(json!("created"))))
 }
 
 pub(crate) fn before() -> Parameter {

@@ -67,6 +67,8 @@ pub enum Refusal {
     Changed,
     /// More accounts were chosen than one act may name.
     TooMany { most: u64 },
+    /// A list has more rows than a file may have.
+    TooManyRows { most: u64 },
     /// No account was chosen.
     NoneChosen,
 }

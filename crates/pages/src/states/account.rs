@@ -11,10 +11,12 @@ use crate::views::{
 
 /// Kinds of events that the activity page never shows: they concern the whole service, or are
 /// hidden from the owner.
-const NOT_SHOWN: [AuditKind; 7] = [
+const NOT_SHOWN: [AuditKind; 9] = [
     AuditKind::SignUpRepeated,
     AuditKind::SettingsChanged,
     AuditKind::KeyRotated,
+    AuditKind::DatabaseRestored,
+    AuditKind::SecretRotated,
     AuditKind::AdminRefused,
     AuditKind::RequestLimited,
     AuditKind::UserRead,

@@ -60,7 +60,7 @@ fn challenge(person: &Person) -> Vec<State> {
         State::new("challenge.totp", totp()),
         State::new("challenge.totp_wrong", totp()).at("code", Fault::InvalidSecondFactor),
         State::new("challenge.recovery_code", recovery()),
-        State::new("challenge.recovery_code_wrong", recovery()).at("code", Fault::InvalidSecondFactor),
+        State::new("challenge.recovery_code_wrong", recovery()).at("code", Fault::InvalidRecoveryCode),
         State::new("challenge.password", password()).of(person),
         State::new("challenge.password_wrong", password()).of(person).at("password", Fault::WrongPassword),
         State::new("challenge.email_code", email_code(true)).of(person),

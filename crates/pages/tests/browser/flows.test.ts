@@ -1,4 +1,4 @@
-// Ways through the pages against the running service, by keyboard alone, with script and without.
+// Ways through the pages against the running service, by keyboard alone, with script and without, on both engines.
 import type { ChildProcess } from "node:child_process";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -7,29 +7,50 @@ import { codeIn, linkIn, mailTo, newEmail, PASSWORD } from "../../../../clients/
 import { decide, sayWho, startProvider } from "../../../../clients/typescript/tests/support/provider.js";
 import { type Service, startService } from "../../../../clients/typescript/tests/support/service.js";
 import { totpOf } from "../../../../clients/typescript/tests/support/totp.js";
+import { type Postgres, startPostgres } from "../../../../clients/typescript/tests/support/postgres.js";
 import { addAuthenticator } from "../../../../clients/typescript/tests/support/virtual-authenticator.js";
 import { type App, startApp } from "./app.js";
 import { newTab, press, send, shown, type } from "./person.js";
 
 let browser: Browser;
 let app: App;
+let postgres: Postgres;
+let engines: Record<Engine, Services>;
 let service: Service;
 let linked: Service;
-let provider: ChildProcess;
 beforeAll(async () => {
-  const verified = { "auth.require_email_verification": "true" };
-  [browser, app, service, linked] = await Promise.all([
-    openBrowser(),
-    startApp(),
-    startService(verified),
-    startService({ ...verified, "auth.verify_email_method": "link" }),
+  [browser, app, postgres] = await Promise.all([openBrowser(), startApp(), startPostgres()]);
+  const [sqlite, postgresql] = await Promise.all([
+    startServices(() => ({})),
+    startServices(() => ({ "storage.url": postgres.database() })),
   ]);
-  provider = await startProvider(service.url);
+  engines = { SQLite: sqlite, PostgreSQL: postgresql };
+  ({ service, linked } = sqlite);
 });
 afterAll(async () => {
-  provider.kill();
-  await Promise.all([browser.close(), app.stop(), service.stop(), linked.stop()]);
+  const services = Object.values(engines);
+  for (const { provider } of services) provider.kill();
+  await Promise.all([browser.close(), app.stop(), ...services.flatMap(({ service, linked }) => [service.stop(), linked.stop()])]);
+  await postgres.stop();
 });
+
+type Engine = "SQLite" | "PostgreSQL";
+
+/** Services on one engine, one with codes and a provider, one with links. */
+interface Services {
+  service: Service;
+  linked: Service;
+  provider: ChildProcess;
+}
+
+async function startServices(storage: () => Record<string, string>): Promise<Services> {
+  const verified = { "auth.require_email_verification": "true" };
+  const [service, linked] = await Promise.all([
+    startService({ ...verified, ...storage() }),
+    startService({ ...verified, ...storage(), "auth.verify_email_method": "link" }),
+  ]);
+  return { service, linked, provider: await startProvider(service.url) };
+}
 
 /** Signs up at the pages, up to the page about the mail. */
 async function signUp(page: Page, url: string): Promise<string> {
@@ -56,10 +77,13 @@ async function signOut(page: Page): Promise<void> {
   await shown(page, "You are signed out");
 }
 
-describe.each([
-  ["with script", true],
-  ["without script", false],
-])("%s", (_, javaScriptEnabled) => {
+describe.each<[string, boolean, Engine]>([
+  ["with script on SQLite", true, "SQLite"],
+  ["without script on SQLite", false, "SQLite"],
+  ["with script on PostgreSQL", true, "PostgreSQL"],
+  ["without script on PostgreSQL", false, "PostgreSQL"],
+])("%s", (_, javaScriptEnabled, engine) => {
+  beforeAll(() => ({ service, linked } = engines[engine]));
   let context: BrowserContext;
   let page: Page;
   let complaints: string[];

@@ -49,11 +49,12 @@ async function newTab(context: BrowserContext, faults: string[]): Promise<Page> 
 
 /** Opens a state. The page that leads back to an app stays, because there is nothing to show at the app. */
 async function open(tab: Page, path: string): Promise<void> {
+  await tab.unrouteAll();
   if (!path.includes("/continue")) return void (await tab.goto(preview.origin + path));
+  // The route stays for the checks: a slow browser goes on while they run.
   await tab.route(`${APP}**`, (route) => route.fulfill({ status: 204 }));
   await tab.goto(preview.origin + path, { waitUntil: "commit" });
   await tab.locator("footer").waitFor();
-  await tab.unrouteAll();
 }
 
 /** Checks the page of a tab as it looks now. */

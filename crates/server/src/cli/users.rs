@@ -1,8 +1,52 @@
-//! Account argument of the `user` commands.
+//! Arguments of the `user` commands: an account, and the filters of the list.
 
 use std::str::FromStr;
 
+use clap::Args;
 use latchkey_domain::ids::UserId;
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::user_list::{UserSort, UserState};
+
+use super::audit::time;
+
+/// Arguments of `latchkey user list`. An account is listed if it meets every condition.
+#[derive(Debug, Args)]
+pub struct UserListArgs {
+    /// Only the account with this id or email address, and those whose address begins with this text, or whose name or
+    /// username has its words.
+    #[arg(long, value_name = "TEXT")]
+    pub search: Option<String>,
+    /// Only accounts in this state: verified, unverified, pending, banned, deletion, operator or no-profile.
+    #[arg(long, value_parser = state)]
+    pub state: Option<UserState>,
+    /// Only accounts with an identity of the identity provider that has this key.
+    #[arg(long, value_name = "KEY")]
+    pub provider: Option<String>,
+    /// Only accounts created at or after this time, in RFC 3339, or this day in UTC.
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub created_after: Option<Timestamp>,
+    /// Only accounts created before this time, in RFC 3339, or this day in UTC.
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub created_before: Option<Timestamp>,
+    /// Order: created (newest first), lastSignIn (latest first) or email.
+    #[arg(long, default_value = "created", value_parser = sort)]
+    pub sort: UserSort,
+    /// Number of accounts to list, 1 to 1000.
+    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub limit: u32,
+    /// Number of accounts to skip.
+    #[arg(long, default_value_t = 0)]
+    pub offset: u32,
+}
+
+fn state(text: &str) -> Result<UserState, &'static str> {
+    UserState::parse(text)
+        .ok_or("wanted verified, unverified, pending, banned, deletion, operator or no-profile")
+}
+
+fn sort(text: &str) -> Result<UserSort, &'static str> {
+    UserSort::parse(text).ok_or("wanted created, lastSignIn or email")
+}
 
 /// Reference to an account: its id or its email address.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,7 +1,8 @@
-//! Commands `latchkey user create`, `list`, `ban`, `unban` and `delete`. The commands
+//! Commands `latchkey user create`, `ban`, `unban` and `delete`. The commands `latchkey user list`,
 //! `latchkey user show`, `latchkey user why`, `latchkey user limits` and `latchkey user factors` are in the submodules.
 
 mod factors;
+mod list;
 mod show;
 mod why;
 
@@ -12,7 +13,7 @@ use latchkey_domain::operator::Party;
 use latchkey_domain::password::Password;
 use latchkey_domain::profile::Name;
 use latchkey_domain::user::{AppMetadata, User};
-use latchkey_service::admin::{NewUser, UserChange, UserPosition, UserQuery};
+use latchkey_service::admin::{NewUser, UserChange};
 
 use super::CommandError;
 use crate::cli::{FactorsCommand, UserCommand, UserRef};
@@ -34,7 +35,7 @@ pub(super) async fn run(assembly: &Assembly, command: UserCommand) -> Result<(),
             let user = assembly.service.admin.create_user(new, Party::System, None).await?;
             println!("{}", user.id);
         }
-        UserCommand::List { search, limit, offset } => list(assembly, search, limit, offset).await?,
+        UserCommand::List(args) => list::run(assembly, &args).await?,
         UserCommand::Show { user } => show::run(assembly, &user).await?,
         UserCommand::Why { user } => why::run(assembly, &user).await?,
         UserCommand::Limits { user, lift } => why::limits(assembly, &user, lift).await?,
@@ -45,24 +46,6 @@ pub(super) async fn run(assembly: &Assembly, command: UserCommand) -> Result<(),
         UserCommand::Unban { user } => set_banned(assembly, &user, false).await?,
         UserCommand::Delete { user, yes } => delete(assembly, &user, yes).await?,
     }
-    Ok(())
-}
-
-async fn list(
-    assembly: &Assembly,
-    search: Option<String>,
-    limit: u32,
-    offset: u32,
-) -> Result<(), CommandError> {
-    let position = UserPosition::Offset(offset.into());
-    let page = assembly.service.admin.list_users(UserQuery { search, position, limit }).await?;
-    println!("{:<38}{:<26}{:<10}{:<8}EMAIL", "ID", "CREATED", "VERIFIED", "BANNED");
-    for user in &page.users {
-        let (verified, banned) = (yes(user.email_verified), yes(user.is_banned()));
-        let (id, created, email) = (user.id.to_string(), user.created_at.to_string(), user.email.as_typed());
-        println!("{id:<38}{created:<26}{verified:<10}{banned:<8}{email}");
-    }
-    println!("{} of {}", page.users.len(), page.total);
     Ok(())
 }
 

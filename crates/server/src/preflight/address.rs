@@ -10,7 +10,11 @@ use crate::settings::Settings;
 
 pub(super) fn inspect(settings: &Settings, bad: &Bad<'_>, findings: &mut Findings) {
     let console = settings.console.bind.filter(|_| settings.console.enabled);
-    let addresses = [("server.bind", Some(settings.server.bind)), ("console.bind", console)];
+    let addresses = [
+        ("server.bind", Some(settings.server.bind)),
+        ("console.bind", console),
+        ("metrics.bind", settings.metrics.bind),
+    ];
     for (key, address) in addresses {
         if let Some(address) = address.filter(|_| !bad.has(key)) {
             inspect_one(key, address, findings);

@@ -30,6 +30,11 @@ pub(super) fn inspect(settings: &Settings, bad: &Bad<'_>, findings: &mut Finding
     {
         findings.refuse("storage.url", reason);
     }
+    if settings.backup.every.is_some()
+        && let Err(reason) = check(&settings.backup.dir)
+    {
+        findings.refuse("backup.dir", reason);
+    }
     look_at_secrets(settings, findings);
 }
 

@@ -53,12 +53,15 @@ settings! {
         /// cross the network unencrypted; for closed test networks only.
         "server.allow_http" => allow_http: bool = false;
         /// Server secret, at least 32 bytes. The service derives all its keys from it (HKDF): for the encryption of
-        /// signing keys, for codes, for CSRF tokens. It cannot be changed later: the service refuses to start with
-        /// another secret than its database was created with, because it could not decrypt the stored data.
+        /// signing keys, for codes, for CSRF tokens. The service refuses to start with another secret than its
+        /// database is sealed under, because it could not decrypt the stored data. `latchkey secret rotate` replaces it.
         /// Development: generated into data.dir at the first start. Production: required; make one with `openssl rand
         /// -hex 32`.
         "server.secret" => secret: Option<Secret> [Kind::Secret] | read_secret =
             none, "change-me: the output of openssl rand -hex 32";
+        /// The secret by which `latchkey secret rotate` replaces server.secret; nothing else reads it. Not on the
+        /// command line. Not set: none.
+        "server.secret_next" => secret_next: Option<Secret> [Kind::Secret] | read_next_secret = none, "";
         /// Name of the service in mails and on pages, 1 to 64 characters. Passwords must not contain it.
         "server.service_name" => service_name: String | read_service_name = "Latchkey";
         /// Origins of web applications that may call the service with cookies, for example ["https://app.example.com"].
@@ -208,13 +211,16 @@ pub(super) fn refuse_http(reader: &mut Reader<'_>, key: &'static str, url: &Url)
 }
 
 fn read_secret(reader: &mut Reader<'_>, key: &'static str) -> Option<Secret> {
+    let secret = read_next_secret(reader, key);
+    if secret.is_none() && mode(reader) == Mode::Production {
+        reader.rule(&[key, "server.mode"], &format!("it is required in production; {REMEDY}"));
+    }
+    secret
+}
+
+fn read_next_secret(reader: &mut Reader<'_>, key: &'static str) -> Option<Secret> {
     let mode = mode(reader);
-    let Some(secret) = reader.take_secret(key) else {
-        if mode == Mode::Production {
-            reader.rule(&[key, "server.mode"], &format!("it is required in production; {REMEDY}"));
-        }
-        return None;
-    };
+    let secret = reader.take_secret(key)?;
     let length = secret.reveal().len();
     if length < SHORTEST_SECRET {
         let sentence = format!("it has {length} bytes, at least {SHORTEST_SECRET} are needed; {REMEDY}");

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use latchkey_settings::{Entries, Kind, Problems, Reader, Secret, Value, settings, without_password};
 use latchkey_store_postgres::{PostgresOptions, Prepared};
+use latchkey_store_sqlite::LogAtClose;
 
 use super::{data_folder, in_development};
 
@@ -29,6 +30,9 @@ settings! {
         /// the processor time of GET /api/profiles/me. It detects commits by the first 48 bytes of the file "-shm". If
         /// off, every read begins its own transaction.
         "storage.sqlite_snapshot_reuse" => snapshot_reuse: bool = true;
+        /// SQLite only: Litestream, or another program, replicates the log. The service then never checkpoints or truncates
+        /// it, also when it stops: the replicator does. Without one the file "-wal" grows for ever.
+        "storage.sqlite.replicated" => is_replicated: bool = false;
     }
 }
 
@@ -47,11 +51,15 @@ settings! {
         "storage.postgres.connect_timeout" => connect_timeout: Duration = "3s";
         /// Idle connections are closed after this time.
         "storage.postgres.idle_timeout" => idle_timeout: Duration = "5m";
-        /// "never" works behind any pooler. "named" prepares each statement once per connection, which is less work for
-        /// the server. Use it only for direct connections: behind a pooler that shares them, a statement's name can
-        /// belong to another client.
-        "storage.postgres.prepared_statements" =>
-            prepared: Prepared { "never" => Prepared::Never, "named" => Prepared::Named } = "never";
+        /// "auto" prepares each statement once per direct connection, which is less work for the server, and prepares
+        /// none behind a pooler that shares connections: there a statement's name can belong to another client. Each
+        /// connection is checked. "never" prepares none. "named" prepares without a check: for a pooler that keeps the
+        /// names of its clients apart (pgbouncer from 1.21 with max_prepared_statements, or in session mode).
+        "storage.postgres.prepared_statements" => prepared: Prepared {
+            "auto" => Prepared::Auto,
+            "never" => Prepared::Never,
+            "named" => Prepared::Named,
+        } = "auto";
         /// PEM file with the certificate authorities that may sign the server's certificate, in place of the public
         /// ones. Not set: those of sslrootcert in storage.url, or the public ones.
         "storage.postgres.ca_file" => ca_file: Option<PathBuf> = "";
@@ -84,6 +92,14 @@ impl StorageUrl {
             Self::Sqlite(path) => path.display().to_string(),
             Self::Postgres(url) => without_password(url.reveal()),
         }
+    }
+}
+
+impl StorageSettings {
+    /// Returns what becomes of the SQLite log at the end of a process.
+    #[must_use]
+    pub const fn log_at_close(&self) -> LogAtClose {
+        if self.is_replicated { LogAtClose::Kept } else { LogAtClose::Folded }
     }
 }
 

@@ -89,6 +89,7 @@ fn secrets_that_look_typed(settings: &Settings) -> impl Iterator<Item = String> 
     let is_production = !settings.server.is_development();
     let secrets = [
         ("server.secret", settings.server.secret.as_ref()),
+        ("server.secret_next", settings.server.secret_next.as_ref()),
         ("admin.api_key", settings.admin.api_key.as_ref()),
         ("admin.api_key_next", settings.admin.api_key_next.as_ref()),
     ];

@@ -6,6 +6,7 @@
 #[path = "../oidc/certified.rs"]
 mod certified;
 
+mod backup;
 mod binary;
 mod commands;
 mod copy;
@@ -21,7 +22,9 @@ mod files_lost;
 mod imports;
 mod imports_killed;
 mod instances;
+mod log_fields;
 mod logs;
+mod metrics;
 mod migrate;
 mod neighbours;
 mod oauth;
@@ -31,9 +34,11 @@ mod pages;
 mod postgres;
 mod preflight;
 mod refusals;
+mod restore;
 mod rights;
 mod run_time;
 mod scope;
+mod secret;
 mod settings;
 mod signals;
 mod start;

@@ -83,7 +83,7 @@ async fn dead_mail_is_listed_and_retried() {
 async fn unknown_mail_is_not_retried() {
     let output = Binary::new().run(&["mail", "retry", UNKNOWN_ID]).await;
 
-    output.refused(&["there is no dead mail of this id"]);
+    output.refused(&["There is no mail with this id."]);
 }
 
 #[tokio::test]

@@ -66,7 +66,7 @@ both_stores! {
             let plain = request(&app, route, "").send().await;
             let named = request(&app, route, "?client_type=server").send().await;
 
-            assert_eq!((plain.status, plain.json()["message"].clone()), (named.status, named.json()["message"].clone()));
+            assert_eq!((plain.status, plain.error_code()), (named.status, named.error_code()), "{route:?}");
         }
         let body = json!({"client_type": "server", "passwordMinLength": 9});
         app.admin().put("/api/auth/config", body).send().await.expect(200);

@@ -100,6 +100,10 @@ both_stores! {
             "cursor=x",
             "cursor=",
             "search=a&search=b",
+            "state=happy",
+            "sort=name",
+            "createdAfter=yesterday",
+            "createdBefore=",
         ] {
             let answer = app.admin().get(&format!("{USERS}?{query}")).send().await;
 
@@ -109,13 +113,13 @@ both_stores! {
         assert_eq!(most["pagination"]["limit"], 100);
     }
 
-    async fn search_finds_part_of_the_address_or_name_or_a_whole_id(app) {
+    async fn search_finds_the_beginning_of_an_address_words_of_a_name_or_a_whole_id(app) {
         people(&app, &["ada", "bob", "cay"]).await;
         let bob = app.admin().get(USERS).query("search", "bob").send().await.expect(200);
         let id = bob["data"][0]["id"].as_str().unwrap();
 
         for (search, found) in
-            [("BOB@", 1), ("example", 3), ("ay", 1), (id, 1), ("%", 0), ("_", 0), ("nobody", 0), ("'", 0)]
+            [("BOB@", 1), ("bob@example.org", 1), ("example", 0), ("cay", 1), (id, 1), ("%", 0), ("_", 0), ("nobody", 0), ("'", 0)]
         {
             let list = app.admin().get(USERS).query("search", search).send().await.expect(200);
 
@@ -136,5 +140,107 @@ both_stores! {
         assert_eq!(emails(&first), ["ann3@example.org", "ann2@example.org"]);
         assert_eq!(emails(&next), ["ann1@example.org"]);
         assert_eq!((&first["pagination"]["total"], &next["pagination"]["total"]), (&json!(3), &json!(3)));
+    }
+
+    async fn states_are_filters(app) {
+        people(&app, &["ada", "bob", "cay"]).await;
+        let all = app.admin().get(USERS).send().await.expect(200);
+        let id = |n: usize| all["data"][n]["id"].as_str().unwrap().to_owned();
+        app.admin().patch(&format!("{USERS}/{}", id(0)), json!({"banned": true})).send().await.expect(200);
+        app.admin().patch(&format!("{USERS}/{}", id(1)), json!({"emailVerified": true})).send().await.expect(200);
+        app.admin().delete(&format!("{USERS}/{}/profile", id(2))).send().await.expect(200);
+
+        for (state, found) in [
+            ("banned", vec!["cay@example.org"]),
+            ("verified", vec!["bob@example.org"]),
+            ("unverified", vec!["ada@example.org"]),
+            ("no-profile", vec!["ada@example.org"]),
+            ("pending", vec![]),
+            ("deletion", vec![]),
+            ("operator", vec![]),
+        ] {
+            let list = app.admin().get(USERS).query("state", state).send().await.expect(200);
+
+            assert_eq!(emails(&list), found, "{state}");
+            assert_eq!(list["pagination"]["total"], found.len(), "{state}");
+        }
+    }
+
+    async fn time_of_creation_is_a_range(app) {
+        people(&app, &["ada", "bob", "cay"]).await;
+        let all = app.admin().get(USERS).send().await.expect(200);
+        let created = all["data"][1]["createdAt"].as_str().unwrap();
+
+        let after = app.admin().get(USERS).query("createdAfter", created).send().await.expect(200);
+        let before = app.admin().get(USERS).query("createdBefore", created).send().await.expect(200);
+        let day = app.admin().get(USERS).query("createdBefore", &created[..10]).send().await.expect(200);
+
+        assert_eq!(emails(&after), ["cay@example.org", "bob@example.org"]);
+        assert_eq!(emails(&before), ["ada@example.org"]);
+        assert_eq!((emails(&day).len(), &day["pagination"]["total"]), (0, &json!(0)));
+    }
+
+    async fn list_is_sorted_by_address_and_by_last_sign_in_with_cursors(app) {
+        people(&app, &["cay", "ada", "bob"]).await;
+        for name in ["bob", "cay"] {
+            app.anon().sign_in(&format!("{name}@example.org"), PASSWORD).send().await.expect(200);
+            app.clock.advance(seconds(1));
+        }
+
+        for (sort, order) in [("email", ["ada", "bob", "cay"]), ("lastSignIn", ["cay", "bob", "ada"])] {
+            let order = order.map(|name| format!("{name}@example.org"));
+            let list = app.admin().get(USERS).query("sort", sort).send().await.expect(200);
+            assert_eq!(emails(&list), order, "{sort}");
+
+            let mut walked: Vec<String> = Vec::new();
+            let mut cursor: Option<String> = None;
+            loop {
+                let mut ask = app.admin().get(USERS).query("sort", sort).query("limit", "1");
+                if let Some(cursor) = &cursor {
+                    ask = ask.query("cursor", cursor);
+                }
+                let page = ask.send().await.expect(200);
+                walked.extend(emails(&page).into_iter().map(str::to_owned));
+                cursor = page["pagination"]["nextCursor"].as_str().map(str::to_owned);
+                if cursor.is_none() {
+                    break;
+                }
+            }
+            assert_eq!(walked, order, "{sort}");
+        }
+    }
+
+    async fn cursor_of_another_sort_is_refused(app) {
+        people(&app, &["ada", "bob"]).await;
+        let page = app.admin().get(USERS).query("limit", "1").send().await.expect(200);
+        let cursor = page["pagination"]["nextCursor"].as_str().unwrap();
+
+        let answer = app.admin().get(USERS).query("sort", "email").query("cursor", cursor).send().await;
+
+        answer.refused(400, "VALIDATION_ERROR");
+    }
+
+    async fn last_sign_in_is_shown(app) {
+        people(&app, &["ada"]).await;
+        let before = app.admin().get(USERS).send().await.expect(200);
+        let time = app.service().now().to_rfc3339();
+        app.anon().sign_in("ada@example.org", PASSWORD).send().await.expect(200);
+
+        let after = app.admin().get(USERS).send().await.expect(200);
+
+        assert_eq!(before["data"][0].get("lastSignInAt"), None);
+        assert_eq!(after["data"][0]["lastSignInAt"], json!(time));
+    }
+
+    async fn banned_and_pending_users_are_found_by_name(app) {
+        people(&app, &["zoe"]).await;
+        let list = app.admin().get(USERS).query("search", "zo").send().await.expect(200);
+        let id = list["data"][0]["id"].as_str().unwrap();
+        let named = json!({"banned": true, "email": "other@example.org"});
+        app.admin().patch(&format!("{USERS}/{id}"), named).send().await.expect(200);
+
+        let found = app.admin().get(USERS).query("search", "ZOE").send().await.expect(200);
+
+        assert_eq!(emails(&found), ["other@example.org"]);
     }
 }

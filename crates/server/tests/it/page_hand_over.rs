@@ -5,7 +5,7 @@ use latchkey_testkit::{Session, TestApp, both_stores, json, minutes, seconds};
 
 use crate::oauth_calls::{CHALLENGE, VERIFIER, exchange};
 use crate::page_session_calls::PageBrowser;
-use crate::two_step_calls::claims;
+use crate::two_step_calls::{claims, set_policy};
 
 const TARGET: &str = "http://localhost:3000/welcome";
 
@@ -131,6 +131,20 @@ both_stores! {
         assert!(pages.check_app(&TargetApp { code_challenge: "short", ..APP }).is_err());
         let given_up = pages.give_up(&APP).unwrap();
         assert_eq!(given_up, "http://localhost:3000/welcome?error=access_denied&state=a+state");
+    }
+
+    with(|b| b.verification_by_code())
+    async fn code_of_one_factor_is_refused_once_two_are_required(app) {
+        let ada = app.user("ada").await;
+        let mut browser = PageBrowser::new(&app);
+        browser.sign_in(&ada).await;
+        let code = browser.code().await;
+        set_policy(&app, "required").await;
+
+        exchange(&app.anon(), &code, VERIFIER).send().await.refused(400, "INVALID_OAUTH_CODE");
+
+        set_policy(&app, "optional").await;
+        exchange(&app.anon(), &code, VERIFIER).send().await.refused(400, "INVALID_OAUTH_CODE");
     }
 
     with(|b| b.verification_by_code())

@@ -1,7 +1,7 @@
 //! `/auth/account`: the overview of the own account, and the end of one of its sessions.
 
 use latchkey_testkit::browser::link;
-use latchkey_testkit::{Browser, PASSWORD, TestApp, both_stores, json};
+use latchkey_testkit::{Browser, PASSWORD, TestApp, both_stores, hours, json};
 
 use crate::pages_calls::{enter, exchange, from_app, target_of};
 
@@ -62,6 +62,20 @@ both_stores! {
         browser.submit(&page, PATH, &[("id", "nonsense")]).await.hosted(404);
         let _ = other.get(PATH).await;
         browser.get(PATH).await.hosted(200);
+    }
+
+    with(|b| b.pages())
+    async fn end_of_the_session_is_announced(app) {
+        let _ada = app.user("ada").await;
+        let browser = signed_in(&app).await;
+        let page = browser.get(PATH).await;
+        assert!(page.hosted(200).contains("data-ends=\"43200\""), "{page:?}");
+        app.clock.advance(hours(11));
+
+        let page = browser.get(PATH).await;
+
+        let text = page.hosted(200);
+        assert!(text.contains("data-ends=\"3600\"") && text.contains("Stay on this page"), "{text}");
     }
 
     with(|b| b.pages())

@@ -1,6 +1,6 @@
 //! `/auth/account/profile`: the own profile on the pages.
 
-use latchkey_testkit::{both_stores, json};
+use latchkey_testkit::{PASSWORD, both_stores, hours, json};
 
 use crate::pages_account::signed_in;
 
@@ -92,6 +92,47 @@ both_stores! {
         let saved = browser.submit(&refused, PATH, &COUNTESS).await;
         assert_eq!(saved.status, 303, "{saved:?}");
         assert_eq!(ada.get("/api/profiles/me").send().await.expect(200)["name"], "Ada Lovelace");
+    }
+
+    with(|b| b.pages())
+    async fn form_that_comes_after_its_session_is_kept_over_the_sign_in(app) {
+        let (ada, bob) = (app.user("ada").await, app.user("bob").await);
+        let browser = signed_in(&app).await;
+        let page = browser.get(PATH).await;
+        app.clock.advance(hours(12));
+
+        let late = browser.submit(&page, PATH, &COUNTESS).await;
+
+        assert!(late.header("location").unwrap().starts_with("/auth/sign-in?flow="), "{late:?}");
+        let sign_in = browser.follow(&late).await;
+        let of_ada = [("email", ada.email.as_str()), ("password", PASSWORD)];
+        let form = browser.follow(&browser.submit(&sign_in, "/auth/sign-in", &of_ada).await).await;
+        let text = form.hosted(200);
+        assert!(text.contains("Press the button once more") && text.contains("Second line."), "{text}");
+        let profile = app.anon().get(&format!("/api/profiles/{}", ada.id));
+        assert_eq!(profile.send().await.expect(200)["bio"], json!(null));
+        browser.submit(&form, PATH, &COUNTESS).await;
+        let profile = app.anon().get(&format!("/api/profiles/{}", ada.id));
+        assert_eq!(profile.send().await.expect(200)["bio"], "First line.\nSecond line.");
+        let of_bob = [("email", bob.email.as_str()), ("password", PASSWORD)];
+        let form = browser.follow(&browser.submit(&sign_in, "/auth/sign-in", &of_bob).await).await;
+        assert!(!form.hosted(200).contains("Second line."), "what was typed is its owner's: {form:?}");
+    }
+
+    with(|b| b.pages())
+    async fn form_of_an_ended_session_with_a_forged_owner_does_nothing(app) {
+        let _ada = app.user("ada").await;
+        let browser = signed_in(&app).await;
+        let page = browser.get(PATH).await;
+        let (_, rest) = page.text().split_once("name=\"form_token\" value=\"").unwrap();
+        let (token, _) = rest.split('"').next().unwrap().rsplit_once('.').unwrap();
+        let forged = format!("{token}.00000000-0000-0000-0000-000000000000");
+        app.clock.advance(hours(12));
+
+        for token in [forged.as_str(), token] {
+            browser.submit(&page, PATH, &[("name", "Eve"), ("form_token", token)]).await.hosted(403);
+        }
+        app.browser().submit(&page, PATH, &COUNTESS).await.hosted(403);
     }
 
     with(|b| b.pages().no_profile_on_sign_up())

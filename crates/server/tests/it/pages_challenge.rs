@@ -85,7 +85,8 @@ both_stores! {
         let other = app.browser();
         let page = challenged(&other, &ada).await;
         let page = other.get(&link(&page, "kind=recovery_code").unwrap()).await;
-        answer(&other, &page, &code).await.hosted(401);
+        let used = answer(&other, &page, &code).await;
+        assert!(used.hosted(401).contains("was used already. Enter another one."), "{used:?}");
     }
 
     with(|b| b.pages().verification_by_code())

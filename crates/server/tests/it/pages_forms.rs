@@ -1,6 +1,6 @@
 //! Rules of all forms of the hosted pages: form token, origin, browser, flow, and what a form is.
 
-use latchkey_testkit::{Answer, Browser, TestApp, both_stores, minutes};
+use latchkey_testkit::{Answer, Browser, TestApp, both_stores, json, minutes};
 
 const FORM: &str = "application/x-www-form-urlencoded";
 const ADA: &str = "ada@example.org";
@@ -198,5 +198,7 @@ both_stores! {
 
         assert!(second.hosted(429).contains("Too many attempts"), "{second:?}");
         assert!(second.number("retry-after") > 0);
+        let by_api = app.anon().post("/api/auth/email/send-reset-password", json!({"email": ADA})).send().await;
+        by_api.refused(429, "TOO_MANY_REQUESTS");
     }
 }

@@ -1,5 +1,6 @@
 //! Tests that accounts without second factors are answered as before there were any: every call of that time, with
-//! success, without credentials, and with an empty body. Hosted pages are on: they change no response of the API.
+//! success, without credentials, and with an empty body. Pages and console are on: they change no response of the
+//! API.
 
 use latchkey_testkit::answer::parameter;
 use latchkey_testkit::provider::{Document, PROVIDER_CLIENT_ID};
@@ -215,14 +216,14 @@ async fn mailed_links(app: &TestApp, tape: &mut Tape<'_>) {
 }
 
 both_stores! {
-    with(|b| b.pages())
+    with(|b| b.pages().console())
     async fn sessions_are_answered_as_before(app) {
         let mut tape = Tape::new(&app, "sessions");
         sessions(&app, &mut tape).await;
         tape.end();
     }
 
-    with(|b| b.pages())
+    with(|b| b.pages().console())
     async fn profiles_and_administration_are_answered_as_before(app) {
         let mut tape = Tape::new(&app, "profiles and administration");
         let ada = app.user("ada").await;
@@ -235,28 +236,28 @@ both_stores! {
         tape.end();
     }
 
-    with(|b| b.pages().verification_by_code())
+    with(|b| b.pages().console().verification_by_code())
     async fn providers_are_answered_as_before(app) {
         let mut tape = Tape::new(&app, "providers");
         providers(&app, &mut tape).await;
         tape.end();
     }
 
-    with(|b| b.pages().verification_by_code())
+    with(|b| b.pages().console().verification_by_code())
     async fn mailed_codes_are_answered_as_before(app) {
         let mut tape = Tape::new(&app, "mailed codes");
         mailed_codes(&app, &mut tape).await;
         tape.end();
     }
 
-    with(|b| b.pages().verification_by_link().link_reset().redirects(&["https://app.example/**"]))
+    with(|b| b.pages().console().verification_by_link().link_reset().redirects(&["https://app.example/**"]))
     async fn mailed_links_are_answered_as_before(app) {
         let mut tape = Tape::new(&app, "mailed links");
         mailed_links(&app, &mut tape).await;
         tape.end();
     }
 
-    with(|b| b.pages())
+    with(|b| b.pages().console())
     async fn refusals_are_as_before(app) {
         let mut tape = Tape::new(&app, "refusals");
         let ada = app.user("ada").await;

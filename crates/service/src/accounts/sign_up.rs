@@ -17,6 +17,7 @@ use super::Accounts;
 use crate::error::{Error, Result};
 use crate::mailbox::redirect_target::Need;
 pub use crate::mailbox::redirect_target::RedirectInput;
+use crate::metrics::EntranceOutcome;
 use crate::refusal::{BUSY, EMAIL_EXISTS, SIGNUP_DISABLED};
 use crate::sessions::{Entrance, SignInClient};
 use crate::settings::{EmailMethod, SettingsInForce};
@@ -32,7 +33,7 @@ pub struct SignUp {
     pub name: Option<Name>,
     /// The redirect target of the verification link.
     pub redirect: RedirectInput,
-    /// Hash of the token in the cookie that binds the sign-up to its browser; `None` unless verification is required.
+    /// Hash of the token in the cookie that binds the sign-up to its browser; `None` without such a cookie.
     pub browser: Option<TokenHash>,
     pub client: SignInClient,
 }
@@ -48,6 +49,14 @@ impl Accounts {
     /// Creates an account. While verification is required, the response does not reveal whether the address already has
     /// one.
     pub async fn sign_up(&self, sign_up: SignUp) -> Result<SignedUp> {
+        let outcome = |signed_up: &SignedUp| match signed_up {
+            SignedUp::Entered(entrance) => EntranceOutcome::of(entrance),
+            SignedUp::VerificationRequired => EntranceOutcome::Pending,
+        };
+        self.kernel.metrics.sign_up(outcome, self.create(sign_up).await)
+    }
+
+    async fn create(&self, sign_up: SignUp) -> Result<SignedUp> {
         let settings = self.kernel.settings();
         if settings.values.disable_sign_up {
             return Err(Error::Refused(&SIGNUP_DISABLED));
@@ -74,6 +83,7 @@ impl Accounts {
         let hash = self.passwords.hasher.hash(sign_up.password).await?;
         let draft = self.sessions.draft_entry(AuthMethod::Password, &sign_up.client, now)?;
         let account = self.new_account(sign_up.email, sign_up.name, hash, &sign_up.client.client, now);
+        let account = NewAccount { browser: sign_up.browser, ..account };
         match self.kernel.store.create_account_and_enter(account, draft.entry.clone()).await? {
             Some(entered) => self.sessions.entered(entered, draft, now),
             None => Err(Error::Refused(&EMAIL_EXISTS)),
@@ -119,9 +129,8 @@ impl Accounts {
             )?;
             let (email, name) = (sign_up.email.clone(), sign_up.name.clone());
             let account = self.new_account(email, name, hash, &sign_up.client.client, now);
-            let browser = sign_up.browser;
-            let pending =
-                PendingSignUp { account, email_code: code_mail.email_code, mail: code_mail.mail, browser };
+            let account = NewAccount { browser: sign_up.browser, ..account };
+            let pending = PendingSignUp { account, email_code: code_mail.email_code, mail: code_mail.mail };
             match self.kernel.store.sign_up_pending(pending).await? {
                 SignUpOutcome::Rehash(hash) => like = Some(hash),
                 SignUpOutcome::Created
@@ -157,6 +166,7 @@ impl Accounts {
             metadata: AppMetadata::default(),
             profile: self.kernel.site.create_profile_on_sign_up.then_some(profile),
             locale: client.locale.clone(),
+            browser: None,
             now,
             event: self.kernel.event(AuditKind::SignedUp, Actor::User, Some(client), now),
         }

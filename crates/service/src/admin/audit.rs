@@ -73,12 +73,12 @@ impl Admin {
     }
 
     /// Returns the time of the last known request of a user: the last use of a live session, or else the last sign-in. `None`
-    /// if the audit log has none any more.
+    /// if there was none.
     pub async fn last_seen(&self, user_id: UserId) -> Result<Option<Timestamp>> {
         let sessions = self.kernel.store.list_sessions(user_id, self.kernel.now()).await?;
         let used = sessions.into_iter().map(|session| session.last_seen_at).max();
-        let signed_in = self.latest_of(user_id, AuditKind::SignedIn, 1).await?;
-        Ok(used.max(signed_in.first().map(|event| event.at)))
+        let user = self.kernel.store.find_user(user_id).await?;
+        Ok(used.max(user.and_then(|user| user.last_sign_in_at)))
     }
 
     pub(super) async fn latest_of(

@@ -9,7 +9,6 @@ use latchkey_domain::obstacle::Obstacle;
 use latchkey_domain::operator::{Grant, Party};
 use latchkey_domain::profile::Profile;
 use latchkey_domain::session::Session;
-use latchkey_domain::time::Timestamp;
 use latchkey_store::{AccountFactors, LinkedIdentity, ListedMail};
 
 use super::Admin;
@@ -40,8 +39,6 @@ pub struct UserFile {
     pub limits: Vec<HeldLimit>,
     /// The last events, newest first.
     pub events: Vec<AuditEvent>,
-    /// Time of the last completed sign-in that the audit log knows.
-    pub last_sign_in: Option<Timestamp>,
 }
 
 impl Admin {
@@ -51,7 +48,7 @@ impl Admin {
         let account = self.factors.of_user(id).await?;
         let (account, store) = (&account, &self.kernel.store);
         let events = AuditFilter { user_id: Some(id), ..AuditFilter::default() };
-        let (grant, identities, sessions, profile, mails, limits, events, last, address_since) = tokio::try_join!(
+        let (grant, identities, sessions, profile, mails, limits, events, address_since) = tokio::try_join!(
             async { Ok(store.find_operator(id).await?.map(|operator| operator.grant)) },
             async { Ok(store.list_identities(id).await?) },
             async { Ok(store.list_sessions(id, now).await?) },
@@ -59,7 +56,6 @@ impl Admin {
             self.mails_of(id, now, MAILS),
             self.limits_of(&account.user, now),
             self.list_events(events, None, EVENTS),
-            self.latest_of(id, AuditKind::SignedIn, 1),
             self.address_since(&account.user)
         )?;
         let mut sessions = sessions;
@@ -75,7 +71,6 @@ impl Admin {
             mails,
             limits,
             events: events.events,
-            last_sign_in: last.first().map(|event| event.at),
         })
     }
 

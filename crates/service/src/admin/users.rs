@@ -3,7 +3,7 @@
 use latchkey_domain::audit::{AuditEvent, AuditKind};
 use latchkey_domain::client::Client;
 use latchkey_domain::email::Email;
-use latchkey_domain::ids::{ProfileId, UserId};
+use latchkey_domain::ids::{ProfileId, SessionId, UserId};
 use latchkey_domain::locale::Locale;
 use latchkey_domain::operator::Party;
 use latchkey_domain::password::Password;
@@ -12,12 +12,12 @@ use latchkey_domain::session::Session;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::{AppMetadata, User};
 use latchkey_store::{
-    CreateOutcome, ListUsers, ListedMail, NewAccount, UpdateUser, UpdateUserOutcome, UserPage, UserPosition,
+    CreateOutcome, EndedSession, ListUsers, ListedMail, NewAccount, UpdateUser, UpdateUserOutcome, UserPage,
 };
 
 use super::Admin;
 use crate::error::{Error, Result};
-use crate::refusal::{EMAIL_EXISTS, PROFILE_NOT_FOUND, USER_NOT_FOUND};
+use crate::refusal::{EMAIL_EXISTS, PROFILE_NOT_FOUND, SESSION_NOT_FOUND, USER_NOT_FOUND};
 
 /// A user that an admin creates.
 pub struct NewUser {
@@ -49,16 +49,6 @@ pub struct UserChange {
     pub metadata: Option<AppMetadata>,
 }
 
-/// The filter and the page of a list of users.
-#[derive(Debug, Clone)]
-pub struct UserQuery {
-    /// A part of the address or of the name, or a whole user id; `None` lists all users.
-    pub search: Option<String>,
-    pub position: UserPosition,
-    /// Maximum number of users on the page.
-    pub limit: u32,
-}
-
 impl Admin {
     /// Creates a user. The password must follow the password policy, as at sign-up.
     pub async fn create_user(&self, new: NewUser, party: Party, client: Option<&Client>) -> Result<User> {
@@ -88,6 +78,7 @@ impl Admin {
             metadata: new.metadata,
             profile: new.create_profile.then_some(profile),
             locale: new.locale,
+            browser: None,
             now,
             event: self.kernel.event(AuditKind::UserCreated, party, client, now),
         };
@@ -97,9 +88,22 @@ impl Admin {
         }
     }
 
-    pub async fn list_users(&self, query: UserQuery) -> Result<UserPage> {
-        let list = ListUsers { search: query.search, position: query.position, limit: query.limit };
-        Ok(self.kernel.store.list_users(&list).await?)
+    pub async fn list_users(&self, list: &ListUsers) -> Result<UserPage> {
+        Ok(self.kernel.store.list_users(list).await?)
+    }
+
+    /// Notes in the audit log that an operator exported the list of users: the number of rows, and the names of the filters.
+    pub async fn note_export(
+        &self,
+        rows: usize,
+        filters: &[&str],
+        party: Party,
+        client: &Client,
+    ) -> Result<()> {
+        let mut event = self.kernel.event(AuditKind::UsersExported, party, Some(client), self.kernel.now());
+        event.details.insert("rows".to_owned(), rows.into());
+        event.details.insert("filters".to_owned(), filters.to_vec().into());
+        Ok(self.kernel.store.record_event(event).await?)
     }
 
     pub async fn find_user(&self, id: UserId) -> Result<User> {
@@ -162,6 +166,22 @@ impl Admin {
         let now = self.kernel.now();
         let event = self.kernel.event(AuditKind::SessionsEnded, party, client, now);
         self.kernel.store.end_all_sessions(id, event, now).await?.ok_or(Error::Refused(&USER_NOT_FOUND))
+    }
+
+    /// Ends one session of a user.
+    pub async fn end_session(
+        &self,
+        id: UserId,
+        session: SessionId,
+        party: Party,
+        client: Option<&Client>,
+    ) -> Result<()> {
+        let now = self.kernel.now();
+        let event = self.kernel.event(AuditKind::SessionEnded, party, client, now);
+        match self.kernel.store.end_sessions(EndedSession::Own(id, session), event, now).await? {
+            0 => Err(Error::Refused(&SESSION_NOT_FOUND)),
+            _ => Ok(()),
+        }
     }
 
     /// Lists the live sessions of a user.

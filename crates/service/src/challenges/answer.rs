@@ -34,11 +34,21 @@ impl Challenges {
     /// opens the kind of session that the sign-in asked for; `from` must ask for the same.
     pub async fn answer(
         &self,
-        mut answer: Answer,
+        answer: Answer,
         credential: impl Into<Credential<'_>>,
         from: &SignInClient,
     ) -> Result<Answered> {
-        let (credential, client, now) = (credential.into(), &from.client, self.kernel.now());
+        let kind = answer.kind;
+        self.kernel.metrics.challenge(kind, self.complete(answer, credential.into(), from).await)
+    }
+
+    async fn complete(
+        &self,
+        mut answer: Answer,
+        credential: Credential<'_>,
+        from: &SignInClient,
+    ) -> Result<Answered> {
+        let (client, now) = (&from.client, self.kernel.now());
         for _ in 0..TRIES {
             let found = *self.find(&answer.challenge, now).await?;
             self.check_session(&found, credential).await?;

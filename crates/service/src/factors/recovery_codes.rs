@@ -38,10 +38,10 @@ mod tests {
 
     use super::*;
     use crate::entropy::SystemEntropy;
-    use crate::secrets::ServerSecret;
+    use crate::secrets::{KeyUse, ServerSecret};
 
     fn key(byte: u8) -> hmac::Key {
-        ServerSecret::new(vec![byte; 32]).unwrap().hmac_key("recovery-codes").unwrap()
+        ServerSecret::new(vec![byte; 32]).unwrap().hmac_key(KeyUse::RecoveryCodes).unwrap()
     }
 
     fn user(byte: u8) -> UserId {

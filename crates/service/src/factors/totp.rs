@@ -85,7 +85,7 @@ impl TotpSecret {
     }
 }
 
-fn bound_to(user: UserId, factor: FactorId) -> String {
+pub(crate) fn bound_to(user: UserId, factor: FactorId) -> String {
     format!("{user} {factor}")
 }
 

@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 use super::Kernel;
 use crate::error::{Error, Result};
 use crate::refusal::EMAIL_PROVIDER_NOT_CONFIGURED;
-use crate::secrets::{CannotDerive, SealingKey, ServerSecret};
+use crate::secrets::{CannotDerive, KeyUse, SealingKey, ServerSecret};
 
 /// The data of a mail in the outbox: codes, links and facts for the template. They are sealed, because codes and links
 /// give access to accounts.
@@ -98,7 +98,12 @@ impl MailWriter {
         has_transport: bool,
         notifies_owners: bool,
     ) -> Result<Self, CannotDerive> {
-        Ok(Self { key: secret.sealing_key("mails")?, has_transport, notifies_owners, written: Notify::new() })
+        Ok(Self {
+            key: secret.sealing_key(KeyUse::Mails)?,
+            has_transport,
+            notifies_owners,
+            written: Notify::new(),
+        })
     }
 
     /// True if a mail transport is configured.

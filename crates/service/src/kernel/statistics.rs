@@ -1,4 +1,4 @@
-//! Renewal of the statistics: by upkeep, and by the first reader of a new database.
+//! Renewal of the statistics: by upkeep, and by the first reader of a new database. The metrics get them too.
 
 use latchkey_domain::statistics::{MOST_DAYS, are_outdated, start_of_day};
 
@@ -9,9 +9,14 @@ impl Kernel {
     /// Counts the statistics anew if no instance did so within the last minute.
     pub(crate) async fn count_statistics_if_due(&self) -> Result<()> {
         let (now, store) = (self.now(), &self.store);
-        let stored = store.load_statistics(start_of_day(now, 0)).await?;
-        if stored.is_none_or(|stored| are_outdated(stored.counted_at, now)) {
+        let today = start_of_day(now, 0);
+        let mut stored = store.load_statistics(today).await?;
+        if stored.as_ref().is_none_or(|stored| are_outdated(stored.counted_at, now)) {
             store.count_statistics(start_of_day(now, MOST_DAYS - 1), now).await?;
+            stored = store.load_statistics(today).await?;
+        }
+        if let Some(stored) = stored {
+            self.metrics.set_counts(stored.counts);
         }
         Ok(())
     }

@@ -21,6 +21,7 @@ use super::links::LinkAnswer;
 use super::redirect_target::{Need, RedirectInput};
 use crate::error::{Error, Result};
 use crate::kernel::read_challenge;
+use crate::metrics::Method;
 use crate::refusal::{FEATURE_DISABLED, INVALID_CODE};
 use crate::sessions::{Entrance, EntryDraft, SignInClient};
 use crate::settings::EmailSignIn as Setting;
@@ -101,10 +102,23 @@ impl Mailbox {
         name: Option<Name>,
         from: &SignInClient,
     ) -> Result<Entrance> {
+        let now = self.kernel.now();
+        let entrance = self.open_by_link(token, verifier, name, from, now).await;
+        self.kernel.metrics.sign_in(Method::MailLink, now, entrance)
+    }
+
+    async fn open_by_link(
+        &self,
+        token: LinkToken,
+        verifier: &str,
+        name: Option<Name>,
+        from: &SignInClient,
+        now: Timestamp,
+    ) -> Result<Entrance> {
         if self.email_sign_in()? != Setting::CodeAndLink {
             return Err(Error::Refused(&FEATURE_DISABLED));
         }
-        let (client, now) = (&from.client, self.kernel.now());
+        let client = &from.client;
         let Some(SignInLink { email, .. }) = self.find_sign_in_link(&token, client).await? else {
             return Err(Error::Refused(&INVALID_CODE));
         };
@@ -130,8 +144,21 @@ impl Mailbox {
         name: Option<Name>,
         from: &SignInClient,
     ) -> Result<Entrance> {
+        let now = self.kernel.now();
+        let entrance = self.open_by_code(email, code, name, from, now).await;
+        self.kernel.metrics.sign_in(Method::MailCode, now, entrance)
+    }
+
+    async fn open_by_code(
+        &self,
+        email: Email,
+        code: EnteredCode,
+        name: Option<Name>,
+        from: &SignInClient,
+        now: Timestamp,
+    ) -> Result<Entrance> {
         self.email_sign_in()?;
-        let (client, now) = (&from.client, self.kernel.now());
+        let client = &from.client;
         let draft = self.sessions.draft_entry(AuthMethod::OneTimeCode, from, now)?;
         let attempt = CodeAttempt {
             email: email.key().clone(),

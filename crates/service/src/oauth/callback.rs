@@ -259,6 +259,7 @@ impl OAuth {
             pkce: &pkce,
         };
         let found = self.shared.providers.client.identify(&provider.client, &grant, self.kernel.now()).await;
+        let found = self.kernel.metrics.provider(provider.key.as_str(), found);
         let found = found.map_err(|error| {
             tracing::warn!(provider = provider.key.as_str(), %error, "a provider's answer was refused");
             match error {

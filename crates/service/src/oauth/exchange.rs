@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::OAuth;
 use crate::error::{Error, Result};
+use crate::metrics::Method;
 use crate::providers::{KnownProvider, kind_of};
 use crate::refusal::{
     AUTH_UNAUTHORIZED, IDENTITY_TAKEN, INVALID_OAUTH_CODE, PROVIDER_NOT_CONFIGURED, UNSUPPORTED_PROVIDER,
@@ -65,7 +66,8 @@ impl OAuth {
                     return self.refuse_code(&identity, "provider is not offered", client, now).await;
                 };
                 let Some(linker) = linker else {
-                    let entrance = self.sign_in_with(*identity, &provider, None, from, now).await?;
+                    let entrance = self.sign_in_with(*identity, &provider, None, from, now).await;
+                    let entrance = self.kernel.metrics.sign_in(Method::Provider, now, entrance)?;
                     return Ok(Exchanged::Entered(entrance));
                 };
                 self.link(*identity, &provider, linker, client, now).await

@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::OAuth;
 use super::callback::proven;
 use crate::error::{Error, Result};
+use crate::metrics::Method;
 use crate::providers::KnownProvider;
 use crate::refusal::{INVALID_ID_TOKEN, PROVIDER_UNAVAILABLE, UNSUPPORTED_PROVIDER};
 use crate::sessions::{Entrance, SignInClient};
@@ -42,6 +43,11 @@ impl OAuth {
     /// once.
     pub async fn sign_in_with_id_token(&self, sign_in: IdTokenSignIn) -> Result<Entrance> {
         let now = self.kernel.now();
+        let entrance = self.open_with_id_token(sign_in, now).await;
+        self.kernel.metrics.sign_in(Method::IdToken, now, entrance)
+    }
+
+    async fn open_with_id_token(&self, sign_in: IdTokenSignIn, now: Timestamp) -> Result<Entrance> {
         self.take(&sign_in.client.client, now)?;
         let kind = self.provider_kind(&sign_in.provider);
         let provider = self.usable_provider(kind, &sign_in.provider).await?;
@@ -49,8 +55,8 @@ impl OAuth {
             return Err(Error::Refused(&UNSUPPORTED_PROVIDER));
         }
         let token = IdToken { token: &sign_in.token, nonce: sign_in.nonce.as_deref() };
-        let verified = match self.shared.providers.client.verify_id_token(&provider.client, &token, now).await
-        {
+        let verified = self.shared.providers.client.verify_id_token(&provider.client, &token, now).await;
+        let verified = match self.kernel.metrics.provider(provider.key.as_str(), verified) {
             Ok(verified) => verified,
             Err(error) => {
                 return Err(self.refuse_token(&provider, &error, &sign_in.client.client, now).await?);

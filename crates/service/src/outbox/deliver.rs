@@ -93,6 +93,7 @@ impl Outbox {
             let now = self.kernel.now();
             let fate = self.fate(outcome, mail.attempts, now);
             log(&mail, &fate);
+            self.kernel.metrics.mail(mail.kind, &fate);
             self.settle(mail.id, lease, &fate, now).await.map(|()| fate)
         });
         let settled = futures_util::future::join_all(sends).await;

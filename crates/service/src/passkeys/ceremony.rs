@@ -11,7 +11,7 @@ use latchkey_store::Ceremony as Completed;
 
 use crate::entropy::Entropy;
 use crate::error::{Error, Result};
-use crate::secrets::{CannotDerive, SealingKey, ServerSecret};
+use crate::secrets::{CannotDerive, KeyUse, SealingKey, ServerSecret};
 
 /// Lifetime of a ceremony. It is the longest that WebAuthn recommends, because a request with conditional
 /// mediation (autofill) waits until the user selects a passkey on the open page.
@@ -43,7 +43,7 @@ pub(super) struct CeremonyKey(SealingKey);
 
 impl CeremonyKey {
     pub(super) fn new(secret: &ServerSecret) -> Result<Self, CannotDerive> {
-        secret.sealing_key("passkey-ceremonies").map(Self)
+        secret.sealing_key(KeyUse::PasskeyCeremonies).map(Self)
     }
 
     /// Seals a ceremony into its id. All ids have the same length.

@@ -19,6 +19,7 @@ use super::Passkeys;
 use super::ceremony::{Ceremony, CeremonyKind};
 use super::response::Assertion;
 use crate::error::{Error, Result};
+use crate::metrics::Method;
 use crate::refusal::{
     EMAIL_NOT_VERIFIED, INVALID_CHALLENGE, INVALID_PASSKEY, Refusal, UNKNOWN_PASSKEY, USER_BANNED,
 };
@@ -64,8 +65,20 @@ impl Passkeys {
         assertion: Assertion,
         from: &SignInClient,
     ) -> Result<Entrance> {
+        let now = self.kernel.now();
+        let entrance = self.open(ceremony_id, assertion, from, now).await;
+        self.kernel.metrics.sign_in(Method::Passkey, now, entrance)
+    }
+
+    async fn open(
+        &self,
+        ceremony_id: &str,
+        assertion: Assertion,
+        from: &SignInClient,
+        now: Timestamp,
+    ) -> Result<Entrance> {
         let rp_id = self.check_offered()?;
-        let (client, now) = (&from.client, self.kernel.now());
+        let client = &from.client;
         let ceremony = self.ceremonies.open(ceremony_id, now);
         let Some(ceremony) = ceremony.filter(|one| one.kind == CeremonyKind::SignIn) else {
             return Err(self.fail(None, &INVALID_PASSKEY, client, now).await?);

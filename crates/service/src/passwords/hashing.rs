@@ -6,22 +6,25 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use argon2::password_hash::phc;
-use argon2::{Algorithm, Argon2, Block, Params, Version};
+use argon2::{Algorithm, Block, Params, Version};
+use latchkey_argon2id::{Kernel, OUTPUT_LEN};
 use latchkey_domain::password::{Password, PasswordHash};
 use latchkey_domain::sign_in::{Compared, Fit};
+use latchkey_metrics::Stopwatch;
 use subtle::ConstantTimeEq;
 use tokio::sync::oneshot;
 
 use crate::entropy::Entropy;
 use crate::error::{Error, Result};
 use crate::refusal::BUSY;
+use metrics::{HashMetrics, WorkClass};
 use refusals::Refusals;
 
+pub(crate) mod metrics;
 mod refusals;
 
 /// Length of the salt in bytes.
 const SALT_LEN: usize = 16;
-const OUTPUT_LEN: usize = 32;
 /// Nice value of the hashing threads, so that other requests go first.
 const NICENESS: i32 = 10;
 
@@ -52,6 +55,7 @@ pub struct PasswordCheck {
 pub struct PasswordHasher {
     queue: SyncSender<Job>,
     refusals: Refusals,
+    metrics: Arc<HashMetrics>,
     params: Params,
     entropy: Arc<dyn Entropy>,
     /// The hash that a password is compared with if an account has none. The comparison costs the same and never
@@ -87,13 +91,21 @@ impl PasswordHasher {
             .map_err(|_| HashingError::Parameters)?;
         let (queue, jobs) = sync_channel(config.queue.max(1));
         let jobs = Arc::new(Mutex::new(jobs));
+        let kernel = choose_kernel();
+        let metrics = Arc::<HashMetrics>::default();
         for number in 0..config.threads.get() {
-            let jobs = Arc::clone(&jobs);
-            let arena = Arena::new(params.block_count());
-            std::thread::Builder::new().name(format!("hash-{number}")).spawn(move || work(&jobs, arena))?;
+            let (jobs, metrics) = (Arc::clone(&jobs), Arc::clone(&metrics));
+            let arena = Arena::new(kernel, params.block_count());
+            std::thread::Builder::new()
+                .name(format!("hash-{number}"))
+                .spawn(move || work(&jobs, arena, &metrics))?;
         }
         let dummy = phc_string(&params, &[0; SALT_LEN], &[0; OUTPUT_LEN]).ok_or(HashingError::Parameters)?;
-        Ok(Self { queue, refusals: Refusals::new(), params, entropy, dummy })
+        Ok(Self { queue, refusals: Refusals::new(), metrics, params, entropy, dummy })
+    }
+
+    pub(crate) fn metrics(&self) -> &HashMetrics {
+        &self.metrics
     }
 
     /// Hashes a new password with a random salt.
@@ -163,10 +175,12 @@ impl PasswordHasher {
     async fn run(&self, password: Password, salt: Vec<u8>, params: Params) -> Result<PasswordHash> {
         let (answer, answered) = oneshot::channel();
         let rest = rest(&params, &self.params);
+        self.metrics.enqueue();
         match self.queue.try_send(Job { password, salt, params, rest, answer }) {
             Ok(()) => {}
             Err(TrySendError::Full(job)) => {
                 drop(job); // the password is not needed for a refusal
+                self.metrics.refuse();
                 self.refusals.wait().await;
                 return Err(Error::Refused(&BUSY));
             }
@@ -180,14 +194,15 @@ impl PasswordHasher {
 
 /// The memory in which a thread computes hashes, one at a time.
 struct Arena {
+    kernel: Kernel,
     blocks: Vec<Block>,
     /// Number of memory blocks that a hash under the configured parameters needs; further blocks are freed after use.
     usual: usize,
 }
 
 impl Arena {
-    const fn new(usual: usize) -> Self {
-        Self { blocks: Vec::new(), usual }
+    const fn new(kernel: Kernel, usual: usize) -> Self {
+        Self { kernel, blocks: Vec::new(), usual }
     }
 
     fn compute(&mut self, job: &Job) -> Result<PasswordHash> {
@@ -209,28 +224,39 @@ impl Arena {
             self.blocks.resize(needed, Block::default());
         }
         let mut output = [0; OUTPUT_LEN];
-        Argon2::new(Algorithm::Argon2id, Version::V0x13, params.clone())
-            .hash_password_into_with_memory(
-                job.password.expose(),
-                &job.salt,
-                &mut output,
-                &mut self.blocks[..needed],
-            )
+        self.kernel
+            .hash_into(job.password.expose(), &job.salt, params, &mut self.blocks, &mut output)
             .map_err(|_| Error::internal("argon2 refused its input"))?;
         Ok(output)
     }
 }
 
-fn work(jobs: &Mutex<Receiver<Job>>, mut arena: Arena) {
+/// Chooses how argon2 is computed on this processor.
+fn choose_kernel() -> Kernel {
+    let (kernel, failed) = Kernel::fastest();
+    for broken in failed {
+        tracing::warn!(
+            kernel = %broken,
+            "argon2 computes wrong hashes with these instructions of the processor, which are not used: check the machine"
+        );
+    }
+    tracing::debug!(%kernel, "argon2 kernel chosen");
+    kernel
+}
+
+fn work(jobs: &Mutex<Receiver<Job>>, mut arena: Arena, metrics: &HashMetrics) {
     // If the system refuses, hashing runs at the normal priority.
     let _ = rustix::process::setpriority_process(None, NICENESS);
     loop {
         let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(job) = job else { return };
+        metrics.dequeue();
         if job.answer.is_closed() {
             continue; // the client disconnected while the job was queued
         }
+        let watch = Stopwatch::start();
         let hash = arena.compute(&job);
+        metrics.record(WorkClass::Own, watch.elapsed());
         let _ = job.answer.send(hash);
     }
 }

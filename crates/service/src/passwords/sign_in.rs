@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use super::Passwords;
 use crate::error::{Error, Result};
+use crate::metrics::Method;
 use crate::refusal::{EMAIL_NOT_VERIFIED, INVALID_CREDENTIALS, Refusal, USER_BANNED};
 use crate::sessions::{Entrance, SignInClient};
 
@@ -36,8 +37,19 @@ impl Passwords {
     /// get the same response at the same cost. The password of the last sign-up for an address gets the same response
     /// too, whether that sign-up created a pending account or the address was taken already.
     pub async fn sign_in(&self, email: Email, password: Password, from: SignInClient) -> Result<Entrance> {
-        let client = &from.client;
         let now = self.kernel.now();
+        let entrance = self.open(email, password, from, now).await;
+        self.kernel.metrics.sign_in(Method::Password, now, entrance)
+    }
+
+    async fn open(
+        &self,
+        email: Email,
+        password: Password,
+        from: SignInClient,
+        now: Timestamp,
+    ) -> Result<Entrance> {
+        let client = &from.client;
         let guard = self.guard(email.key(), client);
         let takes = self.takes(client);
 

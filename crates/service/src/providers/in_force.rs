@@ -18,7 +18,7 @@ use super::draft::Draft;
 use crate::entropy::Entropy;
 use crate::error::{Error, Result};
 use crate::refusal::{PROVIDER_NOT_CONFIGURED, UNSUPPORTED_PROVIDER};
-use crate::secrets::{CannotDerive, SealingKey, ServerSecret};
+use crate::secrets::{CannotDerive, KeyUse, SealingKey, ServerSecret};
 
 /// Configuration of identity providers at the start.
 #[derive(Clone, Default)]
@@ -213,7 +213,7 @@ impl ProviderRegistry {
 
 /// Derives the key that seals the client secrets of providers.
 fn sealing_key(secret: &ServerSecret) -> Result<SealingKey, CannotDerive> {
-    secret.sealing_key("oauth-providers")
+    secret.sealing_key(KeyUse::Providers)
 }
 
 /// The providers in use, by key.

@@ -5,7 +5,7 @@ use latchkey_domain::tokens::{RefreshToken, TokenHash};
 use zeroize::Zeroize;
 
 use crate::entropy::Entropy;
-use crate::secrets::{CannotDerive, CannotOpen, SealingKey, ServerSecret, derive};
+use crate::secrets::{CannotDerive, CannotOpen, KeyUse, SealingKey, ServerSecret, derive};
 
 /// The keys that sessions derive from the server secret.
 pub(crate) struct SessionKeys {
@@ -15,7 +15,7 @@ pub(crate) struct SessionKeys {
 
 impl SessionKeys {
     pub(crate) fn derive(secret: &ServerSecret) -> Result<Self, CannotDerive> {
-        Ok(Self { csrf: secret.hmac_key("csrf")?, successors: secret.key("refresh-successors")? })
+        Ok(Self { csrf: secret.hmac_key(KeyUse::Csrf)?, successors: secret.key(KeyUse::RefreshSuccessors)? })
     }
 
     /// Computes the CSRF token of a session: an HMAC of its refresh-token family in lower-case hex, constant for the

@@ -30,6 +30,10 @@ impl Sessions {
     /// [`latchkey_domain::refresh`] has all cases. If the operator requires two-step sign-in, a session of level 1 (one
     /// factor) ends instead of being refreshed.
     pub async fn refresh(&self, presented: PresentedToken, client: Client) -> Result<SignedIn> {
+        self.kernel.metrics.refresh(self.rotate_token(presented, client).await)
+    }
+
+    async fn rotate_token(&self, presented: PresentedToken, client: Client) -> Result<SignedIn> {
         let now = self.kernel.now();
         self.kernel.limits.take_here(
             "refresh, per address",

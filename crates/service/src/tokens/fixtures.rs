@@ -30,6 +30,7 @@ pub(crate) fn user_and_session() -> (User, Session) {
         metadata: AppMetadata::default(),
         created_at: NOW,
         updated_at: NOW,
+        last_sign_in_at: None,
         profile: None,
     };
     let hash = TokenHash::of(b"token");

@@ -22,6 +22,7 @@ use crate::operations::{delete_account, sign_up};
 use crate::tables::users::{self, Pending};
 use crate::tables::{audit_events, known_clients, sessions, sign_up_attempts, undo_tokens};
 
+#[crate::measured]
 #[async_trait]
 impl<E: Executor> Accounts for Engine<E> {
     async fn begin_sign_up(
@@ -154,6 +155,9 @@ impl Taken {
 /// second factor is required first.
 fn create_and_enter(writes: &mut Script, account: &NewAccount, entry: &Entry) -> StoreResult<Opening> {
     users::insert(writes, account, account.email.key().as_str(), Pending::No)?;
+    if account.browser.is_some() {
+        sign_up_attempts::remember_browser(writes, account.id, account.browser.as_ref(), account.now);
+    }
     let way = Way::of(None, entry);
     entry::open(writes, account.id, entry, way, None)?;
     match way {

@@ -1,7 +1,5 @@
 //! Operations on users that are reserved for admins: implementation of [`AdminUsers`].
 
-use std::str::FromStr;
-
 use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::codes::Purpose;
@@ -12,36 +10,46 @@ use latchkey_domain::mail_kind::MailKind;
 use latchkey_domain::operator::{Effect, Protection};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::User;
+use latchkey_domain::user_list::UserFilter;
 use latchkey_store::{
-    AdminUsers, GuardedResult, ListUsers, StoreResult, UpdateUser, UpdateUserOutcome, UserPage,
+    AdminUsers, GuardedResult, ListUsers, StoreResult, UpdateUser, UpdateUserOutcome, UserPage, UserPosition,
 };
 
-use super::Engine;
-use crate::form::{Decided, Executor, Repeat, Results, Script, Slot};
+use super::{Engine, Own};
+use crate::form::{Decided, Repeat, Results, Script, Slot};
 use crate::operations::operator_guard::OperatorReads;
 use crate::operations::prove_mailbox::{Proven, prove};
 use crate::operations::{delete_account, request_code};
+use crate::tables::users::list::Way;
 use crate::tables::{
     audit_events, codes, link_tokens, outbox, profiles, sessions, sign_up_attempts, undo_tokens, users,
 };
 
+#[crate::measured]
 #[async_trait]
-impl<E: Executor> AdminUsers for Engine<E> {
+impl<E: Own> AdminUsers for Engine<E> {
     /// Lists a page of users. The page and the total number of users come from one snapshot.
-    async fn list_users(&self, question: &ListUsers) -> StoreResult<UserPage> {
-        let search = question.search.as_deref().filter(|text| !text.is_empty());
-        let id = search.and_then(|text| UserId::from_str(text).ok());
-        let search = search.map(str::to_ascii_lowercase);
-        let limit = question.limit;
+    async fn list_users(&self, list: &ListUsers) -> StoreResult<UserPage> {
         let mut reads = Script::default();
-        let total = users::count(&mut reads, search.as_deref(), id);
-        let page = users::list(&mut reads, search.as_deref(), id, question.position, i64::from(limit) + 1);
+        let read = match &list.filter.search {
+            Some(search) => {
+                let names = search.name.as_ref().map(|name| {
+                    let (longest, others) = search.words();
+                    E::name_query(name, longest, others)
+                });
+                users::list::search(&mut reads, list, search, names)
+            }
+            None => users::list::read(&mut reads, list, self.way_to_page(list).await?),
+        };
+        let (limit, is_backwards) = (list.limit as usize, matches!(list.position, UserPosition::Before(_)));
         let finish = move |results: &Results<'_>| {
-            let total = results.find(total, |cells| cells.of("users").count("total"))?.unwrap_or_default();
-            let mut users = results.list(page, |cells| Ok(users::read_account(cells)?.user))?;
-            let has_more = users.len() > limit as usize;
-            users.truncate(limit as usize);
-            Ok(UserPage { users, total: u64::from(total), has_more })
+            let (mut users, total) = users::list::users(results, &read)?;
+            let has_more = users.len() > limit;
+            users.truncate(limit);
+            if is_backwards {
+                users.reverse();
+            }
+            Ok(UserPage { users, total, has_more })
         };
         self.read_long(reads, finish).await
     }
@@ -139,6 +147,20 @@ impl<E: Executor> AdminUsers for Engine<E> {
         users::lock_by_id(&mut writes, id);
         let deleted = profiles::delete_and_record(&mut writes, id, event)?;
         self.write(writes, Repeat::Never, move |results| Ok(results.affected(deleted)? > 0)).await
+    }
+}
+
+impl<E: Own> Engine<E> {
+    /// Chooses the way to a page of the list. Without a filter there is one only.
+    async fn way_to_page(&self, list: &ListUsers) -> StoreResult<Way> {
+        if list.filter == UserFilter::default() {
+            return Ok(Way::Walk);
+        }
+        let mut reads = Script::default();
+        let numbers = users::list::find_numbers(&mut reads, &list.filter);
+        let list = list.clone();
+        let finish = move |results: &Results<'_>| Ok(Way::of(&list, users::list::numbers(results, numbers)?));
+        self.read_long(reads, finish).await
     }
 }
 

@@ -12,6 +12,7 @@ use crate::form::{Executor, Repeat, Results, Script, Slot};
 use crate::tables::audit_events;
 use crate::tables::audit_events::filters as audit_filters;
 
+#[crate::measured]
 #[async_trait]
 impl<E: Executor> Audit for Engine<E> {
     async fn record_event(&self, event: AuditEvent) -> StoreResult<()> {

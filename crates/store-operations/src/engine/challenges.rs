@@ -14,6 +14,7 @@ use super::Engine;
 use crate::form::Executor;
 use crate::operations::{answer_challenge, begin_challenge};
 
+#[crate::measured]
 #[async_trait]
 impl<E: Executor> Challenges for Engine<E> {
     async fn find_challenge(

@@ -9,6 +9,7 @@ use crate::form::{Cells, Executor, Results, Script};
 use crate::operations::delete_account;
 use crate::tables::users;
 
+#[crate::measured]
 #[async_trait]
 impl<E: Executor> Deletions for Engine<E> {
     async fn delete_account(&self, delete: DeleteAccount) -> GuardedResult<bool> {

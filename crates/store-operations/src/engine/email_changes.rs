@@ -15,6 +15,7 @@ use crate::form::{Decided, Executor, Script};
 use crate::operations::{begin_email_change, confirm_email_change};
 use crate::tables::{audit_events, codes, email_changes, users};
 
+#[crate::measured]
 #[async_trait]
 impl<E: Executor> EmailChanges for Engine<E> {
     async fn begin_email_change(&self, begin: BeginEmailChange) -> LimitedResult<BegunEmailChange> {

@@ -15,6 +15,7 @@ use super::Engine;
 use crate::form::Executor;
 use crate::operations::{mail_links, request_code, reset_password, verify_code};
 
+#[crate::measured]
 #[async_trait]
 impl<E: Executor> EmailCodes for Engine<E> {
     async fn request_email_code(&self, request: RequestEmailCode) -> LimitedResult<()> {

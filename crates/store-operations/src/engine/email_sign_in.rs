@@ -15,6 +15,7 @@ use super::Engine;
 use crate::form::Executor;
 use crate::operations::{request_sign_in_mail, sign_in_by_mail};
 
+#[crate::measured]
 #[async_trait]
 impl<E: Executor> EmailSignIns for Engine<E> {
     async fn request_sign_in_mail(&self, request: RequestSignInMail) -> LimitedResult<()> {

@@ -16,6 +16,7 @@ use crate::form::{Executor, Results, Script, Slot};
 use crate::operations::{change_factors, enroll_totp};
 use crate::tables::{email_changes, passkeys, recovery_codes, sessions, totp_factors, users};
 
+#[crate::measured]
 #[async_trait]
 impl<E: Executor> Factors for Engine<E> {
     async fn find_own_account(

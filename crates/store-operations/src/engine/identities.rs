@@ -13,6 +13,7 @@ use crate::form::{Executor, Repeat, Script};
 use crate::operations::{link_identity, sign_in_with_identity, unlink_identity};
 use crate::tables::identities;
 
+#[crate::measured]
 #[async_trait]
 impl<E: Executor> Identities for Engine<E> {
     async fn sign_in_with_identity(&self, sign_in: SignInWithIdentity) -> StoreResult<IdentityOutcome> {

@@ -15,6 +15,7 @@ use crate::form::{Decided, Executor, Repeat, Script};
 use crate::operations::{delete_account, import_batch};
 use crate::tables::{audit_events, imported_accounts, imports};
 
+#[crate::measured]
 #[async_trait]
 impl<E: Executor> Imports for Engine<E> {
     async fn begin_import(&self, begin: BeginImport) -> StoreResult<BegunImport> {

@@ -13,6 +13,7 @@ use crate::form::{Decided, Executor, Repeat, Results, Script};
 use crate::tables::limit_failures::{self, Counters, Hold};
 use crate::tables::{audit_events, codes, limit_buckets, users};
 
+#[crate::measured]
 #[async_trait]
 impl<E: Executor> Limits for Engine<E> {
     async fn take(&self, takes: &[Take], now: Timestamp) -> LimitedResult<()> {

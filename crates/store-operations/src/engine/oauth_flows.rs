@@ -16,6 +16,7 @@ use crate::operations::identities::Concerned;
 use crate::tables::identities::{self, Sought};
 use crate::tables::{oauth_codes, oauth_flows};
 
+#[crate::measured]
 #[async_trait]
 impl<E: Executor> OAuthFlows for Engine<E> {
     async fn begin_flow(&self, flow: NewFlow) -> StoreResult<()> {

@@ -11,6 +11,7 @@ use crate::form::{Decided, Executor, Script, Sql, Value, object_text, values};
 use crate::tables::oauth_providers::{CREATE, DELETE, LIST, UPDATE, read_provider};
 use crate::tables::{audit_events, settings};
 
+#[crate::measured]
 #[async_trait]
 impl<E: Executor> OAuthProviders for Engine<E> {
     async fn list_oauth_providers(&self) -> StoreResult<Vec<FoundProvider>> {

@@ -16,6 +16,7 @@ use crate::operations::grant_operator;
 use crate::tables::operators;
 use crate::tables::sessions::console;
 
+#[crate::measured]
 #[async_trait]
 impl<E: Executor> Operators for Engine<E> {
     async fn list_operators(&self) -> StoreResult<Vec<Operator>> {

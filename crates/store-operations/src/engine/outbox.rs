@@ -17,6 +17,7 @@ use crate::tables::outbox::{
     self, LIST_OF_USER, NEXT_DUE, SETTLE_DEAD, SETTLE_RETRY, SETTLE_SENT, read_listed, read_stored,
 };
 
+#[crate::measured]
 #[async_trait]
 impl<E: Executor> Outbox for Engine<E> {
     async fn claim_mails(

@@ -14,6 +14,7 @@ use crate::operations::open_from_page;
 use crate::tables::sessions::pages;
 use crate::tables::{page_codes, seen_devices};
 
+#[crate::measured]
 #[async_trait]
 impl<E: Executor> PageSessions for Engine<E> {
     async fn find_page_session(

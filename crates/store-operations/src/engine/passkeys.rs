@@ -18,6 +18,7 @@ use crate::form::{Executor, Results, Script};
 use crate::operations::{change_passkeys, register_passkey, sign_in_with_passkey};
 use crate::tables::{passkeys, sessions, used_ceremonies};
 
+#[crate::measured]
 #[async_trait]
 impl<E: Executor> Passkeys for Engine<E> {
     async fn begin_passkey(&self, begin: BeginPasskey) -> StoreResult<BegunPasskey> {

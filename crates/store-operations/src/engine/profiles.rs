@@ -20,6 +20,7 @@ struct Reads {
     username: Option<Slot>,
 }
 
+#[crate::measured]
 #[async_trait]
 impl<E: Own> Profiles for Engine<E> {
     async fn find_profile(&self, user_id: UserId) -> StoreResult<Option<Profile>> {
@@ -42,7 +43,7 @@ impl<E: Own> Profiles for Engine<E> {
     }
 
     async fn search_profiles(&self, query: &SearchQuery, page: Page) -> StoreResult<ProfileHits> {
-        Own::search_profiles(&self.0, query, page).await
+        Own::search_profiles(&*self.0, query, page).await
     }
 }
 

@@ -7,6 +7,7 @@ use latchkey_store::{FeedPosition, FeedRead, SearchEntry, SearchFeed, StoreResul
 
 use super::{Engine, Own};
 
+#[crate::measured]
 #[async_trait]
 impl<E: Own> SearchFeed for Engine<E> {
     async fn search_position(&self) -> StoreResult<FeedPosition> {

@@ -20,6 +20,7 @@ use crate::tables::{sessions, users};
 
 const LISTED: u32 = 1_000;
 
+#[crate::measured]
 #[async_trait]
 impl<E: Executor> Sessions for Engine<E> {
     async fn begin_sign_in(

@@ -10,6 +10,7 @@ use super::Engine;
 use crate::form::{Decided, Executor, Script};
 use crate::tables::{audit_events, settings};
 
+#[crate::measured]
 #[async_trait]
 impl<E: Executor> Settings for Engine<E> {
     async fn load_settings(&self) -> StoreResult<StoredSettings> {

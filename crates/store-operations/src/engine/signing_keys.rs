@@ -10,6 +10,7 @@ use super::Engine;
 use crate::form::{Decided, Executor, Script, values};
 use crate::tables::{audit_events, settings, signing_keys};
 
+#[crate::measured]
 #[async_trait]
 impl<E: Executor> SigningKeys for Engine<E> {
     async fn list_signing_keys(&self, now: Timestamp) -> StoreResult<Vec<StoredSigningKey>> {

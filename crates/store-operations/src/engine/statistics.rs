@@ -8,6 +8,7 @@ use super::Engine;
 use crate::form::{Executor, Repeat, Script};
 use crate::tables::statistics::{self, Counting};
 
+#[crate::measured]
 #[async_trait]
 impl<E: Executor> StatisticsStore for Engine<E> {
     async fn load_statistics(&self, since: Timestamp) -> StoreResult<Option<StoredStatistics>> {

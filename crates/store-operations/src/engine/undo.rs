@@ -14,6 +14,7 @@ use crate::form::{Executor, Results, Script};
 use crate::operations::undo;
 use crate::tables::undo_tokens;
 
+#[crate::measured]
 #[async_trait]
 impl<E: Executor> UndoLinks for Engine<E> {
     async fn find_undo(

@@ -73,6 +73,11 @@ impl Statement {
 }
 
 impl Slot {
+    /// Returns the handle of the statement at this position, from 0.
+    pub(crate) const fn at(position: usize) -> Self {
+        Self(position)
+    }
+
     /// Returns the position of the statement in the script, from 0.
     #[must_use]
     pub const fn index(self) -> usize {

@@ -47,6 +47,7 @@ impl AccountRows {
             created_at,
             now,
             (!new.totp.is_empty()).then_some(now),
+            new.profile.is_some(),
         ];
         let password =
             |hash: &PasswordHash| values![new.id, hash.as_str(), record.email_verified, now].into();

@@ -1,5 +1,6 @@
 //! Exchange of a code from the pages: opens an app session from a page session.
 
+use latchkey_domain::user::User;
 use latchkey_store::{OpenFromPage, OpenedFromPage, StoreResult};
 
 use super::entry::{self, Opening, Way};
@@ -7,8 +8,8 @@ use crate::form::{Decided, Executor, Script};
 use crate::tables::users::read_account;
 use crate::tables::{audit_events, page_codes, sessions, users};
 
-/// Uses up a code. Opens the app session, or writes its challenge, if the verifier is right and the page session is still
-/// live. Of concurrent callers only one gets the session.
+/// Uses up a code. Opens the app session if the verifier is right, and the page session is still live and has the level
+/// that the policy wants. Of concurrent callers only one gets the session.
 pub(crate) async fn open<E: Executor>(engine: &E, open: OpenFromPage) -> StoreResult<OpenedFromPage> {
     let mut reads = Script::default();
     users::lock_by_id(&mut reads, open.user_id);
@@ -26,15 +27,17 @@ pub(crate) async fn open<E: Executor>(engine: &E, open: OpenFromPage) -> StoreRe
                 && entry.session.created_at < stored.expires_at;
             let mut writes = Script::default();
             page_codes::delete(&mut writes, hash);
-            let Some(user) = owner.filter(|user| is_right && user.id == *user_id) else {
+            // Where the policy has become stricter, the pages ask for the second factor: a challenge of the app would
+            // forget when the first one was shown.
+            let is_enough = |user: &User| Way::of(Some(user), entry) == Way::Session;
+            let owner = owner.filter(|user| is_right && user.id == *user_id && is_enough(user));
+            let Some(user) = owner else {
                 audit_events::record_of(&mut writes, refused.clone(), *user_id)?;
                 return Ok(Decided::done(writes, OpenedFromPage::Refused));
             };
-            let way = Way::of(Some(&user), entry);
+            let way = Way::Session;
             entry::open(&mut writes, user.id, entry, way, None)?;
-            if way == Way::Session {
-                audit_events::record_in(&mut writes, event.clone(), user.id, entry.session.id)?;
-            }
+            audit_events::record_in(&mut writes, event.clone(), user.id, entry.session.id)?;
             let opening = Opening::find(&mut writes, user.id, entry, way);
             Ok(Decided::write(writes, move |results| Ok(OpenedFromPage::Entered(opening.entered(results)?))))
         })

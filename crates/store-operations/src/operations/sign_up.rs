@@ -80,12 +80,12 @@ pub(crate) async fn sign_up_pending<E: Executor>(
 }
 
 fn create(sign_up: &PendingSignUp, asked: Asked) -> StoreResult<Decided<SignUpOutcome>> {
-    let PendingSignUp { account, email_code, mail, browser } = sign_up;
+    let PendingSignUp { account, email_code, mail } = sign_up;
     let (id, key) = (account.id, account.email.key().as_str());
     let mut writes = Script::default();
     writes.change(&users::SAVE_POINT, Vec::new());
     users::insert(&mut writes, account, key, Pending::Yes)?;
-    sign_up_attempts::remember_browser(&mut writes, id, browser.as_ref(), account.now);
+    sign_up_attempts::remember_browser(&mut writes, id, account.browser.as_ref(), account.now);
     request_code::write(&mut writes, key, Purpose::VerifyEmail, Some(id), (email_code, asked), account.now);
     writes.change(&users::KEEP, Vec::new());
     sign_up_attempts::save(&mut writes, id, account.password.as_ref(), account.now);
@@ -96,7 +96,7 @@ fn create(sign_up: &PendingSignUp, asked: Asked) -> StoreResult<Decided<SignUpOu
 }
 
 fn renew(sign_up: &PendingSignUp, asked: Asked, there: &Account) -> StoreResult<Decided<SignUpOutcome>> {
-    let PendingSignUp { account, email_code, mail, browser } = sign_up;
+    let PendingSignUp { account, email_code, mail } = sign_up;
     let is_same = there.password == account.password;
     let outcome = if is_same { SignUpOutcome::Renewed } else { SignUpOutcome::Contested };
     let (user, now) = (&there.user, account.now);
@@ -107,7 +107,7 @@ fn renew(sign_up: &PendingSignUp, asked: Asked, there: &Account) -> StoreResult<
     if outcome == SignUpOutcome::Contested {
         users::contest(&mut writes, user.id, now);
     }
-    sign_up_attempts::remember_browser(&mut writes, user.id, browser.as_ref(), now);
+    sign_up_attempts::remember_browser(&mut writes, user.id, account.browser.as_ref(), now);
     let key = user.email.key().as_str();
     request_code::write(&mut writes, key, Purpose::VerifyEmail, Some(user.id), (email_code, asked), now);
     let mail = mail_of(email_code, mail, asked);
@@ -117,7 +117,7 @@ fn renew(sign_up: &PendingSignUp, asked: Asked, there: &Account) -> StoreResult<
 }
 
 fn tell_owner(sign_up: &PendingSignUp, asked: Asked, there: &Account) -> StoreResult<Decided<SignUpOutcome>> {
-    let PendingSignUp { account, email_code, mail, .. } = sign_up;
+    let PendingSignUp { account, email_code, mail } = sign_up;
     let user = &there.user;
     let mut writes = Script::default();
     rehearse_account(&mut writes, sign_up, asked)?;
@@ -135,7 +135,7 @@ fn tell_owner(sign_up: &PendingSignUp, asked: Asked, there: &Account) -> StoreRe
 
 /// Handles a sign-up with a reserved address. It costs as much as one with a taken address, but no mail is sent.
 fn tell_nobody(sign_up: &PendingSignUp, asked: Asked) -> StoreResult<Decided<SignUpOutcome>> {
-    let PendingSignUp { account, email_code, mail, .. } = sign_up;
+    let PendingSignUp { account, email_code, mail } = sign_up;
     let key = account.email.key();
     let mut writes = Script::default();
     rehearse_account(&mut writes, sign_up, asked)?;
@@ -150,11 +150,11 @@ fn tell_nobody(sign_up: &PendingSignUp, asked: Asked) -> StoreResult<Decided<Sig
 /// free address. The inserted `email_key` is a unique text instead of the address, so that concurrent sign-ups with
 /// one address do not wait for each other.
 fn rehearse_account(writes: &mut Script, sign_up: &PendingSignUp, asked: Asked) -> StoreResult<()> {
-    let PendingSignUp { account, email_code, browser, .. } = sign_up;
+    let PendingSignUp { account, email_code, .. } = sign_up;
     let key = format!("rehearsal {}", account.id);
     writes.change(&users::SAVE_POINT, Vec::new());
     users::insert(writes, account, &key, Pending::Yes)?;
-    sign_up_attempts::remember_browser(writes, account.id, browser.as_ref(), account.now);
+    sign_up_attempts::remember_browser(writes, account.id, account.browser.as_ref(), account.now);
     let user_id = Some(account.id);
     request_code::write(writes, &key, Purpose::VerifyEmail, user_id, (email_code, asked), account.now);
     writes.change(&users::TAKE_BACK, Vec::new());

@@ -10,7 +10,8 @@ use latchkey_domain::time::Timestamp;
 use latchkey_store::{ANONYMOUS_FAILURE_RETENTION, ListOwnEvents, PURGE_BATCH, StoreResult};
 
 use crate::bulk::{Table, columns};
-use crate::form::{Cells, Script, Slot, Value, object_text, statements, stored_id, values};
+use crate::form::{Cells, Script, Slot, Statement, Value, object_text, statements, stored_id, values};
+use crate::tables::users;
 
 /// Names of the ten columns of an event, in the order of [`event_values`] and `read_event`.
 macro_rules! event_columns {
@@ -117,7 +118,22 @@ pub(crate) fn event_values(event: AuditEvent) -> StoreResult<Vec<Value>> {
     ])
 }
 
+/// Returns the kind of the event that a statement inserts; `None` if it inserts none.
+pub(crate) fn kind_written(statement: &Statement) -> Option<AuditKind> {
+    let Statement::Change(sql, values) = statement else { return None };
+    match values.get(2) {
+        Some(Value::Text(Some(kind))) if sql.postgres().starts_with("INSERT INTO audit_events ") => {
+            AuditKind::parse(kind)
+        }
+        _ => None,
+    }
+}
+
+/// Writes an event. That of a completed sign-in also sets the time of its user's last one.
 pub(crate) fn record(script: &mut Script, event: AuditEvent) -> StoreResult<()> {
+    if let (AuditKind::SignedIn, Some(user_id)) = (event.kind, event.user_id) {
+        users::note_sign_in(script, user_id, None, event.at);
+    }
     script.change(&RECORD_EVENT, event_values(event)?);
     Ok(())
 }
@@ -130,6 +146,9 @@ pub(crate) fn record_if_opened(
     session_id: SessionId,
 ) -> StoreResult<()> {
     let event = AuditEvent { user_id: Some(user_id), session_id: Some(session_id), ..event };
+    if event.kind == AuditKind::SignedIn {
+        users::note_sign_in(script, user_id, Some(session_id), event.at);
+    }
     script.change(&RECORD_EVENT_IF_OPENED, event_values(event)?);
     Ok(())
 }

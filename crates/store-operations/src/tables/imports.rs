@@ -72,18 +72,19 @@ statements! {
     INSERT INTO import_problems (import_id, place, number, line)
     SELECT import_id, place, number, line FROM unnest($1, $2, $3, $4) AS r (import_id, place, number, line)", "
     INSERT INTO import_problems (import_id, place, number, line) VALUES ($1, $2, $3, $4)";
+    /// Inserts accounts. `has_profile` is set at once, so that the trigger on profiles has nothing to update.
     INSERT_USERS = "
     INSERT INTO users (id, email, email_key, email_verified, first_verified_at, pending, contested, banned_at, metadata,
-        locale, pending_email, created_at, updated_at, signed_up_at, two_step_at)
+        locale, pending_email, created_at, updated_at, signed_up_at, two_step_at, has_profile)
     SELECT id, email, email_key, email_verified, first_verified_at, FALSE, FALSE, banned_at, metadata, locale, NULL,
-        created_at, updated_at, NULL, two_step_at
-    FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) AS r (id, email, email_key, email_verified,
-        first_verified_at, banned_at, metadata, locale, created_at, updated_at, two_step_at)
+        created_at, updated_at, NULL, two_step_at, has_profile
+    FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) AS r (id, email, email_key, email_verified,
+        first_verified_at, banned_at, metadata, locale, created_at, updated_at, two_step_at, has_profile)
     WHERE NOT EXISTS (SELECT 1 FROM undo_tokens AS t
         WHERE t.email = r.email_key AND t.expires_at > r.updated_at)", "
     INSERT INTO users (id, email, email_key, email_verified, first_verified_at, pending, contested, banned_at, metadata,
-        locale, pending_email, created_at, updated_at, signed_up_at, two_step_at)
-    VALUES ($1, $2, $3, $4, $5, FALSE, FALSE, $6, $7, $8, NULL, $9, $10, NULL, $11)";
+        locale, pending_email, created_at, updated_at, signed_up_at, two_step_at, has_profile)
+    VALUES ($1, $2, $3, $4, $5, FALSE, FALSE, $6, $7, $8, NULL, $9, $10, NULL, $11, $12)";
     INSERT_PASSWORDS = "
     INSERT INTO credentials (user_id, kind, data, proven, created_at, updated_at)
     SELECT user_id, 'password', data, proven, now, now FROM unnest($1, $2, $3, $4) AS r (user_id, data, proven, now)", "

@@ -159,6 +159,10 @@ statements! {
     RETRY: change retry(id: MailId, now: Timestamp) = "
     UPDATE outbox SET state = 'queued', attempts = 0, next_attempt_at = $2, ended_at = NULL
     WHERE id = $1 AND state = 'dead'";
+    /// Gives up the queued mails that were written before `$1`.
+    BURY: change bury_written_before(before: Timestamp, now: Timestamp) = "
+    UPDATE outbox SET state = 'dead', ended_at = $2, lease_id = NULL, last_error = 'restored from a backup'
+    WHERE state = 'queued' AND created_at < $1";
     DELETE_ALL_OF: change delete_all_of(user_id: UserId) = "DELETE FROM outbox WHERE user_id = $1";
 }
 

@@ -4,6 +4,7 @@
 
 pub(crate) mod console;
 pub(crate) mod ends;
+pub(crate) mod list;
 pub(crate) mod pages;
 
 use latchkey_domain::ids::{SessionId, UserId};

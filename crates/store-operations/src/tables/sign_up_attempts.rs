@@ -21,7 +21,7 @@ statements! {
         [id, password.map(PasswordHash::as_str), now] = "
     INSERT INTO sign_up_attempts (user_id, hash, created_at) VALUES ($1, $2, $3)
     ON CONFLICT (user_id) DO UPDATE SET hash = excluded.hash, created_at = excluded.created_at";
-    /// Stores the hash of the sign-up cookie of a pending account's last sign-up, or null if the sign-up had no
+    /// Stores the hash of the sign-up cookie: of a pending account that of its last sign-up, or null if that had no
     /// cookie.
     REMEMBER_BROWSER: change remember_browser(user_id: UserId, browser: Option<&TokenHash>, now: Timestamp)
         [user_id, Value::Bytes(browser.map(|hash| hash.as_bytes().to_vec())), now] = "

@@ -30,6 +30,9 @@ statements! {
     /// Retires a key. It signs no more, and its signatures are accepted until `verify_until`.
     RETIRE: change retire(id: KeyId, verify_until: Timestamp) =
         "UPDATE signing_keys SET verify_until = $2 WHERE id = $1 AND verify_until IS NULL";
+    /// Retires all keys at once: none of them signs or verifies any more.
+    EXPIRE_ALL: change expire_all(now: Timestamp) =
+        "UPDATE signing_keys SET verify_until = $1 WHERE verify_until IS NULL OR verify_until > $1";
 }
 
 pub(crate) fn signing(results: &Results<'_>, slot: Slot) -> StoreResult<Option<StoredSigningKey>> {

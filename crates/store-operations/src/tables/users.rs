@@ -1,5 +1,6 @@
 //! Tables `users` and `credentials`: accounts and their passwords.
 
+pub(crate) mod list;
 mod rows;
 
 use latchkey_domain::email::{Email, EmailKey};
@@ -10,7 +11,7 @@ use latchkey_domain::passkey::RpId;
 use latchkey_domain::password::PasswordHash;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::{AppMetadata, User};
-use latchkey_store::{ACCOUNT_PURGE_BATCH, NewAccount, StoreError, StoreResult, UserPosition};
+use latchkey_store::{ACCOUNT_PURGE_BATCH, NewAccount, StoreError, StoreResult};
 
 pub(crate) use rows::{read_account, read_passkeys};
 
@@ -21,7 +22,8 @@ use crate::form::{Cells, Results, Script, Slot, object_text, statements, stored_
 macro_rules! account_columns {
     () => {
         "u.id, u.email, u.email_verified, u.first_verified_at, u.pending, u.contested, u.banned_at, u.two_step_at,
-        u.deletes_at, u.metadata, u.created_at, u.updated_at, c.data, coalesce(c.proven, FALSE),
+        u.deletes_at, u.metadata, u.created_at, u.updated_at,
+        u.last_sign_in_at, c.data, coalesce(c.proven, FALSE),
         (SELECT string_agg(i.provider, ' ') FROM identities AS i WHERE i.user_id = u.id),
         (SELECT string_agg(k.rp_id, ' ') FROM passkeys AS k WHERE k.user_id = u.id),
         p.user_id IS NOT NULL, p.name, p.avatar_url"
@@ -56,29 +58,6 @@ macro_rules! some_password {
 }
 pub(crate) use {account_columns, account_tables, key_or_any};
 
-/// SQL condition of an admin's search. `$1` is the text in lower case; `$2` is the user id, if the text is one. `lower`
-/// changes ASCII letters only, in PostgreSQL because of the columns' collation.
-macro_rules! is_found {
-    () => {
-        "(u.id = $2 OR strpos(lower(u.email), $1) > 0 OR strpos(u.email_key, $1) > 0
-            OR strpos(lower(p.name), $1) > 0)"
-    };
-}
-/// Query for a page of users, newest first.
-macro_rules! list_users {
-    ($condition:expr, $limit:literal) => {
-        concat!(
-            "SELECT ",
-            account_columns!(),
-            " FROM ",
-            account_tables!(),
-            $condition,
-            " ORDER BY u.created_at DESC, u.id DESC LIMIT ",
-            $limit
-        )
-    };
-}
-
 stored_id!(UserId);
 
 pub const TABLE: Table = Table::new(
@@ -88,7 +67,7 @@ pub const TABLE: Table = Table::new(
         id id, text email, text email_key, flag email_verified, int first_verified_at, flag pending, flag contested,
         int banned_at, text metadata, text locale, text pending_email, int created_at, int updated_at,
         int signed_up_at, int two_step_at, bytes user_handle, int deletes_at,
-        int device_mail_at
+        int device_mail_at, int last_sign_in_at, flag has_profile
     },
 );
 
@@ -130,13 +109,6 @@ statements! {
     LOCK_STALE_SIGN_UPS: read lock_stale_sign_ups(until: Timestamp) [until, ACCOUNT_PURGE_BATCH] = "
     SELECT id FROM users WHERE pending AND banned_at IS NULL AND signed_up_at <= $1 ORDER BY signed_up_at LIMIT $2
     FOR UPDATE SKIP LOCKED";
-    COUNT_ALL = "SELECT count(*) FROM users";
-    COUNT_FOUND = concat!("SELECT count(*) FROM ", account_tables!(), " WHERE ", is_found!());
-    LIST_ALL_FROM = concat!(list_users!("", "$1"), " OFFSET $2");
-    LIST_ALL_AFTER = list_users!(" WHERE (u.created_at, u.id) < ($2, $3)", "$1");
-    LIST_FOUND_FROM = concat!(list_users!(concat!(" WHERE ", is_found!()), "$3"), " OFFSET $4");
-    LIST_FOUND_AFTER =
-        list_users!(concat!(" WHERE (u.created_at, u.id) < ($4, $5) AND ", is_found!()), "$3");
     /// Starts a savepoint, which [`KEEP`] releases or [`TAKE_BACK`] rolls back.
     SAVE_POINT = "SAVEPOINT account";
     KEEP = "RELEASE account";
@@ -159,6 +131,10 @@ statements! {
     UPDATE users SET device_mail_at = CASE WHEN device_mail_at IS NULL THEN 0 ELSE $4 END
     WHERE id = $1 AND EXISTS (SELECT 1 FROM sessions WHERE id = $2)
         AND (device_mail_at IS NULL OR EXISTS (SELECT 1 FROM outbox WHERE id = $3))";
+    /// Stores the time of a completed sign-in: if the session exists, or without a condition.
+    NOTE_SIGN_IN: change note_sign_in(id: UserId, session: Option<SessionId>, at: Timestamp) = "
+    UPDATE users SET last_sign_in_at = greatest(coalesce(last_sign_in_at, $3), $3)
+    WHERE id = $1 AND ($2 IS NULL OR EXISTS (SELECT 1 FROM sessions WHERE id = $2))";
     FORGET_DEVICE_MAIL: change forget_device_mail(id: UserId) = "UPDATE users SET device_mail_at = NULL WHERE id = $1";
     /// Saves a password. `proven` states whether it is known to come from the mailbox's owner.
     SAVE_PASSWORD: change save_password(id: UserId, password: &PasswordHash, proven: bool, now: Timestamp)
@@ -299,38 +275,6 @@ pub(crate) fn lock_by_key_at_constant_cost(script: &mut Script, email: &EmailKey
     script.read(&LOCK_BY_KEY, values![email]);
     script.read(&LOCK_DECOY, values![email]);
 }
-/// Counts the users that match an admin's search, or all users if `search` is `None`. The text must be in lower case.
-pub(crate) fn count(script: &mut Script, search: Option<&str>, id: Option<UserId>) -> Slot {
-    match search {
-        None => script.read(&COUNT_ALL, Vec::new()),
-        Some(search) => script.read(&COUNT_FOUND, values![search, id]),
-    }
-}
-
-/// Reads a page of the users that match an admin's search, or of all users if `search` is `None`.
-pub(crate) fn list(
-    script: &mut Script,
-    search: Option<&str>,
-    id: Option<UserId>,
-    position: UserPosition,
-    limit: i64,
-) -> Slot {
-    let mut values = search.map_or_else(Vec::new, |search| values![search, id]);
-    values.push(limit.into());
-    let is_search = search.is_some();
-    let sql = match position {
-        UserPosition::Offset(offset) => {
-            values.push(i64::try_from(offset).unwrap_or(i64::MAX).into());
-            if is_search { &LIST_FOUND_FROM } else { &LIST_ALL_FROM }
-        }
-        UserPosition::After { created_at, id } => {
-            values.extend(values![created_at, id]);
-            if is_search { &LIST_FOUND_AFTER } else { &LIST_ALL_AFTER }
-        }
-    };
-    script.read(sql, values)
-}
-
 /// Decodes the account read by [`find_by_key_at_constant_cost`], if it has this email address.
 pub(crate) fn account_of_key(
     results: &Results<'_>,

@@ -10,7 +10,7 @@ const COUNT: &str = "SELECT count(*) FROM things";
 fn writer(batch: usize) -> Writer {
     let conn = Connection::open_in_memory().unwrap();
     conn.execute_batch("CREATE TABLE things (name TEXT NOT NULL UNIQUE) STRICT").unwrap();
-    Writer::start(conn, batch, HeldSnapshots::default(), Arc::default()).unwrap()
+    Writer::start(conn, batch, HeldSnapshots::default(), Arc::default(), LogAtClose::Folded).unwrap()
 }
 
 fn add(conn: &Connection, name: &str) -> Fallible<usize> {
@@ -113,7 +113,8 @@ async fn dropping_the_writer_drains_the_queue() {
     let path = folder.path().join("test.db");
     let conn = Connection::open(&path).unwrap();
     conn.execute_batch("CREATE TABLE things (name TEXT NOT NULL UNIQUE) STRICT").unwrap();
-    let writer = Writer::start(conn, 256, HeldSnapshots::default(), Arc::default()).unwrap();
+    let writer =
+        Writer::start(conn, 256, HeldSnapshots::default(), Arc::default(), LogAtClose::Folded).unwrap();
     {
         // Polled once: queued, but not awaited.
         let mut queued = Box::pin(writer.run(|conn| add(conn, "a")));

@@ -12,6 +12,7 @@ use latchkey_domain::session::NewSession;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::User;
+use latchkey_domain::user_list::{UserFilter, UserSearch, UserSort};
 
 use super::fixtures::{LONG, STRANGER, World, days, email, key, lane, long, mac, password};
 use super::numbered::entry;
@@ -68,7 +69,7 @@ impl World {
         now: Timestamp,
     ) -> PendingSignUp {
         let account = NewAccount { email_verified: false, password: Some(secret), ..self.account(name, now) };
-        PendingSignUp { account, email_code: email_code(code, now), mail: self.mail(now), browser: None }
+        PendingSignUp { account, email_code: email_code(code, now), mail: self.mail(now) }
     }
 
     /// Creates a pending account (signed up, not verified) with the password `secret`. The code `mac(1)`
@@ -117,8 +118,19 @@ impl World {
 
     /// Reads a page of users. An empty `search` lists all.
     pub(super) async fn users(&self, search: &str, position: UserPosition, limit: u32) -> UserPage {
-        let search = (!search.is_empty()).then(|| search.to_owned());
-        self.list_users(&ListUsers { search, position, limit }).await.unwrap()
+        let filter = UserFilter { search: UserSearch::parse(search), ..UserFilter::default() };
+        self.users_by(filter, UserSort::Created, position, limit).await
+    }
+
+    /// Reads a page of the users that pass a filter, in the usual order of a sort.
+    pub(super) async fn users_by(
+        &self,
+        filter: UserFilter,
+        sort: UserSort,
+        position: UserPosition,
+        limit: u32,
+    ) -> UserPage {
+        self.list_users(&ListUsers { filter, order: sort.order(), position, limit }).await.unwrap()
     }
 
     /// Bans a user.

@@ -4,6 +4,7 @@ use latchkey_domain::audit::AuditKind;
 use latchkey_domain::codes::{CodeMac, Purpose};
 use latchkey_domain::mail_kind::MailKind;
 use latchkey_domain::time::Timestamp;
+use latchkey_domain::user::User;
 
 use super::acts::email_code;
 use super::fixtures::{World, at, email, key, mac};
@@ -68,11 +69,8 @@ pub(super) async fn a_sign_in_code_opens_a_session_once(world: World) {
 
     let outcome = world.enter_by_code_with("ada", mac(1), sign_in, at(2)).await;
 
-    assert_eq!(
-        outcome,
-        VerifyOutcome::Entered(Entered::Session(Box::new(ada.clone()))),
-        "nothing else changed"
-    );
+    let entered = User { last_sign_in_at: Some(at(2)), ..ada.clone() };
+    assert_eq!(outcome, VerifyOutcome::Entered(Entered::Session(Box::new(entered))), "nothing else changed");
     assert!(world.lives(session, at(2)).await);
     let kinds: Vec<_> = world.events().await.iter().map(|event| (event.kind, event.session_id)).collect();
     assert_eq!(kinds[0], (AuditKind::SignedIn, Some(session)));

@@ -213,6 +213,7 @@ impl World {
             metadata: AppMetadata::default(),
             profile: Some(self.profile(name, now)),
             locale: None,
+            browser: None,
             now,
             event: self.event(AuditKind::SignedUp, now),
         }

@@ -162,7 +162,7 @@ pub async fn a_sign_up_at_a_taken_address_leaves_nothing_but_a_mail_and_an_event
     };
     let before = counts().await;
     let again = NewAccount { id: user_id(2), event: event(2), email: email(1), ..account(3) };
-    let sign_up = PendingSignUp { account: again, email_code: code(), mail: mail(1), browser: None };
+    let sign_up = PendingSignUp { account: again, email_code: code(), mail: mail(1) };
     assert_eq!(fixture.store().sign_up_pending(sign_up).await.unwrap(), SignUpOutcome::OwnerTold);
     let added: Vec<i64> = counts().await.iter().zip(before).map(|(after, before)| after - before).collect();
     assert_eq!(added, [0, 0, 0, 0, 0, 1, 1]);

@@ -71,6 +71,7 @@ pub fn account(number: u64) -> NewAccount {
             avatar_url: None,
         }),
         locale: None,
+        browser: None,
         now: at(0),
         event: event(number),
     }

@@ -19,7 +19,8 @@ use Purpose::{ResetPassword, VerifyEmail};
 
 /// Signs up with the address of the user `ada` in a browser, while verification is required.
 async fn sign_up(world: &World, browser: Option<TokenHash>, now: Timestamp) -> SignUpOutcome {
-    let sign_up = PendingSignUp { browser, ..world.sign_up("ada", password("secret"), mac(1), now) };
+    let sign_up = world.sign_up("ada", password("secret"), mac(1), now);
+    let sign_up = PendingSignUp { account: NewAccount { browser, ..sign_up.account }, ..sign_up };
     world.sign_up_pending(sign_up).await.unwrap()
 }
 

@@ -196,6 +196,7 @@ async fn begin(world: &World, session: SessionId, name: &str) -> BeginPasswordCh
 pub(super) async fn a_password_change_begins_in_a_living_session(world: World) {
     let user = world.verified("ada", at(0)).await;
     let session = world.open_session(user.id, at(1)).await;
+    let user = world.user(user.id).await;
 
     let begun = begin(&world, session.id, "ADA").await;
 

@@ -201,7 +201,7 @@ pub(super) async fn a_sign_up_changes_no_other_account(world: World) {
     let other = world.pending("eve", at(0)).await;
     let account = NewAccount { email_verified: false, ..world.account("ada", at(1)) };
     let (email_code, _) = world.email_link(at(1));
-    let sign_up = PendingSignUp { account, email_code, mail: world.mail(at(1)), browser: None };
+    let sign_up = PendingSignUp { account, email_code, mail: world.mail(at(1)) };
 
     assert_eq!(world.sign_up_pending(sign_up).await.unwrap(), SignUpOutcome::Created);
 

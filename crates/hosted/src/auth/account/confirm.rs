@@ -20,7 +20,7 @@ use crate::problem::Rejection;
 use crate::sealed::Carried;
 use crate::submission::Submission;
 use crate::visit::{Outcome, Visit};
-use crate::{ceremony, entrance, flow};
+use crate::{ceremony, entrance, flow, form_token};
 
 const PATH: &str = "/auth/account/confirm";
 /// Query parameter with the sealed [`Task`].
@@ -32,7 +32,7 @@ const ACT: &str = "act";
 /// Query parameter with the kind of the answer.
 const KIND: &str = "kind";
 /// Fields that are kept for the way back. None of them is secret.
-const KEPT_FIELDS: [&str; 5] = ["email", "name", "username", "bio", "avatar_url"];
+const KEPT_FIELDS: [&str; 6] = ["email", "name", "username", "bio", "avatar_url", "version"];
 
 pub(crate) const PAGE: Page = Page::new(PATH, || get(show).post(act));
 
@@ -73,7 +73,7 @@ pub(super) async fn refuse(
 ) -> Outcome {
     match visit.session.clone() {
         Some(session) if rejection.is(REAUTHENTICATION_REQUIRED.name) => {
-            let kept = keep(&visit, &session, fields)?;
+            let kept = keep(&visit, session.user().id.to_string(), fields)?;
             ask(visit, &session, kept).await
         }
         _ if rejection.is(AUTH_UNAUTHORIZED.name) => to_sign_in(visit),
@@ -89,8 +89,16 @@ pub(super) fn kept(visit: &Visit, field: &str) -> Option<String> {
     fields.find(|(name, _)| name == field).map(|(_, text)| text)
 }
 
-fn keep(visit: &Visit, session: &PageSession, fields: &Fields) -> Result<String, PageError> {
-    let mut kept = Kept { user_id: session.user().id.to_string(), fields: Vec::new() };
+/// Sends a form whose session has ended to the sign-in, and then back to its page, where [`kept`] has what was typed.
+pub(super) fn late(mut visit: Visit, fields: &Fields) -> Outcome {
+    let Some(user_id) = visit.late_owner(&fields.text(form_token::FIELD)?) else { return to_sign_in(visit) };
+    let next = back(visit.path(), &keep(&visit, user_id, fields)?, true);
+    visit.change_flow(|flow| flow.next = Some(next))?;
+    visit.go_to(&visit.href("/auth/sign-in"))
+}
+
+fn keep(visit: &Visit, user_id: String, fields: &Fields) -> Result<String, PageError> {
+    let mut kept = Kept { user_id, fields: Vec::new() };
     for name in KEPT_FIELDS {
         kept.fields.push((name.to_owned(), fields.text(name)?));
     }

@@ -28,12 +28,15 @@ pub(crate) const PAGE: Page = Page::new(PATH, || get(show).post(act));
 
 async fn show(visit: Visit) -> Outcome {
     let Some(session) = &visit.session else { return to_sign_in(visit) };
+    if let Some(version) = confirm::kept(&visit, VERSION) {
+        return visit.page(&view(&visit, version, kept(&visit), None));
+    }
     let profile = own(&visit, session).await?;
     visit.page(&view(&visit, version_of(profile.as_ref()), fields_of(profile), None))
 }
 
 async fn act(Submission { visit, mut fields }: Submission) -> Outcome {
-    let Some(session) = &visit.session else { return to_sign_in(visit) };
+    let Some(session) = &visit.session else { return confirm::late(visit, &fields) };
     let rejection = match save(&visit, session, &mut fields).await {
         Ok(()) => return visit.go_to(&visit.href_with(PATH, &[("notice", "saved")])),
         Err(rejection) => rejection,
@@ -93,6 +96,13 @@ fn fields_of(profile: Option<Profile>) -> ProfileFields {
         bio: profile.bio.map(Bio::into_string).unwrap_or_default(),
         avatar_url: profile.avatar_url.map(AvatarUrl::into_string).unwrap_or_default(),
     }
+}
+
+/// Returns what was typed into the form before its session ended.
+fn kept(visit: &Visit) -> ProfileFields {
+    let [name, username, bio, avatar_url] = ["name", "username", "bio", "avatar_url"]
+        .map(|field| confirm::kept(visit, field).unwrap_or_default());
+    ProfileFields { name, username, bio, avatar_url }
 }
 
 fn typed(fields: &Fields) -> Result<ProfileFields, PageError> {

@@ -26,7 +26,7 @@ pub(super) const fn when(at: Timestamp) -> When {
     When(at)
 }
 
-pub(super) const fn state(user: &User) -> AccountState {
+pub(in crate::console) const fn state(user: &User) -> AccountState {
     if user.is_banned() {
         AccountState::Banned
     } else if user.is_in_deletion() {

@@ -2,6 +2,7 @@
 
 pub mod factors;
 pub mod limits;
+mod list;
 pub mod mails;
 mod manage;
 pub mod passkeys;
@@ -10,9 +11,9 @@ pub mod sign_in_state;
 pub mod sign_ins;
 mod sign_up;
 
+pub use list::LIST;
 pub use manage::{
-    AdminUserBody, CHANGE, CreateUserRequest, CreatedUserBody, DELETE, DELETE_PROFILE, END_SESSIONS, LIST,
-    ONE,
+    AdminUserBody, CHANGE, CreateUserRequest, CreatedUserBody, DELETE, DELETE_PROFILE, END_SESSIONS, ONE,
 };
 pub use sign_up::{OlderOptions, SignUpRequest, VerificationRequiredBody};
 

@@ -106,6 +106,7 @@ fn lists(person: &Person) -> Vec<State> {
         acts: ACTS.to_vec(),
         create: Some("/console/users/new".to_owned()),
         export: Some(form("/console/users/csv")),
+        sort: String::new(),
     };
     let first = || Users {
         query: String::new(),
@@ -123,6 +124,7 @@ fn lists(person: &Person) -> Vec<State> {
         page("console.users.deleted", first()).after(Notice::AccountDeleted { email: person.email.clone() }),
         page("console.users.none_chosen", first()).with(Refusal::NoneChosen),
         page("console.users.too_many_chosen", first()).with(Refusal::TooMany { most: 100 }),
+        page("console.users.too_many_rows", full()).with(Refusal::TooManyRows { most: 10_000 }),
         page("console.users.no_match", Users { list: whole(Vec::new()), ..full() }),
         page("console.users.empty", Users { list: whole(Vec::new()), ..first() }),
         page("console.users.empty_viewer", Users { list: whole(Vec::new()), ..viewer() })

@@ -28,6 +28,8 @@ pub struct Users {
     pub create: Option<String>,
     /// Form that downloads the list as CSV.
     pub export: Option<Form>,
+    /// Order of the list, as the address has it; empty for the newest first.
+    pub sort: String,
 }
 
 /// A row of the list.

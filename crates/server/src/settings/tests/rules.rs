@@ -22,6 +22,17 @@ fn plain_smtp_is_for_loopback_alone() {
 }
 
 #[test]
+fn the_service_backs_up_sqlite_alone() {
+    let postgres = "storage.url=postgres://u@localhost/accounts";
+    let text = problem(development(&["backup.every=6h", postgres]));
+    assert_says(&text, &["backup.every", "pg_dump"]);
+    assert_says(&problem(development(&["backup.every=5s"])), &["backup.every", "a minute or more"]);
+    let settings = load(development(&["backup.every=6h"]));
+    assert_eq!(settings.backup.dir, std::path::Path::new("./latchkey-data/backups"));
+    assert_eq!(load(development(&["backup.every="])).backup.every, None);
+}
+
+#[test]
 fn the_smtp_port_follows_its_protection() {
     assert_eq!(load(development(&[])).smtp.port, 587);
     assert_eq!(load(development(&["mail.smtp.tls=tls"])).smtp.port, 465);

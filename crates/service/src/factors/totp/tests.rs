@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::entropy::SystemEntropy;
-use crate::secrets::ServerSecret;
+use crate::secrets::{KeyUse, ServerSecret};
 
 /// The SHA-1 secret of RFC 6238 appendix B.
 const RFC_SECRET: &[u8; SECRET] = b"12345678901234567890";
@@ -75,7 +75,7 @@ fn the_uri_states_all_parameters_percent_encoded() {
 
 #[test]
 fn a_sealed_secret_opens_only_for_its_account_and_factor() {
-    let key = |byte| ServerSecret::new(vec![byte; 32]).unwrap().sealing_key("totp-secrets").unwrap();
+    let key = |byte| ServerSecret::new(vec![byte; 32]).unwrap().sealing_key(KeyUse::TotpSecrets).unwrap();
     let sealed = rfc_secret().seal(&key(1), &SystemEntropy, ids(1, 1)).unwrap();
     assert_eq!(*TotpSecret::open(&key(1), ids(1, 1), &sealed).unwrap().0, *RFC_SECRET);
     assert!(TotpSecret::open(&key(1), ids(2, 1), &sealed).is_err());

@@ -32,7 +32,7 @@ fn counting(passwords: &PasswordHasher) -> (PasswordHasher, Arc<AtomicUsize>) {
     let hashes = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&hashes);
     std::thread::spawn(move || {
-        let mut arena = Arena::new(0);
+        let mut arena = Arena::new(Kernel::Portable, 0);
         for job in jobs {
             counted.fetch_add(1, Ordering::SeqCst);
             let hash = arena.compute(&job);
@@ -168,7 +168,7 @@ async fn a_full_queue_is_busy_at_once() {
 
 #[test]
 fn memory_of_a_dear_hash_is_given_back() {
-    let mut arena = Arena::new(64);
+    let mut arena = Arena::new(Kernel::Portable, 64);
     for memory_kib in [64, 4_096, 64] {
         let params = Params::new(memory_kib, 1, 1, Some(OUTPUT_LEN)).unwrap();
         let (answer, _) = oneshot::channel();

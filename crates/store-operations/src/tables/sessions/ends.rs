@@ -51,6 +51,10 @@ statements! {
         is_live!("$2"),
         " ORDER BY s.last_seen_at DESC, s.id DESC LIMIT 1000 OFFSET $4)"
     );
+    END_OF_EVERYBODY: change end_of_everybody(now: Timestamp) = concat!(
+        "UPDATE sessions AS s SET ended_at = $1, sealed_successor = NULL, sealed_until = NULL WHERE ",
+        is_live!("$1")
+    );
     END_ALL: change end_all_of(user_id: UserId, now: Timestamp) = end_where!("");
     END_OWN = end_where!("s.id = $3 AND ");
     /// Ends all live sessions of a user except `kept`.

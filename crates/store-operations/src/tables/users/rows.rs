@@ -22,6 +22,7 @@ pub(crate) fn read_account(cells: &mut Cells<'_>) -> StoreResult<Account> {
     let metadata = AppMetadata::from_stored(cells.object("metadata")?);
     let created_at = cells.time("created_at")?;
     let updated_at = cells.time("updated_at")?;
+    let last_sign_in_at = cells.maybe_time("last_sign_in_at")?;
     let password = cells.of("credentials").maybe_text("data")?.map(PasswordHash::from_phc);
     let has_proven_password = cells.flag("proven")?;
     let identities =
@@ -43,6 +44,7 @@ pub(crate) fn read_account(cells: &mut Cells<'_>) -> StoreResult<Account> {
         metadata,
         created_at,
         updated_at,
+        last_sign_in_at,
         profile,
     };
     Ok(Account { user, password, has_proven_password, first_verified_at })

@@ -3,20 +3,16 @@
 use axum::extract::{FromRequest, Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::on;
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use latchkey_domain::email::Email;
 use latchkey_domain::ids::UserId;
 use latchkey_domain::locale::Locale;
 use latchkey_domain::operator::Party;
-use latchkey_domain::page::Page;
 use latchkey_domain::password::{Password, PasswordPolicy};
 use latchkey_domain::profile::Name;
-use latchkey_domain::reason::Reason;
 use latchkey_domain::shape::Shaped;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::{AppMetadata, User};
-use latchkey_service::admin::{NewUser, UserChange, UserPage, UserPosition, UserQuery};
+use latchkey_service::admin::{NewUser, UserChange};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
@@ -24,16 +20,15 @@ use utoipa::ToSchema;
 use crate::admin_input::{AdminBody, AdminRequest, NoKeys};
 use crate::app::App;
 use crate::body::Patch;
-use crate::caller::{Admin, AdminWith};
+use crate::caller::Admin;
 use crate::endpoint::{Access, Endpoint};
 use crate::endpoints::MessageBody;
 use crate::endpoints::auth::UserBody;
-use crate::error::{ApiError, Result, codes};
+use crate::error::{Result, codes};
 use crate::json::Json;
 use crate::openapi::fields;
 use crate::openapi::parameters;
 use crate::path::{PathText, user_id};
-use crate::query::page_within;
 
 /// A user, as shown to an admin.
 #[derive(Serialize, ToSchema)]
@@ -45,32 +40,11 @@ pub struct AdminUserBody {
     /// True if the user is banned.
     banned: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(schema_with = fields::moment_of_last_sign_in)]
+    last_sign_in_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(schema_with = fields::moment_of_deletion)]
     deletes_at: Option<Timestamp>,
-}
-
-/// A page of users.
-#[derive(Serialize, ToSchema)]
-#[schema(as = UserPage)]
-pub(super) struct UsersBody {
-    data: Vec<AdminUserBody>,
-    pagination: PaginationBody,
-}
-
-/// Position of the page in the list of users.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Pagination)]
-pub(super) struct PaginationBody {
-    #[schema(schema_with = fields::offset)]
-    offset: u64,
-    #[schema(schema_with = fields::page_limit)]
-    limit: u32,
-    #[schema(schema_with = fields::count)]
-    total: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(schema_with = fields::next_cursor)]
-    next_cursor: Option<String>,
 }
 
 /// Request of an admin to create a user.
@@ -165,37 +139,14 @@ pub(super) struct EndedBody {
 }
 
 impl AdminUserBody {
-    fn new(app: &App, user: &User) -> Self {
+    pub(super) fn new(app: &App, user: &User) -> Self {
         Self {
             banned: user.is_banned(),
+            last_sign_in_at: user.last_sign_in_at,
             deletes_at: user.deletes_at,
             user: UserBody::new(&app.service, user),
         }
     }
-}
-
-pub const LIST: Endpoint = Endpoint::get("/api/auth/users", |method| on(method, list))
-    .named("listUsers", "List users")
-    .about("Newest first. Pages by `offset`, or by `cursor`; both together are refused.")
-    .access(Access::Admin)
-    .parameters(&[parameters::admin_limit, parameters::offset, parameters::cursor, parameters::user_search])
-    .responds::<UsersBody>("A page of users.");
-
-pub(super) async fn list(State(app): State<App>, admin: AdminWith) -> Result<Json<UsersBody>> {
-    let query = admin.query.knowing(&["limit", "offset", "cursor", "search"])?;
-    let (limit, offset) = (query.optional("limit")?, query.optional("offset")?);
-    let page = page_within(limit.as_deref(), offset.as_deref())?;
-    let position = match query.optional("cursor")? {
-        Some(_) if offset.is_some() => {
-            return Err(ApiError::validation("cursor", "cannot be used together with `offset`")
-                .reason(Reason::Conflicting));
-        }
-        Some(cursor) => position(&cursor)?,
-        None => UserPosition::Offset(page.offset()),
-    };
-    let search = query.optional("search")?.filter(|text| !text.is_empty());
-    let users = app.service.admin.list_users(UserQuery { search, position, limit: page.limit() }).await?;
-    Ok(Json(users_body(&app, &users, page)))
 }
 
 pub const ONE: Endpoint = Endpoint::get("/api/auth/users/{id}", |method| on(method, one))
@@ -313,34 +264,4 @@ pub(super) async fn delete_profile(
 ) -> Result<Json<MessageBody>> {
     app.service.admin.delete_profile(user_id(&id)?, Party::Admin, Some(&client.to_domain())).await?;
     Ok(Json(MessageBody { message: "The profile was deleted." }))
-}
-
-fn users_body(app: &App, page: &UserPage, asked: Page) -> UsersBody {
-    let last = page.users.last().filter(|_| page.has_more);
-    let next_cursor = last.map(|user| cursor(user.created_at, user.id));
-    UsersBody {
-        pagination: PaginationBody {
-            offset: asked.offset(),
-            limit: asked.limit(),
-            total: page.total,
-            next_cursor,
-        },
-        data: page.users.iter().map(|user| AdminUserBody::new(app, user)).collect(),
-    }
-}
-
-/// Encodes a pagination cursor: creation time and id of the page's last user. Clients treat it as opaque.
-fn cursor(created_at: Timestamp, id: UserId) -> String {
-    URL_SAFE_NO_PAD.encode(format!("{}.{id}", created_at.as_millis()))
-}
-
-fn position(cursor: &str) -> Result<UserPosition> {
-    let read = || {
-        let text = String::from_utf8(URL_SAFE_NO_PAD.decode(cursor).ok()?).ok()?;
-        let (millis, id) = text.split_once('.')?;
-        let created_at = Timestamp::from_millis(millis.parse().ok()?);
-        Some(UserPosition::After { created_at, id: id.parse().ok()? })
-    };
-    let problem = "must be a `nextCursor` of an earlier page";
-    read().ok_or_else(|| ApiError::validation("cursor", problem).reason(Reason::InvalidFormat))
 }

@@ -78,7 +78,8 @@ pub(super) async fn sign_up(app: &App, request: Request) -> Result<Response> {
         JsonBody::<SignUpRequest>::from_request(Request::from_parts(parts, body), app).await?;
 
     let client = client.in_locale(body.locale);
-    let browser = client.client_type.is_web().then(|| LinkToken::new(app.service.random_bytes()));
+    let gets_cookie = client.client_type.is_web() && app.service.settings().values.require_email_verification;
+    let browser = gets_cookie.then(|| LinkToken::new(app.service.random_bytes()));
     let sign_up = SignUp {
         email: body.email,
         password: body.password,

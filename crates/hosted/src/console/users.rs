@@ -1,0 +1,162 @@
+//! `/console/users`: search, filters and order in the address, and pages by keyset.
+
+pub(crate) mod bulk;
+pub(crate) mod csv;
+pub(crate) mod new;
+mod typed;
+
+use axum::routing::get;
+use latchkey_domain::operator::{Act, Operator};
+use latchkey_domain::user::User;
+use latchkey_domain::user_list::{Direction, UserOrder, UserSort, UserState};
+use latchkey_pages::When;
+use latchkey_pages::console::views::{BulkAct, Choice, Column, Filter, Listing, PersonLink, UserRow, Users};
+use latchkey_service::admin::{ListUsers, UserPage, UserPosition};
+use latchkey_service::providers::KnownProvider;
+
+use super::page::Page;
+use super::stop::{Outcome, Stop};
+use super::user::state_of;
+use super::visit::ConsoleVisit;
+use typed::{Place, Typed};
+
+pub(crate) const PATH: &str = "/console/users";
+/// Number of users on one page.
+const MOST: u32 = 50;
+
+pub(crate) const PAGE: Page = Page::new(PATH, || get(show));
+
+async fn show(visit: ConsoleVisit) -> Outcome {
+    let view = view(&visit, &Typed::of(&visit)?).await?;
+    visit.page(&view)
+}
+
+/// Reads the list that the address asks for. A filter that no user can meet has an empty list.
+async fn view(visit: &ConsoleVisit, typed: &Typed) -> Result<Users, Stop> {
+    let providers = visit.service().oauth.offered_providers();
+    let place = typed.place(visit)?;
+    let page = read(visit, typed, &place).await?;
+    let has_previous = match place {
+        Place::First => false,
+        Place::After(_) => true,
+        Place::Before(_) => page.has_more,
+    };
+    let has_next = page.has_more || matches!(place, Place::Before(_));
+    let link = |name, user: Option<&User>| {
+        let key = user.map(|user| typed.order.sort.key_of(user));
+        key.map(|key| typed.address_at(PATH, name, &key))
+    };
+    let operators = visit.service().operators.list().await?;
+    let rows = page.users.iter().map(|user| row(user, &operators, &providers)).collect();
+    Ok(Users {
+        filters: vec![states(typed), ways_in(typed, &providers)],
+        clear: typed.is_filtered().then(|| PATH.to_owned()),
+        columns: columns(typed),
+        list: Listing {
+            rows,
+            total: page.total,
+            previous: link("before", page.users.first()).filter(|_| has_previous),
+            next: link("after", page.users.last()).filter(|_| has_next),
+        },
+        acts: acts(visit),
+        create: visit.may(Act::CreateUsers).then(|| new::PATH.to_owned()),
+        export: visit.form_of(Act::ExportLists, csv::PATH).map(|mut form| {
+            form.action = typed.address(csv::PATH);
+            form
+        }),
+        sort: typed.sort.clone(),
+        query: typed.search.clone(),
+        created_after: typed.created_after.clone(),
+        created_before: typed.created_before.clone(),
+    })
+}
+
+/// Reads a page. A page before the first full one would be short, so it is the first page instead.
+async fn read(visit: &ConsoleVisit, typed: &Typed, place: &Place) -> Result<UserPage, Stop> {
+    let nobody = UserPage { users: Vec::new(), total: 0, has_more: false };
+    let Some(filter) = typed.filter() else { return Ok(nobody) };
+    let list = |position| ListUsers { filter: filter.clone(), order: typed.order, position, limit: MOST };
+    let admin = &visit.service().admin;
+    let position = match place {
+        Place::First => UserPosition::Offset(0),
+        Place::After(key) => UserPosition::After(key.clone()),
+        Place::Before(key) => UserPosition::Before(key.clone()),
+    };
+    let page = admin.list_users(&list(position)).await?;
+    if matches!(place, Place::Before(_)) && !page.has_more {
+        let first = admin.list_users(&list(UserPosition::Offset(0))).await?;
+        return Ok(UserPage { has_more: false, ..first });
+    }
+    Ok(page)
+}
+
+fn row(user: &User, operators: &[Operator], providers: &[KnownProvider]) -> UserRow {
+    let name = user.profile.as_ref().map(|profile| profile.name.as_str().to_owned());
+    UserRow {
+        person: link(user),
+        name: name.filter(|name| !name.is_empty()),
+        state: state_of(user),
+        is_operator: operators.iter().any(|operator| operator.user.id == user.id),
+        ways: user.providers().into_iter().map(|key| way(key, providers)).collect(),
+        created: When(user.created_at),
+        last_sign_in: user.last_sign_in_at.map(When),
+    }
+}
+
+/// Returns the link to the page of a user.
+pub(super) fn link(user: &User) -> PersonLink {
+    PersonLink { id: user.id, email: Some(user.email.as_typed().to_owned()) }
+}
+
+/// Returns the name of a provider; the words of the page name the other ways.
+fn way(key: &str, providers: &[KnownProvider]) -> String {
+    let known = providers.iter().find(|known| known.key.as_str() == key);
+    known.map_or_else(|| key.to_owned(), |known| known.name().to_owned())
+}
+
+fn acts(visit: &ConsoleVisit) -> Vec<BulkAct> {
+    let all = [BulkAct::EndSessions, BulkAct::Ban, BulkAct::Delete];
+    all.into_iter().filter(|act| visit.may(bulk::act_of(*act))).collect()
+}
+
+fn states(typed: &Typed) -> Filter {
+    let values = std::iter::once("").chain(UserState::ALL.iter().map(|state| state.as_str()));
+    let choice =
+        |value: &str| Choice { value: value.to_owned(), label: None, is_chosen: value == typed.state };
+    Filter { name: "state", choices: values.map(choice).collect() }
+}
+
+fn ways_in(typed: &Typed, providers: &[KnownProvider]) -> Filter {
+    let any = Choice { value: String::new(), label: None, is_chosen: typed.provider.is_empty() };
+    let choice = |provider: &KnownProvider| Choice {
+        value: provider.key.as_str().to_owned(),
+        label: Some(provider.name().to_owned()),
+        is_chosen: provider.key.as_str() == typed.provider,
+    };
+    Filter { name: "provider", choices: std::iter::once(any).chain(providers.iter().map(choice)).collect() }
+}
+
+fn columns(typed: &Typed) -> Vec<Column> {
+    let sorted = |key, sort: UserSort| {
+        let is_sorted = typed.order.sort == sort;
+        let usual = sort.order();
+        let direction = if is_sorted { typed.order.direction.turned() } else { usual.direction };
+        let url = typed.address_sorted(PATH, UserOrder { sort, direction });
+        Column { key, sort: Some(url), sorted: is_sorted.then(|| shown(typed.order.direction)) }
+    };
+    let plain = |key| Column { key, sort: None, sorted: None };
+    vec![
+        sorted("email", UserSort::Email),
+        plain("state"),
+        plain("ways"),
+        sorted("created", UserSort::Created),
+        sorted("last_sign_in", UserSort::LastSignIn),
+    ]
+}
+
+const fn shown(direction: Direction) -> latchkey_pages::console::views::Direction {
+    match direction {
+        Direction::Ascending => latchkey_pages::console::views::Direction::Ascending,
+        Direction::Descending => latchkey_pages::console::views::Direction::Descending,
+    }
+}

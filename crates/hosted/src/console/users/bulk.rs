@@ -1,0 +1,187 @@
+//! `/console/users/chosen`: the question before an act on chosen accounts, which names them, and the act;
+//! `/console/users/done` tells what became of each.
+
+mod acts;
+mod done;
+
+use axum::routing::get;
+use latchkey_domain::operator::{Act, Operator, Role};
+use latchkey_domain::user::{User, UserId};
+use latchkey_pages::console::views::{BulkAct, Chosen, ChosenRow, PersonLink};
+use latchkey_pages::console::{Problem, Refusal};
+use latchkey_service::Error;
+
+use super::typed::Typed;
+use super::{PATH as LIST, link};
+use crate::console::page::Page;
+use crate::console::rejection::Rejection;
+use crate::console::stop::{Outcome, Stop};
+use crate::console::submission::ConsoleSubmission;
+use crate::console::user::state_of;
+use crate::console::visit::ConsoleVisit;
+use crate::errors::PageError;
+
+pub(crate) use done::PAGE as DONE;
+
+const PATH: &str = "/console/users/chosen";
+/// Most accounts of one act.
+const MOST: usize = 100;
+/// Name of the parameter or field with the act, and with the ids of the accounts, which commas separate.
+const ACT: &str = "act";
+const IDS: &str = "ids";
+
+pub(crate) const PAGE: Page = Page::new(PATH, || get(show).post(act));
+
+/// Returns the act that an operator must be allowed to do.
+pub(super) const fn act_of(act: BulkAct) -> Act {
+    match act {
+        BulkAct::EndSessions => Act::EndSessions,
+        BulkAct::Ban => Act::Ban,
+        BulkAct::Delete => Act::DeleteUsers,
+    }
+}
+
+/// An account that was chosen: its user, or only its id if it does not exist any more.
+struct Choice {
+    id: UserId,
+    user: Option<User>,
+    is_protected: bool,
+}
+
+async fn show(visit: ConsoleVisit) -> Outcome {
+    let act = read_act(visit.query.optional(ACT)?)?;
+    visit.must(act_of(act)).await?;
+    let ids = match ids(chosen_ids(&visit)?) {
+        Ok(ids) => ids,
+        Err(refusal) => {
+            let view = super::view(&visit, &Typed::of(&visit)?).await?;
+            return visit.refuse(Rejection::of(Problem::whole(refusal)), &view);
+        }
+    };
+    let view = view(&visit, act, choices(&visit, act, &ids).await?).await?;
+    visit.page(&view)
+}
+
+async fn act(submission: ConsoleSubmission) -> Outcome {
+    let act = read_act(Some(submission.fields.text(ACT)?))?;
+    let ids = submission.fields.text(IDS)?;
+    let ids = ids.split(',').filter_map(|id| id.parse().ok()).collect();
+    let ids = self::ids(ids).map_err(|_| PageError::bad_request())?;
+    submission.visit.must(act_of(act)).await?;
+    let choices = choices(&submission.visit, act, &ids).await?;
+    let phrase = phrase(act, choices.iter().filter(|choice| choice.may_be_changed()).count());
+    let typed = submission.fields.text("confirmation")?;
+    if phrase.is_some_and(|phrase| typed.trim() != phrase) {
+        let rejection = Rejection::of(Problem::at("confirmation", Refusal::NotConfirmed));
+        let view = view(&submission.visit, act, choices).await?;
+        return submission.visit.refuse(rejection, &view);
+    }
+    submission.must(act_of(act)).await?;
+    let visit = submission.visit;
+    let outcomes = acts::run(&visit, act, choices).await;
+    done::go_to(&visit, act, outcomes)
+}
+
+impl Choice {
+    /// True if the act concerns the account.
+    const fn may_be_changed(&self) -> bool {
+        self.user.is_some() && !self.is_protected
+    }
+
+    fn link(&self) -> PersonLink {
+        self.user.as_ref().map_or(PersonLink { id: self.id, email: None }, link)
+    }
+}
+
+fn read_act(text: Option<String>) -> Result<BulkAct, PageError> {
+    match text.as_deref() {
+        Some("end_sessions") => Ok(BulkAct::EndSessions),
+        Some("ban") => Ok(BulkAct::Ban),
+        Some("delete") => Ok(BulkAct::Delete),
+        _ => Err(PageError::bad_request()),
+    }
+}
+
+const fn word(act: BulkAct) -> &'static str {
+    match act {
+        BulkAct::EndSessions => "end_sessions",
+        BulkAct::Ban => "ban",
+        BulkAct::Delete => "delete",
+    }
+}
+
+/// Returns the accounts that the address names: each ticked box is a parameter named by an id.
+fn chosen_ids(visit: &ConsoleVisit) -> Result<Vec<UserId>, Stop> {
+    let mut ids: Vec<UserId> = Vec::new();
+    for (name, value) in visit.query.all()? {
+        if name == IDS {
+            ids.extend(value.split(',').filter_map(|id| id.parse::<UserId>().ok()));
+        } else if let Ok(id) = name.parse() {
+            ids.push(id);
+        }
+    }
+    Ok(ids)
+}
+
+/// Returns the ids once each, in their order.
+fn ids(mut ids: Vec<UserId>) -> Result<Vec<UserId>, Refusal> {
+    let mut seen = std::collections::HashSet::new();
+    ids.retain(|id| seen.insert(*id));
+    match ids.len() {
+        0 => Err(Refusal::NoneChosen),
+        count if count > MOST => Err(Refusal::TooMany { most: MOST as u64 }),
+        _ => Ok(ids),
+    }
+}
+
+async fn choices(visit: &ConsoleVisit, act: BulkAct, ids: &[UserId]) -> Result<Vec<Choice>, Stop> {
+    let operators = visit.service().operators.list().await?;
+    let mut choices = Vec::with_capacity(ids.len());
+    for &id in ids {
+        let user = match visit.service().admin.find_user(id).await {
+            Ok(user) => Some(user),
+            Err(Error::Refused(_)) => None,
+            Err(error) => return Err(error.into()),
+        };
+        choices.push(Choice { id, user, is_protected: is_protected(visit.role(), act, &operators, id) });
+    }
+    Ok(choices)
+}
+
+/// True if the account is an operator's, and the role may not do the act to it.
+fn is_protected(role: Role, act: BulkAct, operators: &[Operator], id: UserId) -> bool {
+    let needed = match act {
+        BulkAct::EndSessions => Act::EndSessionsOfOperators,
+        BulkAct::Ban | BulkAct::Delete => Act::ChangeOperatorAccounts,
+    };
+    !role.may(needed) && operators.iter().any(|operator| operator.user.id == id)
+}
+
+async fn view(visit: &ConsoleVisit, act: BulkAct, choices: Vec<Choice>) -> Result<Chosen, Stop> {
+    let (changed, left_out): (Vec<_>, Vec<_>) = choices.into_iter().partition(Choice::may_be_changed);
+    let mut rows = Vec::with_capacity(changed.len());
+    for user in changed.iter().filter_map(|choice| choice.user.as_ref()) {
+        let name = user.profile.as_ref().map(|profile| profile.name.as_str().to_owned());
+        rows.push(ChosenRow {
+            person: link(user),
+            name: name.filter(|name| !name.is_empty()),
+            state: state_of(user),
+            sessions: visit.service().admin.list_sessions(user.id).await?.len() as u64,
+        });
+    }
+    Ok(Chosen {
+        act,
+        form: (!rows.is_empty()).then(|| visit.form(PATH)),
+        ids: changed.iter().map(|choice| choice.id.to_string()).collect::<Vec<_>>().join(","),
+        phrase: phrase(act, rows.len()),
+        left_out: left_out.iter().map(Choice::link).collect(),
+        rows,
+        cancel: LIST.to_owned(),
+    })
+}
+
+/// Returns the text to type before a deletion.
+fn phrase(act: BulkAct, count: usize) -> Option<String> {
+    let accounts = if count == 1 { "account" } else { "accounts" };
+    (act == BulkAct::Delete).then(|| format!("delete {count} {accounts}"))
+}

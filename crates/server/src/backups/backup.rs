@@ -1,0 +1,168 @@
+//! Making a backup, and verifying one.
+
+use std::io::{self, Write};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use latchkey_domain::time::Timestamp;
+use latchkey_service::entropy::{Entropy, SystemEntropy};
+use latchkey_service::secrets::ServerSecret;
+use latchkey_store_sqlite::{Examined, LogAtClose, Sqlite};
+
+use super::draft::{self, Draft};
+use super::manifest::{Manifest, Measured};
+use super::{BackupError, folder, opens};
+use crate::data_folder::create_private;
+
+/// Database to back up.
+pub struct Source<'a> {
+    pub database: &'a Path,
+    /// Secret under which the database is sealed.
+    pub secret: &'a ServerSecret,
+    pub log: LogAtClose,
+}
+
+/// Place for a backup.
+pub enum Place<'a> {
+    /// File that does not exist yet.
+    File(&'a Path),
+    /// Folder in which the backup gets a name of its own, and the number of backups that stay there.
+    Folder(&'a Path, Option<NonZeroUsize>),
+    /// Standard output. The file is made in this folder first, because an unfinished copy must not look like one.
+    Output(&'a Path),
+}
+
+/// Backup that was made.
+pub struct Taken {
+    /// Path of the file; `None` if it went to standard output.
+    pub path: Option<PathBuf>,
+    pub manifest: Manifest,
+    /// Old backups that were deleted.
+    pub pruned: Vec<PathBuf>,
+}
+
+/// Backs up a database: copies and examines it under a temporary name, then gives file and manifest their names.
+pub fn take(source: &Source<'_>, place: &Place<'_>, now: Timestamp) -> Result<Taken, BackupError> {
+    let entropy: &dyn Entropy = &SystemEntropy;
+    let folder = match place {
+        Place::File(file) if file.exists() => return Err(BackupError::Exists((*file).to_owned())),
+        Place::File(file) => draft::folder_of(file),
+        Place::Folder(folder, _) | Place::Output(folder) => folder,
+    };
+    if let Place::Folder(folder, _) = place {
+        create_private(folder).map_err(|error| BackupError::Refused(error.to_string()))?;
+    }
+    draft::delete_abandoned(folder, now);
+    let draft = Draft::create(folder, entropy)?;
+    let manifest = copy(source, draft.path(), now)?;
+    let manifest_draft = Draft::with_text(folder, &manifest.to_line(), entropy)?;
+    let publish = |path: &Path| publish(&draft, &manifest_draft, path);
+    let (path, pruned) = match place {
+        Place::Output(_) => {
+            print(draft.path())?;
+            (None, Vec::new())
+        }
+        Place::File(file) if publish(file)? => (Some((*file).to_owned()), Vec::new()),
+        Place::File(file) => return Err(BackupError::Exists((*file).to_owned())),
+        Place::Folder(folder, keep) => {
+            let mut path = None;
+            for name in folder::names(folder, now) {
+                if publish(&name)? {
+                    path = Some(name);
+                    break;
+                }
+            }
+            let path = path.ok_or_else(|| BackupError::Exists((*folder).to_owned()))?;
+            (Some(path), keep.map_or(Ok(Vec::new()), |keep| folder::prune(folder, keep))?)
+        }
+    };
+    Ok(Taken { path, manifest, pruned })
+}
+
+/// Copies the database and examines the copy.
+fn copy(source: &Source<'_>, target: &Path, now: Timestamp) -> Result<Manifest, BackupError> {
+    Sqlite::back_up(source.database, target, source.log).map_err(BackupError::copy(source.database))?;
+    let Examined { migration, users, signing_keys } =
+        Sqlite::examine(target, now).map_err(BackupError::copy(source.database))?;
+    if !opens(source.secret, &signing_keys)? {
+        return Err(BackupError::Refused(
+            "server.secret is not that of the database, so the manifest would name a wrong one: set it to the one of the \
+             running service"
+                .to_owned(),
+        ));
+    }
+    let Measured { bytes, sha256 } = Measured::of(target, |_| Ok(()))?;
+    Ok(Manifest {
+        sha256,
+        bytes,
+        created_at: now.to_rfc3339(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        migration,
+        users,
+        secret_fingerprint: source.secret.fingerprint()?,
+    })
+}
+
+/// Gives the manifest its name, then the file: a file without a manifest is never whole. Returns `false` if one of the
+/// names is taken.
+fn publish(file: &Draft, manifest: &Draft, path: &Path) -> Result<bool, BackupError> {
+    let manifest_path = Manifest::path_of(path);
+    if path.exists() || !manifest.publish(&manifest_path)? {
+        return Ok(false);
+    }
+    let is_published = file.publish(path);
+    if !matches!(is_published, Ok(true)) {
+        // The next attempt needs the draft of the manifest again.
+        let _ = std::fs::rename(&manifest_path, manifest.path());
+    }
+    is_published
+}
+
+fn print(file: &Path) -> Result<(), BackupError> {
+    let mut out = io::stdout().lock();
+    Measured::of(file, |piece| out.write_all(piece))?;
+    out.flush().map_err(BackupError::file(file, "cannot be copied to standard output"))
+}
+
+/// Verifies a backup with its manifest: size, digest, integrity, references, migrations, accounts, and that the secret is
+/// the one that it needs.
+pub fn verify(backup: &Path, secret: &ServerSecret, now: Timestamp) -> Result<Manifest, BackupError> {
+    let Some(manifest) = Manifest::read(backup)? else {
+        return Err(BackupError::Refused(format!(
+            "{} is missing, so nothing says what the backup should be: put it back beside the file",
+            Manifest::path_of(backup).display()
+        )));
+    };
+    manifest.compare(backup, &Measured::of(backup, |_| Ok(()))?)?;
+    refuse_other_secret(&manifest, secret)?;
+    let examined = Sqlite::examine(backup, now).map_err(BackupError::copy(backup))?;
+    refuse_differences(&manifest, &examined, secret)?;
+    Ok(manifest)
+}
+
+/// Refuses a backup that needs another secret.
+pub(super) fn refuse_other_secret(manifest: &Manifest, secret: &ServerSecret) -> Result<(), BackupError> {
+    if manifest.secret_fingerprint == secret.fingerprint()? {
+        return Ok(());
+    }
+    Err(BackupError::Refused(
+        "server.secret is not the one of the backup, so nothing that is sealed in it could be opened: set the secret that \
+         the service had when the backup was made"
+            .to_owned(),
+    ))
+}
+
+/// Refuses a copy whose contents are not those of the manifest.
+pub(super) fn refuse_differences(
+    manifest: &Manifest,
+    examined: &Examined,
+    secret: &ServerSecret,
+) -> Result<(), BackupError> {
+    let is_same = (&manifest.migration, manifest.users) == (&examined.migration, examined.users);
+    if is_same && opens(secret, &examined.signing_keys)? {
+        return Ok(());
+    }
+    Err(BackupError::Refused(
+        "the contents of the backup are not those of its manifest: take another backup".to_owned(),
+    ))
+}

@@ -1,0 +1,154 @@
+//! Restoring a backup: checks, a private copy beside the target, and the exchange of the files. Between them the command
+//! settles the copy (`latchkey_service::backups::Backups::settle_restored`).
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use latchkey_domain::time::Timestamp;
+use latchkey_service::entropy::SystemEntropy;
+use latchkey_service::secrets::ServerSecret;
+use latchkey_store_sqlite::{Examined, Sqlite};
+
+use super::backup::{refuse_differences, refuse_other_secret};
+use super::draft::{self, Draft};
+use super::manifest::{Manifest, Measured};
+use super::{BackupError, beside, opens};
+
+/// Suffixes of the files of a SQLite database.
+const FILES: [&str; 3] = ["", "-wal", "-shm"];
+
+/// Whether a restore may do without the manifest, and move an existing database aside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Force {
+    No,
+    Yes,
+}
+
+/// Checked copy of a backup beside the target. Dropping it deletes the copy.
+pub struct Restoring {
+    target: PathBuf,
+    draft: Draft,
+    /// Manifest of the backup; `None` if there is none and the restore was forced.
+    pub manifest: Option<Manifest>,
+}
+
+/// Restored database.
+pub struct Restored {
+    pub target: PathBuf,
+    /// Path of the database that was there before.
+    pub moved: Option<PathBuf>,
+}
+
+impl Restoring {
+    /// Checks the target and the backup, and copies the backup beside the target.
+    pub fn begin(
+        backup: &Path,
+        target: &Path,
+        secret: &ServerSecret,
+        force: Force,
+        now: Timestamp,
+    ) -> Result<Self, BackupError> {
+        // A link stays in its place; the file that it leads to is replaced.
+        let target = target.canonicalize().unwrap_or_else(|_| target.to_owned());
+        refuse_target(&target, force)?;
+        let manifest = Manifest::read(backup)?;
+        match &manifest {
+            Some(manifest) => refuse_other_secret(manifest, secret)?,
+            None if force == Force::No => {
+                return Err(BackupError::Refused(format!(
+                    "{} is missing, so nothing says whether the backup is whole and which secret it needs: put it back \
+                     beside the file, or give --force to rely on the integrity check alone",
+                    Manifest::path_of(backup).display()
+                )));
+            }
+            None => {}
+        }
+        let draft = Draft::create(draft::folder_of(&target), &SystemEntropy)?;
+        let mut copy = draft.append().map_err(BackupError::file(draft.path(), "cannot be written"))?;
+        let measured = Measured::of(backup, |piece| copy.write_all(piece))?;
+        if let Some(manifest) = &manifest {
+            manifest.compare(backup, &measured)?;
+        }
+        let examined = Sqlite::examine(draft.path(), now).map_err(BackupError::copy(backup))?;
+        match &manifest {
+            Some(manifest) => refuse_differences(manifest, &examined, secret)?,
+            None => refuse_unopened(&examined, secret)?,
+        }
+        Ok(Self { target, draft, manifest })
+    }
+
+    /// Returns the path of the copy, on which the restore is settled before it gets its place.
+    #[must_use]
+    pub fn copy(&self) -> &Path {
+        self.draft.path()
+    }
+
+    /// Moves an existing database aside, and gives the copy its place. No process may have the copy open.
+    pub fn finish(self, force: Force, now: Timestamp) -> Result<Restored, BackupError> {
+        for suffix in &FILES[1..] {
+            let left = beside(self.draft.path(), suffix);
+            if left.exists() {
+                return Err(BackupError::Refused(format!(
+                    "{} was not closed, so the restore was given up: run the command again",
+                    left.display()
+                )));
+            }
+        }
+        let target = self.target.clone();
+        refuse_target(&target, force)?;
+        let moved = is_there(&target).then(|| move_aside(&target, now)).transpose()?;
+        if !self.draft.publish(&target)? {
+            return Err(BackupError::Exists(target));
+        }
+        Ok(Restored { target, moved })
+    }
+}
+
+/// True if one of the files of a database is there. A log that was left behind would be read into the restored file.
+fn is_there(target: &Path) -> bool {
+    FILES.iter().any(|suffix| beside(target, suffix).exists())
+}
+
+/// Refuses a target that a process has open, or that is there without force.
+fn refuse_target(target: &Path, force: Force) -> Result<(), BackupError> {
+    if !is_there(target) {
+        return Ok(());
+    }
+    if target.exists() {
+        Sqlite::refuse_if_in_use(target)?;
+    }
+    if force == Force::No {
+        return Err(BackupError::Refused(format!(
+            "there is a database at {}: restore to another path by --to, or give --force, which moves it aside",
+            target.display()
+        )));
+    }
+    Ok(())
+}
+
+/// Refuses a database without a manifest that the secret does not open.
+fn refuse_unopened(examined: &Examined, secret: &ServerSecret) -> Result<(), BackupError> {
+    if opens(secret, &examined.signing_keys)? {
+        return Ok(());
+    }
+    Err(BackupError::Refused(
+        "server.secret does not open the signing keys of the backup: set the secret that the service had when the backup \
+         was made"
+            .to_owned(),
+    ))
+}
+
+/// Renames the files of a database, so that they are one database still.
+fn move_aside(target: &Path, now: Timestamp) -> Result<PathBuf, BackupError> {
+    let digits = now.to_rfc3339().replace(['-', ':', '.'], "");
+    let aside = beside(target, &format!(".before-restore-{digits}"));
+    for suffix in FILES.iter().rev() {
+        let (from, to) = (beside(target, suffix), beside(&aside, suffix));
+        if from.exists() {
+            fs::rename(&from, &to).map_err(BackupError::file(&from, "cannot be moved aside"))?;
+        }
+    }
+    draft::sync_folder_of(target)?;
+    Ok(aside)
+}

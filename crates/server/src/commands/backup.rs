@@ -1,0 +1,80 @@
+//! Command `latchkey backup`.
+
+use std::path::Path;
+
+use latchkey_service::clock::{Clock, SystemClock};
+
+use super::CommandError;
+use crate::backups::manifest::Manifest;
+use crate::backups::{self, BackupError, Place, Source, Taken};
+use crate::cli::BackupArgs;
+use crate::settings::{Settings, StorageUrl};
+use crate::wiring::stored_secret;
+
+/// Path that stands for standard output.
+const OUTPUT: &str = "-";
+
+impl From<BackupError> for CommandError {
+    fn from(error: BackupError) -> Self {
+        Self::Refused(error.to_string())
+    }
+}
+
+pub(super) fn run(settings: &Settings, arguments: &BackupArgs) -> Result<(), CommandError> {
+    let now = SystemClock.now();
+    if let Some(file) = &arguments.verify {
+        let manifest = backups::verify(file, &stored_secret(settings)?, now)?;
+        println!("The backup {} is good: {}.", file.display(), summary(&manifest));
+        return Ok(());
+    }
+    let StorageUrl::Sqlite(database) = &settings.storage.url else {
+        return Err(CommandError::Refused(for_postgres(&settings.storage.url)));
+    };
+    let out = arguments.out.as_deref().unwrap_or(Path::new(OUTPUT));
+    let place = place_of(out, settings, arguments)?;
+    let secret = stored_secret(settings)?;
+    let source = Source { database, secret: &secret, log: settings.storage.log_at_close() };
+    let Taken { path, manifest, pruned } = backups::take(&source, &place, now)?;
+    match path {
+        Some(path) => println!("Backed up to {}: {}.", path.display(), summary(&manifest)),
+        None => eprint!("{}", manifest.to_line()),
+    }
+    for old in pruned {
+        println!("Deleted {}.", old.display());
+    }
+    Ok(())
+}
+
+fn place_of<'a>(
+    out: &'a Path,
+    settings: &'a Settings,
+    arguments: &BackupArgs,
+) -> Result<Place<'a>, CommandError> {
+    let place = match out.as_os_str().to_str() {
+        Some(OUTPUT) => Place::Output(&settings.data.dir),
+        Some(text) if text.ends_with('/') => Place::Folder(out, arguments.keep),
+        _ if out.is_dir() => Place::Folder(out, arguments.keep),
+        _ => Place::File(out),
+    };
+    if arguments.keep.is_some() && !matches!(place, Place::Folder(..)) {
+        let text =
+            "--keep needs a folder: give --out the path of one, with a / at its end if it is to be made";
+        return Err(CommandError::Refused(text.to_owned()));
+    }
+    Ok(place)
+}
+
+fn summary(manifest: &Manifest) -> String {
+    let Manifest { bytes, users, created_at, migration, .. } = manifest;
+    format!("{bytes} bytes, {users} accounts, migration {migration}, made {created_at}")
+}
+
+/// Returns the text that names the tools of PostgreSQL.
+pub(super) fn for_postgres(url: &StorageUrl) -> String {
+    let shown = url.shown();
+    format!(
+        "the database is PostgreSQL, whose own tools back it up: run `pg_dump --format=custom --file=latchkey.dump '{shown}'` \
+         with its password in PGPASSWORD or ~/.pgpass, and restore by `pg_restore --dbname='{shown}' latchkey.dump` into \
+         an empty database. Keep server.secret in another place"
+    )
+}

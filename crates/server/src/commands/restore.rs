@@ -1,0 +1,68 @@
+//! Command `latchkey restore`.
+
+use std::path::Path;
+
+use latchkey_service::backups::RestoredSessions;
+use latchkey_service::clock::{Clock, SystemClock};
+use latchkey_store::SettledRestored;
+
+use super::CommandError;
+use super::backup::for_postgres;
+use crate::backups::restore::{Force, Restored, Restoring};
+use crate::cli::RestoreArgs;
+use crate::settings::{Settings, StorageUrl};
+use crate::storage::Unreachable;
+use crate::wiring::{assemble, stored_secret};
+
+pub(super) async fn run(mut settings: Settings, arguments: &RestoreArgs) -> Result<(), CommandError> {
+    let target = match (&arguments.to, &settings.storage.url) {
+        (Some(path), _) => path.clone(),
+        (None, StorageUrl::Sqlite(path)) => path.clone(),
+        (None, url @ StorageUrl::Postgres(_)) => return Err(CommandError::Refused(for_postgres(url))),
+    };
+    let force = if arguments.force { Force::Yes } else { Force::No };
+    let now = SystemClock.now();
+    let secret = stored_secret(&settings)?;
+    let restoring = Restoring::begin(&arguments.file, &target, &secret, force, now)?;
+    let sessions = if arguments.keep_sessions { RestoredSessions::Keep } else { RestoredSessions::End };
+    let settled = settle(&mut settings, restoring.copy(), sessions).await?;
+    if restoring.manifest.is_none() {
+        println!(
+            "There was no manifest: that the backup is whole, how many accounts it should have and when it was made could \
+             not be checked."
+        );
+    }
+    let Restored { target, moved } = restoring.finish(force, now)?;
+    if let Some(moved) = moved {
+        println!("The database that was there is {} now.", moved.display());
+    }
+    println!("Restored {} to {}.", arguments.file.display(), target.display());
+    println!("{}", summary(settled, sessions));
+    Ok(())
+}
+
+/// Opens the copy as the service does, which migrates it, settles it, and closes it.
+async fn settle(
+    settings: &mut Settings,
+    copy: &Path,
+    sessions: RestoredSessions,
+) -> Result<SettledRestored, CommandError> {
+    settings.storage.url = StorageUrl::Sqlite(copy.to_owned());
+    // No one replicates the copy, so its log is written into the file when it is closed.
+    settings.storage.is_replicated = false;
+    let assembly = assemble(settings, Unreachable::Fail).await?;
+    let settled = assembly.service.backups.settle_restored(sessions).await?;
+    drop(assembly);
+    Ok(settled)
+}
+
+fn summary(settled: SettledRestored, sessions: RestoredSessions) -> String {
+    let SettledRestored { sessions: ended, mails } = settled;
+    let first = match sessions {
+        RestoredSessions::End => format!("{ended} sessions ended, and a new key signs tokens."),
+        RestoredSessions::Keep => {
+            "The sessions of the backup are kept: those that ended since it are live again.".to_owned()
+        }
+    };
+    format!("{first} {mails} queued mails are too old to be sent (`latchkey mail list --dead`).")
+}

@@ -1,0 +1,34 @@
+//! Command `latchkey user list`.
+
+use latchkey_domain::user_list::{UserFilter, UserSearch};
+use latchkey_service::admin::{ListUsers, UserPosition};
+
+use super::yes;
+use crate::cli::UserListArgs;
+use crate::commands::CommandError;
+use crate::wiring::Assembly;
+
+pub(super) async fn run(assembly: &Assembly, args: &UserListArgs) -> Result<(), CommandError> {
+    let list = ListUsers {
+        filter: UserFilter {
+            search: args.search.as_deref().and_then(UserSearch::parse),
+            state: args.state,
+            provider: args.provider.clone(),
+            created_after: args.created_after,
+            created_before: args.created_before,
+        },
+        order: args.sort.order(),
+        position: UserPosition::Offset(args.offset.into()),
+        limit: args.limit,
+    };
+    let page = assembly.service.admin.list_users(&list).await?;
+    println!("{:<38}{:<26}{:<26}{:<10}{:<8}EMAIL", "ID", "CREATED", "LAST SIGN-IN", "VERIFIED", "BANNED");
+    for user in &page.users {
+        let (verified, banned) = (yes(user.email_verified), yes(user.is_banned()));
+        let (id, created, email) = (user.id.to_string(), user.created_at.to_string(), user.email.as_typed());
+        let last = user.last_sign_in_at.map_or_else(|| "never".to_owned(), |at| at.to_string());
+        println!("{id:<38}{created:<26}{last:<26}{verified:<10}{banned:<8}{email}");
+    }
+    println!("{} of {}", page.users.len(), page.total);
+    Ok(())
+}

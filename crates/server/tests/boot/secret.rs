@@ -1,0 +1,211 @@
+//! Tests of `latchkey secret rotate`: what works under the new secret, on both engines, and what is refused.
+
+use std::process::Stdio;
+
+use latchkey_service::clock::{Clock, SystemClock};
+use latchkey_store_suite::cluster::{TestCluster, TestDatabase};
+use latchkey_testkit::{PASSWORD, Session, challenge_id, json, recovery_codes, totp_code};
+use tokio::io::{AsyncBufReadExt, BufReader};
+
+use crate::backup::FILE;
+use crate::binary::{Binary, CommandOutput, Running, names_in};
+
+const OLD: &str = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
+const NEW: &str = "60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752";
+const ADMIN_KEY: &str = "5a9c3f0d7e1b8264c0d9e8f7a6b5c4d3e2f1a0b9c8d7e6f5a4b3c2d1e0f9a8b7";
+const NEXT: &str = "LATCHKEY__SERVER__SECRET_NEXT";
+
+fn binary() -> Binary {
+    Binary::new().set("server.public_url=http://localhost:8700").set(&format!("admin.api_key={ADMIN_KEY}"))
+}
+
+fn under(binary: &Binary, secret: &str) -> Binary {
+    binary.clone().variable("LATCHKEY__SERVER__SECRET", secret)
+}
+
+async fn rotate(binary: &Binary) -> CommandOutput {
+    under(binary, OLD).variable(NEXT, NEW).run(&["secret", "rotate"]).await
+}
+
+/// An account with two-step sign-in and its session, and an identity provider that an admin configured.
+struct World {
+    session: Session,
+    /// Secret of the authenticator app.
+    app: String,
+    codes: Vec<String>,
+}
+
+async fn furnish(binary: &Binary, running: &Running) -> World {
+    let create = ["user", "create", "ada@example.org", "--verified"];
+    under(binary, OLD).run_with_input(&create, PASSWORD).await.good();
+    let session = Session::of(&running.anon().sign_in("ada@example.org", PASSWORD).send().await);
+    let ada = running.anon().with_bearer(&session.access_token);
+    let begun = ada.post("/api/auth/factors/totp", json!({"name": "My phone"})).send().await.expect(200);
+    let app = begun["secret"].as_str().unwrap().to_owned();
+    let code = totp_code(&app, SystemClock.now().as_seconds());
+    let confirmed = ada.confirm_totp(begun["factorId"].as_str().unwrap(), &code).send().await;
+    let codes = recovery_codes(&confirmed.expect(200));
+    let provider = json!({"provider": "github", "clientId": "id", "clientSecret": "secret"});
+    let admin = running.anon().with_bearer(ADMIN_KEY);
+    admin.post("/api/auth/oauth/configs", provider).send().await.expect(200);
+    World { session: Session::of(&confirmed), app, codes }
+}
+
+/// Signs in with the password and this answer to the challenge.
+async fn sign_in(running: &Running, kind: &str, answer: &str) {
+    let challenge = challenge_id(&running.anon().sign_in("ada@example.org", PASSWORD).send().await);
+    let _session = Session::of(&running.anon().answer(&challenge, kind, answer).send().await);
+}
+
+/// Asserts that everything that was made under an earlier secret works. `number` is that of the unused recovery code.
+async fn assert_all_works(running: &Running, world: &World, number: usize) {
+    sign_in(running, "recovery_code", &world.codes[number]).await;
+    let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+    let start = running.anon().get("/api/auth/oauth/github").query("redirect_uri", "http://localhost:3000/");
+    let start = start.query("code_challenge", challenge).send().await;
+    let url = start.expect(200)["authUrl"].as_str().unwrap().to_owned();
+    assert!(url.starts_with("https://github.com/login/oauth/") && url.contains("client_id=id"), "{url}");
+}
+
+async fn everything_works_under_the_new_secret(binary: Binary) {
+    let running = under(&binary, OLD).serve().await;
+    let world = furnish(&binary, &running).await;
+    running.stop().await;
+
+    let rotated = rotate(&binary).await;
+
+    assert!(rotated.good().contains("values were sealed anew"), "{rotated:?}");
+    let running = under(&binary, NEW).serve().await;
+    assert_all_works(&running, &world, 0).await;
+    let later = SystemClock.now().as_seconds() + 30; // the code of this step was used at the confirmation
+    sign_in(&running, "totp", &totp_code(&world.app, later)).await;
+    running.anon().refresh(&world.session).send().await.expect(200);
+    running.stop().await;
+    under(&binary, OLD).run(&[]).await.refused(&["was server.secret changed?"]);
+    let audit = under(&binary, NEW).run(&["audit", "--kind", "secret_rotated"]).await;
+    assert!(audit.good().contains("secret_rotated"), "{audit:?}");
+}
+
+fn on(binary: Binary) -> (Binary, TestDatabase) {
+    let database = TestCluster::shared().bare_database();
+    (binary.on(&database), database)
+}
+
+#[tokio::test]
+async fn everything_works_under_the_new_secret_on_sqlite() {
+    everything_works_under_the_new_secret(binary()).await;
+}
+
+#[tokio::test]
+async fn everything_works_under_the_new_secret_on_postgresql() {
+    let (binary, _database) = on(binary());
+    everything_works_under_the_new_secret(binary).await;
+}
+
+#[tokio::test]
+async fn second_rotation_carries_on_what_the_first_one_kept() {
+    let binary = binary();
+    let running = under(&binary, OLD).serve().await;
+    let world = furnish(&binary, &running).await;
+    running.stop().await;
+    rotate(&binary).await.good();
+
+    let third = "ab34".repeat(8) + &OLD[..32];
+    under(&binary, NEW).variable(NEXT, &third).run(&["secret", "rotate"]).await.good();
+
+    let running = under(&binary, &third).serve().await;
+    assert_all_works(&running, &world, 0).await;
+}
+
+/// Fills the table of sign-ins at providers with values that no secret opens, so that a rotation takes a while.
+fn fill(binary: &Binary) {
+    let file = rusqlite::Connection::open(binary.path(FILE)).unwrap();
+    let sql = "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 40000)
+        INSERT INTO oauth_flows (state_hash, provider, code_challenge, redirect_to, sealed, created_at, expires_at)
+        SELECT randomblob(32), 'google', randomblob(32), 'http://localhost/', randomblob(60), 0, 9000000000000 FROM n";
+    file.execute(sql, []).unwrap();
+}
+
+#[tokio::test]
+async fn killed_rotation_goes_on_and_no_service_starts_meanwhile() {
+    let binary = binary();
+    let running = under(&binary, OLD).serve().await;
+    let world = furnish(&binary, &running).await;
+    running.stop().await;
+    fill(&binary);
+    let mut first = under(&binary, OLD).variable(NEXT, NEW).command(&["secret", "rotate"]);
+    let mut first = first.stdin(Stdio::null()).spawn().unwrap();
+    let mut lines = BufReader::new(first.stdout.take().unwrap()).lines();
+    while let Some(line) = lines.next_line().await.unwrap() {
+        if line.starts_with("OAuthFlows: ") {
+            break;
+        }
+    }
+    first.kill().await.unwrap();
+
+    let meanwhile = [under(&binary, OLD).run(&[]).await, under(&binary, NEW).run(&[]).await];
+    let other = under(&binary, OLD).variable(NEXT, ADMIN_KEY).run(&["secret", "rotate"]).await;
+    let second = rotate(&binary).await;
+
+    for start in meanwhile {
+        start.refused(&["server.secret is being replaced", "latchkey secret rotate"]);
+    }
+    other.refused(&["an earlier rotation to another secret is unfinished"]);
+    assert!(second.good().contains("40000 values are opened by neither secret"), "{second:?}");
+    let running = under(&binary, NEW).serve().await;
+    assert_all_works(&running, &world, 0).await;
+}
+
+#[tokio::test]
+async fn rotation_is_refused_while_a_service_has_the_file_open() {
+    let binary = binary();
+    let _running = under(&binary, OLD).serve().await;
+
+    rotate(&binary).await.refused(&["is open in another process", "stop the service first"]);
+}
+
+#[tokio::test]
+async fn running_instance_on_postgresql_stops_when_its_secret_is_replaced() {
+    let (binary, _database) = on(binary());
+    let running = under(&binary, OLD).serve().await;
+
+    rotate(&binary).await.good();
+
+    let ended = running.ended().await;
+    assert!(ended.err.contains("sealed under another server.secret"), "{ended:?}");
+    under(&binary, NEW).serve().await;
+}
+
+#[tokio::test]
+async fn wrong_or_equal_or_missing_secrets_change_nothing() {
+    let binary = binary();
+    under(&binary, OLD).serve().await.stop().await;
+
+    let wrong = under(&binary, NEW).variable(NEXT, ADMIN_KEY).run(&["secret", "rotate"]).await;
+    let equal = under(&binary, OLD).variable(NEXT, OLD).run(&["secret", "rotate"]).await;
+    let missing = under(&binary, OLD).run(&["secret", "rotate"]).await;
+    let typed =
+        under(&binary, OLD).set(&format!("server.secret_next={NEW}")).run(&["secret", "rotate"]).await;
+
+    wrong.refused(&["neither secret opens the signing keys"]);
+    equal.refused(&["both secrets are the same"]);
+    missing.refused(&["server.secret_next", "not set"]);
+    typed.refused(&["server.secret_next", "on the command line"]);
+    under(&binary, OLD).serve().await;
+}
+
+#[tokio::test]
+async fn generated_secret_is_replaced_in_its_file() {
+    let binary = binary();
+    binary.serve().await.stop().await;
+    let old_secret = binary.read("latchkey-data/server-secret");
+
+    let rotated = binary.clone().variable(NEXT, NEW).run(&["secret", "rotate"]).await;
+
+    assert!(rotated.good().contains("server-secret holds the new secret now"), "{rotated:?}");
+    let names = names_in(&binary.path("latchkey-data"));
+    let old = names.iter().find(|name| name.starts_with("server-secret.until-")).unwrap();
+    assert_eq!(binary.read(&format!("latchkey-data/{old}")), old_secret, "earlier backups need it");
+    assert_eq!(binary.read("latchkey-data/server-secret"), NEW);
+    binary.serve().await;
+}

@@ -1,0 +1,86 @@
+//! The exposition of the service's metrics, its storage and its hashing threads included. It reads no database.
+
+use latchkey_metrics::{About, Collect, Page};
+
+use crate::service::Service;
+
+const USERS: About = About { name: "users", help: "Accounts by state, counted every minute." };
+const SESSIONS: About = About { name: "sessions_live", help: "Live sessions, counted every minute." };
+const PENDING: About =
+    About { name: "outbox_pending", help: "Mails that wait for delivery, counted every minute." };
+const OLDEST: About = About {
+    name: "outbox_oldest_seconds",
+    help: "Age of the oldest mail that waits for delivery; 0 if none waits.",
+};
+const PROFILES: About =
+    About { name: "search_profiles", help: "Profiles in the search index of this instance." };
+const BEHIND: About = About {
+    name: "search_behind_seconds",
+    help: "Time since the search index had every change of the profiles.",
+};
+const KEY_AGE: About =
+    About { name: "signing_key_age_seconds", help: "Age of the key that signs access tokens." };
+const BACKUP_AGE: About = About { name: "backup_age_seconds", help: "Age of the newest backup." };
+
+/// Queue of the mails. Other queues get words of their own.
+const MAIL: &str = "mail";
+/// Number of the gauges that this file writes.
+const GAUGES: usize = 10;
+
+impl Collect for Service {
+    fn collect(&self, page: &mut Page) {
+        let metrics = &self.kernel.metrics;
+        for family in [&metrics.sign_ups, &metrics.sign_ins] {
+            family.write(page);
+        }
+        metrics.refreshes.write(page);
+        metrics.challenges.write(page);
+        metrics.mails.write(page);
+        metrics.providers.write(page);
+        self.passwords.hasher.metrics().collect(page);
+        self.write_counts(page);
+        self.write_ages(page);
+        self.kernel.store.collect(page);
+    }
+
+    fn most_series(&self) -> usize {
+        let metrics = &self.kernel.metrics;
+        metrics.sign_ups.most_series()
+            + metrics.sign_ins.most_series()
+            + metrics.refreshes.most_series()
+            + metrics.challenges.most_series()
+            + metrics.mails.most_series()
+            + metrics.providers.most_series()
+            + self.passwords.hasher.metrics().most_series()
+            + GAUGES
+            + self.kernel.store.most_series()
+    }
+}
+
+impl Service {
+    fn write_counts(&self, page: &mut Page) {
+        let Some(counts) = self.kernel.metrics.counts.load_full() else { return };
+        let active = counts.users.saturating_sub(counts.pending).saturating_sub(counts.banned);
+        let users = [("active", active), ("pending", counts.pending), ("banned", counts.banned)];
+        page.gauges(USERS, "state", users);
+        page.gauge(SESSIONS, counts.live_sessions);
+        page.gauges(PENDING, "queue", [(MAIL, counts.mails_queued)]);
+        let now = self.now().as_millis();
+        let oldest = counts.oldest_mail_at.map_or(0, |at| now.saturating_sub(at).max(0) / 1000);
+        page.gauges(OLDEST, "queue", [(MAIL, oldest)]);
+    }
+
+    fn write_ages(&self, page: &mut Page) {
+        let now = self.now();
+        if let Ok(key) = self.shared.tokens.keys().signing() {
+            page.gauge(KEY_AGE, now.since(key.created_at()).as_secs());
+        }
+        if let Some(at) = self.kernel.metrics.backup_at.load_full() {
+            page.gauge(BACKUP_AGE, now.since(*at).as_secs());
+        }
+        if let Some((profiles, behind)) = self.search.index_state() {
+            page.gauge(PROFILES, profiles);
+            page.gauge(BEHIND, behind.as_secs_f64());
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Backup of a database file beside a running service, and the examination of a copy. `latchkey backup` and `latchkey
+//! restore` decide on names, manifests and secrets.
+
+use std::path::Path;
+use std::time::Duration;
+
+use latchkey_domain::time::Timestamp;
+use latchkey_store::{StoreError, StoredSigningKey};
+use rusqlite::Connection;
+use rusqlite::backup::{Backup, StepResult};
+
+use crate::bulk::{self, SourceError};
+use crate::errors::Fault;
+use crate::inspection::list_keys;
+use crate::statements::{list, number};
+use crate::store::Sqlite;
+use crate::{migrations, open};
+
+/// Maximum time to wait for a lock of another process.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Number of pages of one step that stands for all pages.
+const ALL_PAGES: i32 = -1;
+
+const CHECK_INTEGRITY: &str = "PRAGMA integrity_check(1)";
+const CHECK_REFERENCES: &str = "SELECT \"table\" FROM pragma_foreign_key_check LIMIT 1";
+const COUNT_USERS: &str = "SELECT count(*) FROM users";
+const NEWEST_MIGRATION: &str = "SELECT name FROM schema_migrations ORDER BY version DESC LIMIT 1";
+
+/// What becomes of the log (WAL) when the last connection to the database is closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogAtClose {
+    /// It is written into the file and removed.
+    Folded,
+    /// It stays, because a replicator reads it.
+    Kept,
+}
+
+/// Reason why a database cannot be backed up, or a copy is not good.
+#[derive(Debug, thiserror::Error)]
+pub enum CopyError {
+    /// A lock of another process was not released in time.
+    #[error("another process holds a lock on the database: run the command again")]
+    Locked,
+    /// `PRAGMA integrity_check` found a fault.
+    #[error("the file is damaged: {0}")]
+    Damaged(String),
+    /// A row refers to a row that is not there.
+    #[error("the file is damaged: a row of the table {0} refers to nothing")]
+    Dangling(String),
+    /// The file has no tables.
+    #[error("the file has no migration, so it is no database of this service")]
+    Empty,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<Fault> for CopyError {
+    fn from(fault: Fault) -> Self {
+        Self::Store(fault.into())
+    }
+}
+
+impl From<rusqlite::Error> for CopyError {
+    fn from(error: rusqlite::Error) -> Self {
+        Fault::from(error).into()
+    }
+}
+
+/// Contents of a copy that passed all checks.
+#[derive(Debug)]
+pub struct Examined {
+    /// Name of the newest applied migration.
+    pub migration: String,
+    /// Number of accounts.
+    pub users: u64,
+    /// Signing keys that may verify a token; empty if migrations are missing.
+    pub signing_keys: Vec<StoredSigningKey>,
+}
+
+impl Sqlite {
+    /// Copies a database into the empty file `target`. A service may have the database open, and write meanwhile: the
+    /// copy is made in one read transaction, for which writers do not wait. A copy in several steps would start over at
+    /// every commit of another process, and never end beside a busy service.
+    pub fn back_up(source: &Path, target: &Path, log: LogAtClose) -> Result<(), CopyError> {
+        let from = open::copier(source, PATIENCE)?;
+        open::keep_log(&from, log == LogAtClose::Kept)?;
+        let mut to = Connection::open(target)?;
+        // The caller syncs the file; a crash leaves a file that is not used.
+        to.pragma_update(None, "synchronous", "OFF")?;
+        let step = Backup::new(&from, &mut to)?.step(ALL_PAGES)?;
+        if step != StepResult::Done {
+            return Err(CopyError::Locked);
+        }
+        drop(to);
+        leave_wal_mode(target)
+    }
+
+    /// Checks a file that no process has open: integrity, references, and migrations that this version knows. Changes
+    /// nothing, and leaves no file beside it.
+    pub fn examine(path: &Path, now: Timestamp) -> Result<Examined, CopyError> {
+        open::refuse_missing(path)?;
+        let conn = open::reader_of_closed(path)?;
+        if let Some(fault) = texts(&conn, CHECK_INTEGRITY)?.into_iter().find(|line| line != "ok") {
+            return Err(CopyError::Damaged(fault));
+        }
+        if let Some(table) = texts(&conn, CHECK_REFERENCES)?.into_iter().next() {
+            return Err(CopyError::Dangling(table));
+        }
+        let missing = migrations::check(&conn)?;
+        let migration = migrations::is_begun(&conn)?.then(|| texts(&conn, NEWEST_MIGRATION)).transpose()?;
+        let migration = migration.and_then(|names| names.into_iter().next()).ok_or(CopyError::Empty)?;
+        let users = u64::try_from(number(&conn, COUNT_USERS, [])?).unwrap_or_default();
+        let signing_keys = if missing.is_empty() { list_keys(&conn, now)? } else { Vec::new() };
+        Ok(Examined { migration, users, signing_keys })
+    }
+
+    /// Fails if a process has the file open. The check takes no lock itself.
+    pub fn refuse_if_in_use(path: &Path) -> Result<(), SourceError> {
+        bulk::refuse_if_in_use(path)
+    }
+}
+
+/// Changes the journal mode in the file's header, so that a reader of the copy needs no files beside it.
+fn leave_wal_mode(copy: &Path) -> Result<(), CopyError> {
+    let conn = Connection::open(copy)?;
+    conn.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(()))?;
+    Ok(())
+}
+
+fn texts(conn: &Connection, sql: &str) -> Result<Vec<String>, CopyError> {
+    Ok(list(conn, sql, [], |cells| Ok(cells.of("backup").text("text")?.to_owned()))?)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::path::PathBuf;
+
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_millis(0);
+
+    fn backed_up() -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let (source, copy) = (folder.path().join("source.db"), folder.path().join("copy.db"));
+        let store = Sqlite::open(&source).unwrap();
+        Sqlite::back_up(&source, &copy, LogAtClose::Folded).unwrap();
+        drop(store);
+        (folder, copy)
+    }
+
+    fn names(folder: &tempfile::TempDir) -> Vec<String> {
+        let entries = std::fs::read_dir(folder.path()).unwrap();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn copy_of_an_open_database_is_one_good_file() {
+        let (folder, copy) = backed_up();
+
+        let examined = Sqlite::examine(&copy, NOW).unwrap();
+
+        assert_eq!((examined.users, examined.signing_keys.len()), (0, 0));
+        assert_eq!(names(&folder), ["copy.db", "source.db"]);
+    }
+
+    #[test]
+    fn damaged_copy_is_not_good() {
+        let (_folder, copy) = backed_up();
+        let mut bytes = std::fs::read(&copy).unwrap();
+        let middle = bytes.len() / 2;
+        bytes[middle..middle + 4096].fill(0xA5);
+        std::fs::write(&copy, bytes).unwrap();
+
+        assert!(Sqlite::examine(&copy, NOW).is_err());
+    }
+
+    #[test]
+    fn row_that_refers_to_nothing_is_found() {
+        let (_folder, copy) = backed_up();
+        let conn = Connection::open(&copy).unwrap();
+        conn.pragma_update(None, "foreign_keys", false).unwrap();
+        conn.execute("INSERT INTO recovery_codes (user_id, mac, created_at) VALUES (randomblob(16), randomblob(32), 0)", [])
+            .unwrap();
+        drop(conn);
+
+        let found = Sqlite::examine(&copy, NOW);
+
+        assert!(matches!(&found, Err(CopyError::Dangling(table)) if table == "recovery_codes"), "{found:?}");
+    }
+
+    #[test]
+    fn file_without_tables_is_no_backup() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("empty.db");
+        Connection::open(&path).unwrap().pragma_update(None, "user_version", 1).unwrap();
+
+        assert!(matches!(Sqlite::examine(&path, NOW), Err(CopyError::Empty)));
+    }
+}
