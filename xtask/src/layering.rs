@@ -32,6 +32,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("latchkey-pages", &["latchkey-domain"]),
     ("latchkey-search", &["latchkey-domain"]),
     ("latchkey-webauthn", &["latchkey-domain"]),
+    ("latchkey-import", &["latchkey-domain"]),
     (
         "latchkey-service",
         &[
@@ -43,6 +44,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "latchkey-mail",
             "latchkey-search",
             "latchkey-webauthn",
+            "latchkey-import",
             "latchkey-argon2id",
         ],
     ),
@@ -61,6 +63,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "latchkey-oauth",
             "latchkey-mail",
             "latchkey-pages",
+            "latchkey-import",
             "latchkey-service",
             "latchkey-http",
             "latchkey-hosted",

@@ -5,7 +5,7 @@
 //! | [`load`], [`scripts`], [`patches`], [`fresh_words`], [`response`] | load generator and requests |
 //! | [`people`], [`words`] | content of a seeded database |
 //! | [`process`], [`bare`], [`world`] | servers under test, and the baseline |
-//! | [`rows`], [`storm`], [`searches`], [`user_lists`], [`beside_writes`], [`starts`], [`raw_hash`] | measurements |
+//! | [`rows`], [`storm`], [`searches`], [`user_lists`], [`beside_writes`], [`starts`], [`imports`], [`raw_hash`] | measurements |
 //! | [`plan`], [`row`], [`machine`], [`report`] | order, medians, report |
 //! | [`against`], [`compared`] | comparison of two binaries in one run |
 
@@ -15,6 +15,7 @@ mod beside_writes;
 mod compared;
 mod error;
 mod fresh_words;
+mod imports;
 mod load;
 mod machine;
 mod patches;

@@ -15,7 +15,7 @@ use crate::report::{self, Findings, Growth};
 use crate::rows::{self, Pace};
 use crate::time::now;
 use crate::world::{Places, cluster};
-use crate::{beside_writes, searches, starts, storm, user_lists};
+use crate::{beside_writes, imports, searches, starts, storm, user_lists};
 
 /// Maximum acceptable duration of the benchmark.
 const MOST: Duration = Duration::from_mins(40);
@@ -108,6 +108,16 @@ impl Options {
         Pace { rounds: 3, length }
     }
 
+    /// True unless the rows are chosen by a text that does not occur in `import`.
+    fn measures_imports(&self) -> bool {
+        self.only.as_deref().is_none_or(|only| "import".contains(only))
+    }
+
+    /// Number of records to import.
+    fn imported(&self) -> u64 {
+        if self.quick { 100_000 } else { imports::RECORDS }
+    }
+
     /// Number of access tokens to use with the largest database.
     fn bearers(&self) -> usize {
         if self.quick { 10_000 } else { usize::MAX }
@@ -151,6 +161,10 @@ fn one_engine(places: &Places, options: &Options, sizes: &[u64]) -> Result<Findi
     if options.only.is_none() {
         eprintln!("  starts");
         findings.starts = Some(starts::measure(places, largest)?);
+    }
+    if options.measures_imports() {
+        eprintln!("  import");
+        findings.imports = Some(imports::measure(places, options.imported())?);
     }
     findings.took = start.elapsed();
     Ok(findings)

@@ -65,22 +65,12 @@ impl Server {
 
     /// Reads the memory use of the process.
     pub(crate) fn memory(&self) -> Result<Memory> {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
-        let kib = |name: &str| {
-            let line = status.lines().find_map(|line| line.strip_prefix(name));
-            line.and_then(|rest| rest.trim().trim_end_matches(" kB").parse::<f64>().ok()).unwrap_or(0.0)
-        };
-        Ok(Memory { now: megabytes(kib("VmRSS:")), peak: megabytes(kib("VmHWM:")) })
+        memory_of(self.child.id())
     }
 
     /// Processor time used so far, in seconds.
     pub(crate) fn processor_time(&self) -> Result<f64> {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
-        let after_name = stat.rsplit(')').next().unwrap_or_default();
-        // In `/proc/PID/stat` fields 14 and 15 are user and system time; the process name ends field 2.
-        let ticks: f64 =
-            after_name.split_whitespace().skip(11).take(2).filter_map(|n| n.parse::<f64>().ok()).sum();
-        Ok(ticks / TICKS)
+        processor_time_of(self.child.id())
     }
 
     /// Resets the peak of the resident set size.
@@ -108,6 +98,36 @@ impl Drop for Server {
     fn drop(&mut self) {
         let _ = self.stop(); // an error means that the process has ended already
     }
+}
+
+/// Peak memory in MB and processor time in seconds of a process so far.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Usage {
+    pub(crate) peak: f64,
+    pub(crate) processor: f64,
+}
+
+/// Reads what a process used so far.
+pub(crate) fn usage_of(process: u32) -> Result<Usage> {
+    Ok(Usage { peak: memory_of(process)?.peak, processor: processor_time_of(process)? })
+}
+
+fn memory_of(process: u32) -> Result<Memory> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
+    let kib = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        line.and_then(|rest| rest.trim().trim_end_matches(" kB").parse::<f64>().ok()).unwrap_or(0.0)
+    };
+    Ok(Memory { now: megabytes(kib("VmRSS:")), peak: megabytes(kib("VmHWM:")) })
+}
+
+fn processor_time_of(process: u32) -> Result<f64> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat"))?;
+    let after_name = stat.rsplit(')').next().unwrap_or_default();
+    // In `/proc/PID/stat` fields 14 and 15 are user and system time; the process name ends field 2.
+    let ticks: f64 =
+        after_name.split_whitespace().skip(11).take(2).filter_map(|n| n.parse::<f64>().ok()).sum();
+    Ok(ticks / TICKS)
 }
 
 fn answers(address: SocketAddr, path: &str) -> bool {

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::beside_writes::BesideWrites;
 use crate::error::{BenchError, Result};
+use crate::imports::Imports;
 use crate::machine::Machine;
 use crate::row::Row;
 use crate::starts::Starts;
@@ -15,7 +16,7 @@ use crate::user_lists;
 
 mod judged;
 
-use judged::{beside_writes_table, judged, starts_table, storm_table};
+use judged::{beside_writes_table, imports_table, judged, starts_table, storm_table};
 
 /// Markers around the generated part of the file.
 const BEGIN: &str = "<!-- measured: written by `cargo xtask bench` -->";
@@ -34,6 +35,8 @@ pub(crate) struct Findings {
     pub(crate) beside_writes: Option<BesideWrites>,
     /// Start-up times, idle memory and binary size.
     pub(crate) starts: Option<Starts>,
+    /// Imports by the command line.
+    pub(crate) imports: Option<Imports>,
     /// Number of sessions in use, and the memory that the service then uses, in MB.
     pub(crate) memory_with_sessions: Option<(usize, f64)>,
     /// Duration of the run.
@@ -77,6 +80,9 @@ pub(crate) fn markdown(findings: &Findings) -> String {
     }
     if let Some(starts) = &findings.starts {
         text.push_str(&starts_table(starts, findings));
+    }
+    if let Some(imports) = &findings.imports {
+        text.push_str(&imports_table(imports, findings));
     }
     if findings.growth.iter().any(|growth| !growth.searches.is_empty()) {
         text.push_str(&search_table(&findings.growth));

@@ -43,6 +43,12 @@ pub(crate) struct Data {
     database: Option<TestDatabase>,
 }
 
+impl Data {
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+}
+
 /// Starts a PostgreSQL cluster with full durability, as in production.
 pub(crate) fn cluster() -> Result<TestCluster> {
     let settings = ["fsync=on", "synchronous_commit=on", "full_page_writes=on", "shared_buffers=512MB"];
@@ -124,8 +130,14 @@ impl Places {
     /// client.
     pub(crate) fn start(&self, data: &Data) -> Result<Server> {
         let port = free_port()?;
+        let mut command = self.command(data);
+        command.args(["--set", &format!("server.bind=127.0.0.1:{port}"), "serve"]);
+        Server::start(command, port, "/health/live", &data.folder.join("latchkey.log"))
+    }
+
+    /// Returns a command of the binary under test, on this data and without a subcommand yet.
+    pub(crate) fn command(&self, data: &Data) -> Command {
         let mut settings = vec![
-            format!("server.bind=127.0.0.1:{port}"),
             format!("data.dir={}", data.folder.display()),
             "auth.require_email_verification=false".to_owned(),
             "limits.enabled=false".to_owned(),
@@ -139,8 +151,7 @@ impl Places {
         for setting in &settings {
             command.args(["--set", setting]);
         }
-        command.arg("serve");
-        Server::start(command, port, "/health/live", &data.folder.join("latchkey.log"))
+        command
     }
 
     /// Starts the baseline server.

@@ -60,6 +60,12 @@ words! {
         UserUnbanned = "user_unbanned",
         /// An admin created an account.
         UserCreated = "user_created",
+        /// An import created an account, or filled what it lacked.
+        UserImported = "user_imported",
+        /// An import of accounts from another service began.
+        ImportStarted = "import_started",
+        /// The accounts of an import were deleted again.
+        ImportUndone = "import_undone",
         /// An admin changed the metadata of an account, or whether its address is verified.
         UserUpdated = "user_updated",
         /// An account was deleted for good: by an admin or the operator, or after its owner deleted it.

@@ -1,5 +1,7 @@
 //! Texts with bounds: the macro that declares their types, and the rules that several types share.
 
+use std::fmt::Write;
+
 use crate::reason::Reason;
 
 /// Maximum length, in characters, of a name that a user gives to a session, factor or passkey.
@@ -89,4 +91,24 @@ pub(crate) fn line(text: &str, longest: usize) -> Result<String, InvalidText> {
 pub(crate) fn own_name(text: &str) -> Result<String, InvalidText> {
     let name = line(text, LONGEST_OWN_NAME)?.trim().to_owned();
     if name.is_empty() { Err(InvalidText::Empty) } else { Ok(name) }
+}
+
+/// Writes control characters, line separators and bidirectional overrides as `\u{…}`.
+#[must_use]
+pub fn escape_control(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        if is_unsafe_in_a_line(character) {
+            let _ = write!(escaped, "\\u{{{:x}}}", u32::from(character)); // writing to a String cannot fail
+        } else {
+            escaped.push(character);
+        }
+    }
+    escaped
+}
+
+/// True for a character that could break or reorder a log line.
+fn is_unsafe_in_a_line(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{2028}' | '\u{2029}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }

@@ -6,15 +6,16 @@ mod fields;
 mod patch;
 mod read;
 
+use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
 use latchkey_domain::reason::Reason;
+use latchkey_domain::strict_json::{JsonProblem, parse_object};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::error::{ApiError, Result, codes};
 use crate::query::{MOST_PARAMETERS, Query};
-use crate::settings::{HttpSettings, RouterState};
-use crate::strict_json::parse_object;
+use crate::settings::{HttpSettings, RouterState, UPLOAD_TIME};
 
 pub(crate) use fields::fields_of;
 pub use patch::Patch;
@@ -37,6 +38,18 @@ pub struct FormBody(pub Query);
 pub enum JsonOrForm<T> {
     Json(T),
     Form(Query),
+}
+
+/// A file to import, of at most `upload_limit` bytes, whatever its content type is.
+pub struct FileBody(pub Bytes);
+
+impl<S: RouterState> FromRequest<S> for FileBody {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self> {
+        let (parts, body) = request.into_parts();
+        read::read(&parts.headers, body, state.http_settings().upload_limit, UPLOAD_TIME).await.map(Self)
+    }
 }
 
 impl<S: RouterState, T: DeserializeOwned> FromRequest<S> for JsonOrForm<T> {
@@ -98,6 +111,18 @@ impl<S: RouterState, T: DeserializeOwned> FromRequest<S> for ProfileBody<T> {
     }
 }
 
+impl From<JsonProblem> for ApiError {
+    fn from(problem: JsonProblem) -> Self {
+        let error = Self::new(&codes::VALIDATION_ERROR, problem.sentence)
+            .next_action("Send one well-formed JSON object in UTF-8.")
+            .reason(problem.reason);
+        match problem.field {
+            Some(field) => error.field(&field),
+            None => error,
+        }
+    }
+}
+
 /// Reads a parsed JSON object into `T`. A failure is 400 `VALIDATION_ERROR` that names the field.
 pub fn from_object<T: DeserializeOwned>(object: Map<String, Value>) -> Result<T> {
     serde_path_to_error::deserialize(Value::Object(object))
@@ -116,7 +141,7 @@ async fn object_of(
         return Ok(None);
     }
     read::check_content_type(&parts.headers)?;
-    Ok(Some(parse_object(&bytes)?))
+    Ok(Some(parse_object("body", &bytes)?))
 }
 
 #[cfg(test)]

@@ -101,6 +101,8 @@ pub enum Body {
     Empty,
     /// A form (`application/x-www-form-urlencoded`), with a description for the `OpenAPI` document.
     Form(&'static str),
+    /// A file of any content type, with a description for the `OpenAPI` document.
+    File(&'static str),
     Json(JsonRequest),
 }
 
@@ -295,6 +297,12 @@ impl Endpoint {
     /// Sets a form as the request body. A browser sends the form, so the error responses are HTML pages.
     pub(crate) const fn form(mut self, description: &'static str) -> Self {
         self.body = Body::Form(description);
+        self
+    }
+
+    /// Sets a file as the request body.
+    pub(crate) const fn file(mut self, description: &'static str) -> Self {
+        self.body = Body::File(description);
         self
     }
 

@@ -7,7 +7,7 @@
 //! | [`router`], [`openapi`] | the router and the `OpenAPI` document, both derived from the list |
 //! | [`app`], [`settings`] | shared state and settings |
 //! | [`error`] | error codes and the JSON body of error responses |
-//! | [`strict_json`], [`body`], [`query`], [`path`] | bodies and parameters, parsed into types |
+//! | [`body`], [`query`], [`path`] | bodies and parameters, parsed into types |
 //! | [`admin_input`] | parameters and bodies of admin calls, which refuse unknown names |
 //! | [`client`], [`bearer`], [`cookies`], [`caller`] | client, credentials, authentication |
 //! | [`origin`], [`cors`] | the origin policy |
@@ -41,4 +41,3 @@ pub mod readiness_gate;
 pub mod router;
 pub mod serve;
 pub mod settings;
-pub mod strict_json;

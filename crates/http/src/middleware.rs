@@ -208,7 +208,10 @@ where
         guards::refuse_overload(&request).or_else(|| guards::refuse_form(&middleware.settings, &request));
     match refusal {
         Some(refusal) => refusal,
-        None => guards::guard(middleware.settings.request_timeout, inside.oneshot(request)).await,
+        None => {
+            let limit = guards::time_limit(&middleware.settings, &request);
+            guards::guard(limit, inside.oneshot(request)).await
+        }
     }
 }
 

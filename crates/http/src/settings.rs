@@ -41,6 +41,8 @@ pub struct HttpSettings {
     pub body_limit: usize,
     /// Maximum bytes of a request body on profile endpoints.
     pub profile_body_limit: usize,
+    /// Maximum bytes of a file to import.
+    pub upload_limit: usize,
     /// Time limit for reading a body; 408 after it.
     pub body_timeout: Duration,
     /// Time limit for a response; 503 after it.
@@ -67,6 +69,7 @@ impl HttpSettings {
             locales: Vec::new(),
             body_limit: 64 * 1024,
             profile_body_limit: 256 * 1024,
+            upload_limit: 10 * 1024 * 1024,
             body_timeout: Duration::from_secs(10),
             request_timeout: Duration::from_secs(15),
             uri_limit: 8 * 1024,
@@ -87,6 +90,9 @@ impl HttpSettings {
         self.public_url.origin().ascii_serialization()
     }
 }
+
+/// Time limit for reading a file to import.
+pub(crate) const UPLOAD_TIME: Duration = Duration::from_mins(1);
 
 /// Settings of the server loop, which apply to connections.
 #[derive(Debug, Clone)]

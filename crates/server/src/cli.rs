@@ -3,6 +3,7 @@
 mod audit;
 mod backup;
 mod copy_args;
+mod import;
 mod operators;
 mod providers;
 mod settings_args;
@@ -16,6 +17,7 @@ use latchkey_domain::ids::{MailId, SessionId};
 pub use audit::AuditArgs;
 pub use backup::{BackupArgs, RestoreArgs};
 pub use copy_args::{CopyArgs, CopyDestination, CopySource};
+pub use import::{ImportArgs, ImportCommand, ImportFile};
 pub use operators::OperatorCommand;
 pub use providers::{AddProvider, OAuthCommand};
 pub use settings_args::{Override, OverrideForm};
@@ -89,6 +91,8 @@ pub enum Command {
     Pages(PagesCommand),
     /// Bring the schema of the database up to date and exit. `serve` does the same when it starts.
     Migrate(MigrateArgs),
+    /// Take accounts over from another service.
+    Import(Box<ImportArgs>),
     /// Back up the SQLite database, also while the service runs, or verify a backup.
     Backup(BackupArgs),
     /// Restore a backup while the service is stopped.

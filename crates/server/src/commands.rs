@@ -5,6 +5,7 @@ mod backup;
 mod config;
 mod copy;
 mod documents;
+mod import;
 mod keys;
 mod mail;
 mod migrate;
@@ -155,6 +156,10 @@ fn dispatch(
         }
         Command::Keys(command) => {
             with_service(sources, Scope::Database, async |assembly| keys::run(&assembly, command).await)?;
+        }
+        Command::Import(arguments) => {
+            let (settings, _log) = (Settings::load_for(sources?, Scope::Providers)?, start_command_log()?);
+            return runtime()?.block_on(import::run(&settings, *arguments));
         }
         Command::Mail(command) => {
             with_service(sources, Scope::Database, async |assembly| mail::run(&assembly, command).await)?;

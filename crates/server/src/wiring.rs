@@ -180,6 +180,7 @@ pub fn http_settings(settings: &Settings) -> HttpSettings {
         cookie_name: server.cookie_name.clone(),
         body_limit: server.max_body_bytes,
         profile_body_limit: server.max_profile_body_bytes,
+        upload_limit: server.max_upload_bytes,
         body_timeout: server.body_timeout,
         request_timeout: server.request_timeout,
         ..HttpSettings::new(server.public_url.clone(), server.is_development())

@@ -196,6 +196,11 @@ impl Factors {
         vec![Take { key, rate: self.limits.reauthentication, limit }]
     }
 
+    /// Seals the secret of a TOTP factor from elsewhere; `None` if it does not have the length of ours.
+    pub(crate) fn seal_totp(&self, secret: &[u8], of: (UserId, FactorId)) -> Option<Vec<u8>> {
+        TotpSecret::of_bytes(secret)?.seal(&self.totp_key, &*self.kernel.entropy, of).ok()
+    }
+
     /// Returns the factor that a TOTP code matches, with the code's time step; `None` if the code matches none of the
     /// given factors at `now`.
     pub(crate) fn match_totp(

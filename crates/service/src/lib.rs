@@ -28,6 +28,7 @@
 //! | [`operators`] | give, activate and withdraw roles in the console |
 //! | [`console`] | sign in to the console, step up, activate a role there |
 //! | [`admin`] | users, settings, audit |
+//! | [`imports`] | take accounts over from another service |
 //! | [`outbox`], [`upkeep`], [`readiness`] | deliver mails, purge, health |
 //! | [`secret_rotation`] | replace the server secret |
 //! | [`backups`] | age of the newest backup, settlement of a restored database |
@@ -45,6 +46,7 @@ pub mod email_change;
 pub mod entropy;
 pub mod error;
 pub mod factors;
+pub mod imports;
 mod kernel;
 pub mod mailbox;
 mod metrics;

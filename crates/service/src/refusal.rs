@@ -6,6 +6,7 @@ mod accounts;
 mod admin;
 mod factors;
 mod general;
+mod imports;
 mod mailbox;
 mod oauth;
 mod operators;
@@ -22,6 +23,7 @@ pub use accounts::*;
 pub use admin::*;
 pub use factors::*;
 pub use general::*;
+pub use imports::*;
 pub use mailbox::*;
 pub use oauth::*;
 pub use operators::*;
@@ -44,6 +46,7 @@ pub const CAPABILITIES: &[&[&Refusal]] = &[
     accounts::ROWS,
     profiles::ROWS,
     admin::ROWS,
+    imports::ROWS,
     operators::ROWS,
     oauth::ROWS,
     outbox::ROWS,

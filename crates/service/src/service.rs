@@ -23,6 +23,7 @@ use crate::email_change::EmailChanges;
 use crate::entropy::Entropy;
 use crate::error::Error;
 use crate::factors::Factors;
+use crate::imports::Imports;
 use crate::kernel::{ClientLimits, IdOrder, Kernel, LimitAudit, MailWriter, OperatorRules, Site};
 use crate::mailbox::Mailbox;
 use crate::metrics::Metrics;
@@ -49,8 +50,8 @@ use crate::tokens::{self, AccessTokens, SigningAlgorithm};
 use crate::undo::UndoLinks;
 use crate::upkeep::Upkeep;
 use crate::{
-    access, accounts, deletion, email_change, factors, mailbox, oauth, own_data, passkeys, passwords,
-    profiles, sessions, upkeep,
+    access, accounts, deletion, email_change, factors, imports, mailbox, oauth, own_data, passkeys,
+    passwords, profiles, sessions, upkeep,
 };
 
 macro_rules! by_capability {
@@ -99,6 +100,7 @@ by_capability! {
         oauth: oauth::Limits,
         own_data: own_data::Limits,
         access: access::Limits,
+        imports: imports::Limits,
     }
 }
 
@@ -208,6 +210,8 @@ pub struct Service {
     pub console: Console,
     /// The use cases of an admin: users, settings and the audit log.
     pub admin: Admin,
+    /// Imports of accounts from other services.
+    pub imports: Arc<Imports>,
     /// Delivery of mails from the outbox table.
     pub outbox: Outbox,
     /// Periodic deletion of expired rows, and rotation of the signing key.
@@ -315,6 +319,12 @@ impl Service {
             operators: Operators { kernel: k() },
             console: Console::new(&challenges),
             admin: Admin::new(shared.clone(), passwords.clone(), passkeys.clone(), factors.clone(), &limits),
+            imports: Arc::new(Imports {
+                kernel: k(),
+                shared: shared.clone(),
+                factors: factors.clone(),
+                limits: limits.imports,
+            }),
             outbox: Outbox { kernel: k(), mailer, sender: config.mail_from, retries: config.mail_retries },
             upkeep: Upkeep::new(k(), s(), lifetimes.upkeep),
             readiness: Readiness::new(k()),

@@ -11,6 +11,7 @@ mod email_codes;
 mod email_sign_in;
 mod factors;
 mod identities;
+mod imports;
 mod limits;
 mod oauth_flows;
 mod oauth_providers;

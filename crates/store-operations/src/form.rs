@@ -13,7 +13,7 @@ pub use cells::{Cell, Cells, Row, WrongKind};
 pub use executor::{Decided, Executor, Finish, Repeat};
 pub use metered::Metered;
 pub use results::{ResultSource, Results, Taken};
-pub use script::{ProfileWrite, Script, Slot, Statement, TakeRequest};
+pub use script::{ManyValues, ProfileWrite, Script, Slot, Statement, TakeRequest};
 pub(crate) use sql::statements;
 pub use sql::{Sql, to_sqlite};
 pub use value::{Value, object_text};

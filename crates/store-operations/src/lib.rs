@@ -4,7 +4,7 @@
 //! **Locks.** PostgreSQL's transactions are READ COMMITTED, so a row that a decision depends on is locked
 //! first and read by a later statement. The lock on the row in `users` protects all rows that belong to that
 //! user; only operations on a single session lock the session's row instead. All operations lock rows in the
-//! same order: used WebAuthn ceremonies, token buckets, failure counters, users, grants of owners, challenges, email codes,
+//! same order: imports, used WebAuthn ceremonies, token buckets, failure counters, users, grants of owners, challenges, email codes,
 //! link tokens, sessions, seen devices. A row that does not exist cannot be locked. It is inserted; if another
 //! transaction inserted it concurrently, the unique violation restarts the operation. SQLite has a single
 //! writer, so it needs none of these locks.

@@ -19,6 +19,8 @@ pub(crate) mod factors;
 pub(crate) mod grant_operator;
 pub(crate) mod guards;
 pub(crate) mod identities;
+pub(crate) mod import_batch;
+pub(crate) mod import_rows;
 pub(crate) mod link_identity;
 pub(crate) mod mail_links;
 pub(crate) mod open_from_page;

@@ -5,6 +5,8 @@ pub(crate) mod challenges;
 pub(crate) mod codes;
 pub(crate) mod email_changes;
 pub(crate) mod identities;
+pub(crate) mod imported_accounts;
+pub(crate) mod imports;
 pub(crate) mod kept_keys;
 pub(crate) mod known_clients;
 pub(crate) mod limit_buckets;
@@ -37,7 +39,8 @@ use std::time::Duration;
 
 use latchkey_domain::seen_device::REMEMBERED;
 use latchkey_store::{
-    DECOY_RETENTION, FLOW_RETENTION, MAIL_RETENTION, RETENTION_AFTER_END, STATISTICS_RETENTION,
+    DECOY_RETENTION, FLOW_RETENTION, IMPORT_RETENTION, MAIL_RETENTION, RETENTION_AFTER_END,
+    STATISTICS_RETENTION,
 };
 use purges::{PurgedRows, expired, rows};
 
@@ -58,7 +61,7 @@ macro_rules! lists {
 /// Returns all statements, each with its table and name. A test of each engine prepares them.
 pub fn all_statements() -> impl Iterator<Item = (&'static str, &'static str, &'static Sql)> {
     let lists = lists!(
-        audit_events audit_filters challenges codes email_changes identities kept_keys known_clients limit_buckets limit_failures link_tokens
+        audit_events audit_filters challenges codes email_changes identities imported_accounts imports kept_keys known_clients limit_buckets limit_failures link_tokens
         oauth_codes oauth_flows oauth_providers operators outbox page_codes passkeys profiles recovery_codes sealed seen_devices
         session_console session_ends session_list session_pages sessions
         settings sign_up_attempts signing_keys statistics totp_factors undo_tokens used_ceremonies used_tokens user_list users
@@ -104,12 +107,17 @@ pub const TABLES: &[Table] = &[
     audit_events::TABLE,
     statistics::TABLE,
     statistics::DAYS,
+    imports::TABLE,
+    imported_accounts::TABLE,
+    imports::PROBLEMS,
     HEALTH,
 ];
 
 const NO_LONGER: Duration = Duration::ZERO;
 const SESSION_END: &str = "coalesce(ended_at, least(idle_expires_at, absolute_expires_at))";
 const SESSION_ENDED: &str = "coalesce(ended_at, least(idle_expires_at, absolute_expires_at)) <= $1";
+
+const OF_OLD_IMPORT: &str = "import_id IN (SELECT id FROM imports WHERE started_at <= $1)";
 
 /// All retention rules. A purge deletes at most a batch of rows per rule.
 pub const PURGED: &[PurgedRows] = &[
@@ -130,6 +138,14 @@ pub const PURGED: &[PurgedRows] = &[
     expired("oauth_used_tokens", "hash", NO_LONGER),
     expired("used_ceremonies", "hash", NO_LONGER),
     rows("statistics_days", "starts_at", "starts_at <= $1", "starts_at", STATISTICS_RETENTION),
+    rows("imported_accounts", "import_id, place", OF_OLD_IMPORT, "import_id, place", IMPORT_RETENTION),
+    rows(
+        "import_problems",
+        "import_id, place, number",
+        OF_OLD_IMPORT,
+        "import_id, place, number",
+        IMPORT_RETENTION,
+    ),
     rows("limit_buckets", "key", "full_at <= $1", "full_at", NO_LONGER),
     rows("limit_failures", "key", "remembered_until < $1", "remembered_until", NO_LONGER),
     rows("known_clients", "key", "known_until <= $1", "known_until", NO_LONGER),

@@ -10,7 +10,7 @@ use crate::rows::PostgresRow;
 use crate::script::{self, Output, Outputs};
 use crate::store::Postgres;
 use crate::transact::Decision;
-use crate::{listen, profile_writes, takes};
+use crate::{columns, listen, profile_writes, takes};
 
 /// A script of an operation, translated to the driver's statements.
 struct Translated {
@@ -47,6 +47,14 @@ fn add(store: &Postgres, sent: &mut script::Script, statement: Statement) -> Sto
         Statement::Take(request) => Place::Take(takes::add(sent, &request), request),
         Statement::Profile(write) => {
             profile_writes::add(sent, &write)?;
+            Place::None
+        }
+        Statement::Rows(sql, rows) => {
+            sent.add(sql.postgres(), columns::of_rows(&rows));
+            Place::None
+        }
+        Statement::NewProfiles(profiles) => {
+            profile_writes::add_all(sent, &profiles);
             Place::None
         }
         Statement::Announce => {

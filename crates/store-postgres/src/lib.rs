@@ -5,10 +5,12 @@
 
 mod backend;
 mod bulk;
+mod columns;
 mod connection;
 mod drain;
 mod errors;
 mod executor;
+mod foreign;
 mod link;
 mod listen;
 mod metrics;
@@ -30,6 +32,7 @@ mod trigrams;
 mod values;
 
 pub use bulk::{CopyPlan, CopyStart, CopyTarget, TargetError};
+pub use foreign::{ForeignRow, SideTable, foreign_rows};
 pub use latchkey_store::migrations::MigrationError;
 pub use options::{OptionsError, PostgresOptions, Prepared};
 pub use permanent::PermanentFault;

@@ -1,17 +1,20 @@
 //! Statements that write profiles, with the trigrams of the search index.
 
+use std::sync::Arc;
+
 use latchkey_domain::profile::Profile;
+use latchkey_domain::search::SearchText;
 use latchkey_store::StoreResult;
 use latchkey_store_operations::form;
 use latchkey_store_operations::form::ProfileWrite;
 use latchkey_store_operations::tables::profiles::{
-    CREATE_WITH_TRIGRAMS, SAVE_UNSEARCHED, SAVE_WITH_TRIGRAMS, create_values, save_unsearched_values,
-    save_values, searched_text,
+    CREATE_ALL_WITH_TRIGRAMS, CREATE_WITH_TRIGRAMS, SAVE_UNSEARCHED, SAVE_WITH_TRIGRAMS, create_values,
+    save_unsearched_values, save_values, searched_text,
 };
 
 use crate::script::Script;
-use crate::trigrams;
 use crate::values::Value;
+use crate::{columns, trigrams};
 
 /// Adds a statement that writes a profile. Trigrams are computed only if the searchable text may have
 /// changed.
@@ -29,6 +32,14 @@ pub(crate) fn add(script: &mut Script, write: &ProfileWrite) -> StoreResult<()> 
         }
     }
     Ok(())
+}
+
+/// Adds a statement that inserts profiles, given as one array per column.
+pub(crate) fn add_all(script: &mut Script, profiles: &[Arc<(Vec<form::Value>, SearchText)>]) {
+    let mut values = columns::of(profiles, |profile, at| profile.0.get(at));
+    values
+        .push(Value::Texts(profiles.iter().map(|profile| Some(trigrams::array_text(&profile.1))).collect()));
+    script.add(CREATE_ALL_WITH_TRIGRAMS, values);
 }
 
 fn with_trigrams(values: Vec<form::Value>, profile: &Profile) -> Vec<Value> {

@@ -26,6 +26,12 @@ pub(crate) fn of_text(text: &SearchText) -> Vec<i32> {
     numbers
 }
 
+/// Returns [`of_text`] as the text form of a PostgreSQL array.
+pub(crate) fn array_text(text: &SearchText) -> String {
+    let numbers: Vec<_> = of_text(text).iter().map(i32::to_string).collect();
+    format!("{{{}}}", numbers.join(","))
+}
+
 /// Chooses trigrams that every match of a query contains. For a short word this is only the trigram of its
 /// prefix. For a longer word the chosen trigrams cover the word from both ends.
 pub(crate) fn of_query(query: &SearchQuery) -> Vec<i32> {

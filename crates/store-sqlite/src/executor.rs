@@ -73,6 +73,17 @@ fn change(conn: &Connection, statement: &Statement) -> Fallible<StatementResult>
             profile_writes::write(conn, write)?;
             StatementResult::NotYet
         }
+        Statement::Rows(sql, rows) => {
+            let mut statement = conn.prepare_cached(sql.sqlite())?;
+            for row in rows {
+                statement.execute(params_from_iter(row.iter().map(Parameter)))?;
+            }
+            StatementResult::NotYet
+        }
+        Statement::NewProfiles(profiles) => {
+            profile_writes::create_all(conn, profiles)?;
+            StatementResult::NotYet
+        }
     })
 }
 

@@ -7,6 +7,7 @@ mod bulk;
 mod errors;
 mod executor;
 mod file_watch;
+mod foreign;
 mod inspection;
 mod metrics;
 mod migrations;
@@ -29,6 +30,7 @@ mod writer;
 
 pub use backup::{CopyError, Examined, LogAtClose};
 pub use bulk::{SourceError, SqliteSource};
+pub use foreign::{ForeignRow, SideTable, foreign_rows};
 pub use inspection::Inspection;
 pub use latchkey_store::migrations::MigrationError;
 pub use open::NoDatabase;

@@ -1,6 +1,9 @@
 //! Writes of profiles. Triggers record which profiles are to be indexed for the search.
 
+use std::sync::Arc;
+
 use latchkey_domain::profile::Profile;
+use latchkey_domain::search::SearchText;
 use latchkey_store_operations::form::{ProfileWrite, Sql, Value};
 use latchkey_store_operations::tables::profiles::{
     CREATE, SAVE, SAVE_UNSEARCHED, create_values, save_unsearched_values, save_values,
@@ -26,6 +29,11 @@ pub(crate) fn write(conn: &Connection, write: &ProfileWrite) -> Fallible<()> {
             pending::index_profile_of(conn, profile.user_id)
         }
     }
+}
+
+/// Inserts profiles, whose text is folded already.
+pub(crate) fn create_all(conn: &Connection, profiles: &[Arc<(Vec<Value>, SearchText)>]) -> Fallible<()> {
+    profiles.iter().try_for_each(|profile| run(conn, &CREATE, &profile.0))
 }
 
 fn save(conn: &Connection, profile: &Profile) -> Fallible<()> {

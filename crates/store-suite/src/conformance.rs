@@ -50,6 +50,7 @@ mod guards;
 pub mod hidden;
 mod identities;
 mod identity_links;
+mod imports;
 mod issuers;
 mod last_sign_up;
 mod limits;
@@ -112,6 +113,19 @@ table::table! { $
         an_account_comes_with_its_session,
         an_account_comes_with_its_event,
         a_taken_address_creates_nothing,
+    }
+    imports {
+        accounts_are_created_with_the_place,
+        a_batch_of_a_process_that_lost_the_import_writes_nothing,
+        one_import_runs_at_a_time,
+        a_changed_file_does_not_go_on,
+        the_policy_decides_about_a_taken_address,
+        an_unverified_side_opens_no_way_in,
+        a_pending_account_gives_way_to_a_verified_record,
+        clashes_of_ids_identities_and_usernames_are_found,
+        an_operator_is_not_changed,
+        a_dry_run_writes_no_account,
+        an_undo_deletes_what_is_not_in_use,
     }
     sign_up {
         the_state_of_an_address_is_returned,

@@ -17,6 +17,7 @@ mod entry;
 mod error;
 mod factors;
 mod identities;
+mod imports;
 mod limits;
 mod links;
 pub mod migrations;
@@ -71,6 +72,10 @@ pub use factors::{
 pub use identities::{
     Identities, IdentityEvents, IdentityOutcome, LinkIdentity, LinkOutcome, LinkedIdentity,
     SignInWithIdentity, UnlinkIdentity, UnlinkOutcome, Unlinker, UsedToken,
+};
+pub use imports::{
+    BatchOutcome, BatchRecord, BeginImport, BegunImport, IMPORT_RETENTION, ImportBatch, Imports, NewImported,
+    NewImportedTotp, RecordResult, SeenBefore, UndoImport, UndoneBatch,
 };
 pub use limits::{LimitedResult, Limits};
 pub use links::StoredLink;
@@ -134,6 +139,7 @@ pub trait Store:
     + EmailSignIns
     + Factors
     + Identities
+    + Imports
     + Limits
     + OAuthFlows
     + OAuthProviders

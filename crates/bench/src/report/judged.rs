@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
-use super::{Findings, thousands};
+use super::{Findings, thousands, thousands_of};
 use crate::beside_writes::BesideWrites;
+use crate::imports::{Imports, Run};
 use crate::row::Medians;
 use crate::starts::Starts;
 use crate::storm::Storm;
@@ -41,6 +42,34 @@ pub(super) fn storm_table(storm: &Storm) -> String {
         ("most memory of all that".to_owned(), format!("{:.0} MB", storm.peak), Vec::new()),
     ];
     lined("Storm of sign-ins", &lines)
+}
+
+pub(super) fn imports_table(imports: &Imports, findings: &Findings) -> String {
+    let at_least = |run: &Run, least: f64| {
+        vec![
+            (format!("≥ {}/s", thousands_of(least)), run.per_second >= least),
+            ("≤ 150 MB".to_owned(), run.peak <= 150.0),
+        ]
+    };
+    let seen = |run: &Run| {
+        format!(
+            "{}/s, {:.0} µs of processor each, at most {:.0} MB",
+            thousands_of(run.per_second),
+            run.processor,
+            run.peak
+        )
+    };
+    let least = if findings.engine == "SQLite" { 25_000.0 } else { 10_000.0 };
+    let records = thousands(imports.records);
+    let lines = [
+        (
+            format!("dry run of {records} records"),
+            seen(&imports.dry_run),
+            at_least(&imports.dry_run, 80_000.0),
+        ),
+        (format!("import of {records} records"), seen(&imports.import), at_least(&imports.import, least)),
+    ];
+    lined("Import by the command line", &lines)
 }
 
 pub(super) fn starts_table(starts: &Starts, findings: &Findings) -> String {

@@ -10,6 +10,7 @@ pub mod events;
 pub mod factors;
 pub mod id_token;
 pub mod identities;
+pub mod import;
 pub mod logout;
 pub mod mails;
 pub mod oauth;

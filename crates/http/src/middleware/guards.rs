@@ -8,16 +8,18 @@ use std::time::Duration;
 use axum::extract::Request;
 use axum::response::Response;
 use futures_util::FutureExt;
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, Method, StatusCode};
 
 use super::refuse;
 use crate::error::{ApiError, codes, escape_control};
 use crate::query::{MOST_PARAMETERS, check_parameter_count};
 use crate::serve::Overloaded;
-use crate::settings::HttpSettings;
+use crate::settings::{HttpSettings, UPLOAD_TIME};
 
 /// `Retry-After` of a 503 for too many requests in flight, which take only milliseconds.
 const OVERLOAD_WAIT: Duration = Duration::from_secs(1);
+/// Path that files to import are sent to.
+const UPLOAD: &str = "/api/auth/import";
 
 /// Refuses a request with 503 if it arrived while `server.max_requests` others were in flight.
 pub(super) fn refuse_overload(request: &Request) -> Option<Response> {
@@ -37,6 +39,12 @@ pub(super) fn refuse_form(settings: &HttpSettings, request: &Request) -> Option<
         return Some(refuse(ApiError::of_status(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE)));
     }
     check_parameter_count(MOST_PARAMETERS, request.uri().query().unwrap_or_default()).err().map(refuse)
+}
+
+/// Returns the time limit of a request. That of an upload has room for the body.
+pub(super) fn time_limit(settings: &HttpSettings, request: &Request) -> Duration {
+    let is_upload = request.uri().path() == UPLOAD && request.method() == Method::POST;
+    if is_upload { settings.request_timeout.saturating_add(UPLOAD_TIME) } else { settings.request_timeout }
 }
 
 /// Runs the handler with a time limit, and catches panics. At the limit the handler is dropped. A storage call that has

@@ -5,7 +5,8 @@ use http::StatusCode;
 use utoipa::openapi::path::{HttpMethod, Operation, OperationBuilder, Parameter};
 use utoipa::openapi::request_body::{RequestBody, RequestBodyBuilder};
 use utoipa::openapi::{
-    Content, ContentBuilder, Ref, RefOr, Required, Response, ResponseBuilder, Responses, ResponsesBuilder,
+    Content, ContentBuilder, ObjectBuilder, Ref, RefOr, Required, Response, ResponseBuilder, Responses,
+    ResponsesBuilder, Type,
 };
 
 use super::headers::{self, header_ref};
@@ -78,6 +79,12 @@ fn request_body(body: Body) -> Option<RequestBody> {
             let request = request.description(Some(description)).required(Some(Required::False));
             Some(request.content(FORM, form()).build())
         }
+        Body::File(description) => {
+            let schema = ObjectBuilder::new().schema_type(Type::String);
+            let content = ContentBuilder::new().schema(Some(schema.build())).build();
+            let request = request.description(Some(description)).required(Some(Required::True));
+            Some(request.content("application/octet-stream", content).build())
+        }
         Body::Json(json) => {
             let content = ContentBuilder::new().schema(Some(reference(json.schema)));
             let content = match json.examples {
@@ -122,6 +129,10 @@ fn errors(endpoint: &Endpoint) -> Vec<&'static ErrorCode> {
     let mut codes = [ALWAYS.as_slice(), access::errors(endpoint.access), endpoint.errors].concat();
     if endpoint.touches_storage {
         codes.push(&codes::STORAGE_UNAVAILABLE);
+    }
+    if matches!(endpoint.body, Body::File(_)) {
+        codes.push(&codes::PAYLOAD_TOO_LARGE);
+        codes.push(&codes::REQUEST_TIMEOUT);
     }
     if matches!(endpoint.body, Body::Json(_) | Body::Empty) {
         codes.extend(OF_A_BODY);

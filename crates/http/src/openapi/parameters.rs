@@ -282,6 +282,26 @@ fn path(name: &str, description: &str) -> ParameterBuilder {
     of(ParameterIn::Path, name, description)
 }
 
+/// Describes the query parameter `from` of an import.
+pub(crate) fn import_format() -> Parameter {
+    let schema = string().examples(["latchkey", "supabase", "csv"]);
+    required(query("from", "Name of the format of the file."), schema)
+}
+
+/// Describes the query parameter `dryRun` of an import.
+pub(crate) fn import_dry_run() -> Parameter {
+    let schema = ObjectBuilder::new().schema_type(Type::Boolean).default(Some(json!(false)));
+    built(query("dryRun", "`true`: read everything, and write nothing but the report."), schema)
+}
+
+/// Describes the query parameter `onConflict` of an import.
+pub(crate) fn import_policy() -> Parameter {
+    let schema = string().default(Some(json!("skip"))).enum_values(Some(["skip", "update", "fail"]));
+    let description = "What becomes of a record whose address has an account: `skip` leaves it, `update` fills what the \
+        account lacks, `fail` ends the import.";
+    built(query("onConflict", description), schema)
+}
+
 fn query(name: &str, description: &str) -> ParameterBuilder {
     of(ParameterIn::Query, name, description)
 }

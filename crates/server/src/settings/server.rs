@@ -109,6 +109,9 @@ settings! {
         /// Maximum size of a request body in KiB: max_profile_body_kib for the profile calls, max_body_kib for all others.
         "server.max_body_kib" => max_body_bytes: usize [1..=16_384] | read_kib = 64;
         "server.max_profile_body_kib" => max_profile_body_bytes: usize [1..=16_384] | read_kib = 256;
+        /// Maximum size in KiB of a file to import that an admin uploads. `latchkey import` reads
+        /// files of any size.
+        "import.max_upload_kib" => max_upload_bytes: usize [1..=102_400] | read_kib = 10_240;
     }
 }
 

@@ -19,6 +19,8 @@ mod dev_mail;
 mod faults;
 mod files;
 mod files_lost;
+mod imports;
+mod imports_killed;
 mod instances;
 mod log_fields;
 mod logs;

@@ -74,6 +74,7 @@ mod hostile;
 mod hostile_reading;
 mod hostile_values;
 mod http_rules;
+mod imports;
 mod json_rules;
 mod keys;
 mod limits;

@@ -67,7 +67,7 @@ impl Route {
             _ => Who::Anybody,
         };
         let takes = match endpoint.body {
-            Body::None | Body::Empty | Body::Form(_) => Takes::Nothing,
+            Body::None | Body::Empty | Body::Form(_) | Body::File(_) => Takes::Nothing,
             Body::Json(request) if request.size == Size::Usual => Takes::Json(fields(&request)),
             Body::Json(request) => Takes::Profile(fields(&request)),
         };

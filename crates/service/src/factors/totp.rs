@@ -29,6 +29,11 @@ impl TotpSecret {
         Self(Zeroizing::new(entropy.bytes()))
     }
 
+    /// Takes over a secret of another service; `None` if it has another length.
+    pub(super) fn of_bytes(bytes: &[u8]) -> Option<Self> {
+        <[u8; SECRET]>::try_from(bytes).ok().map(|secret| Self(Zeroizing::new(secret)))
+    }
+
     /// Seals the secret, bound to its account and factor.
     pub(super) fn seal(
         &self,

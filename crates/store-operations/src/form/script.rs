@@ -1,12 +1,18 @@
 //! Scripts: batches of SQL statements that an operation passes to an engine.
 
+use std::sync::Arc;
+
 use latchkey_domain::email::EmailKey;
 use latchkey_domain::ids::SessionId;
 use latchkey_domain::limits::Take;
 use latchkey_domain::profile::Profile;
+use latchkey_domain::search::SearchText;
 use latchkey_domain::time::Timestamp;
 
 use super::{Sql, Value};
+
+/// Values of one row that a [`Statement::Rows`] writes. Cloning it is cheap.
+pub type ManyValues = Arc<[Value]>;
 
 /// Statements that are executed in order, all or none. PostgreSQL gets them in one round trip.
 #[derive(Default)]
@@ -27,6 +33,11 @@ pub enum Statement {
     Take(TakeRequest),
     /// Writes a profile. The engine also updates its search index.
     Profile(ProfileWrite),
+    /// Executes a statement once for each row. PostgreSQL gets one array per column, so the text for PostgreSQL takes its
+    /// rows from `unnest`. Its result is not requested.
+    Rows(&'static Sql, Vec<ManyValues>),
+    /// Inserts profiles, each with the values of `tables::profiles::create_values` and its searchable text.
+    NewProfiles(Vec<Arc<(Vec<Value>, SearchText)>>),
     /// Notifies the other instances of the service, at the commit, that settings, identity providers or
     /// signing keys changed.
     Announce,
@@ -112,6 +123,20 @@ impl Script {
 
     pub fn change(&mut self, sql: &'static Sql, values: Vec<Value>) -> Slot {
         self.add(Statement::Change(sql, values))
+    }
+
+    /// Adds a statement that is executed once for each row; none without rows.
+    pub fn change_many(&mut self, sql: &'static Sql, rows: Vec<ManyValues>) {
+        if !rows.is_empty() {
+            self.add(Statement::Rows(sql, rows));
+        }
+    }
+
+    /// Adds the insertion of several profiles.
+    pub fn create_profiles(&mut self, profiles: Vec<Arc<(Vec<Value>, SearchText)>>) {
+        if !profiles.is_empty() {
+            self.add(Statement::NewProfiles(profiles));
+        }
     }
 
     /// Adds a statement that takes a token from each bucket, or none if one of them is empty.

@@ -96,6 +96,17 @@ statements! {
 /// Statement [`CREATE`] with PostgreSQL's additional column `trigrams`, whose value follows those of
 /// [`create_values`].
 pub const CREATE_WITH_TRIGRAMS: &str = create!(", trigrams", ", $15");
+/// Statement [`CREATE_WITH_TRIGRAMS`] for several profiles, with one array per column. The trigrams are texts of arrays.
+pub const CREATE_ALL_WITH_TRIGRAMS: &str = "
+    INSERT INTO profiles (id, user_id, created_at, updated_at, version, searchable, folded_name, folded_username,
+        folded_bio, name, username, avatar_url, bio, metadata, custom, trigrams)
+    SELECT r.id, r.user_id, r.created_at, r.updated_at, r.version,
+        (SELECT banned_at IS NULL AND NOT pending AND deletes_at IS NULL FROM users WHERE id = r.user_id),
+        r.folded_name, r.folded_username, r.folded_bio, r.name, r.username, r.avatar_url, r.bio, r.metadata, r.custom,
+        r.trigrams::int4[]
+    FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) AS r (id, user_id, created_at,
+        updated_at, version, folded_name, folded_username, folded_bio, name, username, avatar_url, bio, metadata, custom,
+        trigrams)";
 /// Statement [`SAVE`] with PostgreSQL's additional column `trigrams`, whose value follows those of [`save_values`].
 pub const SAVE_WITH_TRIGRAMS: &str = save!(", trigrams = $13");
 
@@ -132,22 +143,26 @@ pub fn searched_text(profile: &Profile) -> SearchText {
 }
 
 pub fn create_values(profile: &Profile) -> StoreResult<Vec<Value>> {
+    created_values(profile, searched_text(profile))
+}
+
+/// Returns the values of [`create_values`] of a profile whose searchable text is folded already.
+pub(crate) fn created_values(profile: &Profile, searched: SearchText) -> StoreResult<Vec<Value>> {
     let mut values =
         values![profile.id, profile.user_id, profile.created_at, profile.updated_at, profile.version];
     values.reserve_exact(10);
-    values.extend(text_values(profile)?);
+    values.extend(text_values(profile, searched)?);
     Ok(values)
 }
 
 pub fn save_values(profile: &Profile) -> StoreResult<Vec<Value>> {
     let mut values = values![profile.user_id, profile.updated_at, profile.version];
     values.reserve_exact(10);
-    values.extend(text_values(profile)?);
+    values.extend(text_values(profile, searched_text(profile))?);
     Ok(values)
 }
 
-fn text_values(profile: &Profile) -> StoreResult<[Value; 9]> {
-    let searched = searched_text(profile);
+fn text_values(profile: &Profile, searched: SearchText) -> StoreResult<[Value; 9]> {
     Ok([
         searched.name.into(),
         searched.username.into(),

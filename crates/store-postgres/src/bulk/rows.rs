@@ -84,6 +84,5 @@ fn trigrams_of(table: &Table, row: &Row) -> String {
     };
     let folded =
         SearchText { name: text("folded_name"), username: text("folded_username"), bio: text("folded_bio") };
-    let numbers: Vec<_> = trigrams::of_text(&folded).iter().map(i32::to_string).collect();
-    format!("{{{}}}", numbers.join(","))
+    trigrams::array_text(&folded)
 }

@@ -7,12 +7,12 @@ use serde_json::json;
 use super::*;
 
 fn problem(text: impl AsRef<[u8]>) -> String {
-    parse_object(text.as_ref()).expect_err("refused").to_string()
+    parse_object("body", text.as_ref()).expect_err("refused").to_string()
 }
 
 #[test]
 fn an_object_reads_as_it_is() {
-    let read = parse_object(r#" {"a":[1,-2,0.5,true,null,"ä😀"],"b":{"c":""}} "#.as_bytes()).unwrap();
+    let read = parse_object("body", r#" {"a":[1,-2,0.5,true,null,"ä😀"],"b":{"c":""}} "#.as_bytes()).unwrap();
     assert_eq!(Value::Object(read), json!({"a": [1, -2, 0.5, true, null, "ä😀"], "b": {"c": ""}}));
 }
 
@@ -40,7 +40,7 @@ fn lone_surrogates_are_refused_in_texts_and_keys() {
     ] {
         assert!(problem(text).starts_with("The body is not well-formed JSON"), "{text}");
     }
-    assert!(parse_object(br#"{"a":"\ud83d\ude00"}"#).is_ok());
+    assert!(parse_object("body", br#"{"a":"\ud83d\ude00"}"#).is_ok());
 }
 
 #[test]
@@ -82,16 +82,16 @@ fn invalid_utf8_and_byte_order_marks_are_refused() {
 fn numbers_beyond_a_double_are_refused() {
     assert!(problem(r#"{"a":1e400}"#).contains("number out of range"));
     assert!(problem(r#"{"a":-1e400}"#).contains("number out of range"));
-    assert!(parse_object(br#"{"a":1e308,"b":18446744073709551616,"c":1e-400}"#).is_ok());
+    assert!(parse_object("body", br#"{"a":1e308,"b":18446744073709551616,"c":1e-400}"#).is_ok());
 }
 
 #[test]
 fn depth_32_is_read_and_33_is_refused() {
     let nested = |depth: usize| format!("{}{}{}", r#"{"a":"#.repeat(depth), "1", "}".repeat(depth));
-    assert!(parse_object(nested(32).as_bytes()).is_ok());
+    assert!(parse_object("body", nested(32).as_bytes()).is_ok());
     assert_eq!(problem(nested(33)), "The body is nested deeper than 32 levels.");
     let arrays = |depth: usize| format!(r#"{{"a":{}{}}}"#, "[".repeat(depth), "]".repeat(depth));
-    assert!(parse_object(arrays(31).as_bytes()).is_ok());
+    assert!(parse_object("body", arrays(31).as_bytes()).is_ok());
     assert_eq!(problem(arrays(32)), "The body is nested deeper than 32 levels.");
 }
 
@@ -111,12 +111,12 @@ fn places_are_short_and_on_one_line() {
 proptest! {
     #[test]
     fn random_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
-        let _ = parse_object(&bytes);
+        let _ = parse_object("body", &bytes);
     }
 
     #[test]
     fn random_json_like_text_never_panics(text in r#"[\[\]{}",:0-9a-e\\u\. \-]{0,200}"#) {
-        if let Ok(object) = parse_object(text.as_bytes()) {
+        if let Ok(object) = parse_object("body", text.as_bytes()) {
             prop_assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), Value::Object(object));
         }
     }
@@ -124,6 +124,6 @@ proptest! {
     #[test]
     fn what_is_written_reads_back(keys in proptest::collection::btree_map("[^\0]{0,8}", "[^\0]{0,20}", 0..6)) {
         let text = serde_json::to_string(&keys).unwrap();
-        prop_assert_eq!(Value::Object(parse_object(text.as_bytes()).unwrap()), json!(keys));
+        prop_assert_eq!(Value::Object(parse_object("body", text.as_bytes()).unwrap()), json!(keys));
     }
 }

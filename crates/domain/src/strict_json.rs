@@ -1,78 +1,70 @@
-//! Strict JSON parser: one object, no duplicate keys, no U+0000, no lone surrogates, limited depth. The request types
-//! check the contents of the object.
+//! Strict JSON parser: one object, no duplicate keys, no U+0000, no lone surrogates, limited depth. Request bodies and
+//! records of an import are read with it; their types check the contents of the object.
 
 use std::fmt::{self, Write};
 
-use latchkey_domain::reason::Reason;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-use crate::error::{ApiError, codes, escape_control};
+use crate::reason::Reason;
+use crate::text::escape_control;
 
-/// Maximum nesting; the body itself is at depth 1.
+/// Maximum nesting; the document itself is at depth 1.
 pub const DEPTH_LIMIT: usize = 32;
 
 /// Maximum length, in characters, of a key quoted in an error message.
 const KEY_SHOWN: usize = 64;
 
-/// A parse error: a sentence that names the place in the body and never quotes the value.
+/// A parse error: a sentence that names the place in the document and never quotes the value.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{sentence}")]
 pub struct JsonProblem {
-    sentence: String,
-    reason: Reason,
-    /// The path of the value, such as `metadata.tags[3]`; `None` for the body itself.
-    field: Option<String>,
+    /// Sentence about the problem.
+    pub sentence: String,
+    /// Reason code of the problem.
+    pub reason: Reason,
+    /// Path of the value, such as `metadata.tags[3]`; `None` for the document itself.
+    pub field: Option<String>,
 }
 
 impl JsonProblem {
-    /// Creates the problem of a body that is not JSON.
+    /// Creates the problem of a document that is not JSON.
     fn malformed(sentence: String) -> Self {
         Self { sentence, reason: Reason::Malformed, field: None }
-    }
-}
-
-impl From<JsonProblem> for ApiError {
-    fn from(problem: JsonProblem) -> Self {
-        let error = Self::new(&codes::VALIDATION_ERROR, problem.sentence)
-            .next_action("Send one well-formed JSON object in UTF-8.")
-            .reason(problem.reason);
-        match problem.field {
-            Some(field) => error.field(&field),
-            None => error,
-        }
     }
 }
 
 /// Parses one JSON object (RFC 8259) with nothing after it. Refuses invalid UTF-8, a byte order mark, a top level that
 /// is not an object, duplicate keys at any depth, U+0000 and lone surrogates in texts and keys, nesting deeper than
 /// [`DEPTH_LIMIT`], and numbers beyond the range of a double.
-pub fn parse_object(bytes: &[u8]) -> Result<Map<String, Value>, JsonProblem> {
+///
+/// `noun` names the document in messages: `body` gives "The body must be a JSON object."
+pub fn parse_object(noun: &'static str, bytes: &[u8]) -> Result<Map<String, Value>, JsonProblem> {
     let text = std::str::from_utf8(bytes)
-        .map_err(|error| format!("The body is not UTF-8 at byte {}.", error.valid_up_to()))
+        .map_err(|error| format!("The {noun} is not UTF-8 at byte {}.", error.valid_up_to()))
         .map_err(JsonProblem::malformed)?;
     if text.starts_with('\u{feff}') {
-        return Err(JsonProblem::malformed("The body starts with a byte order mark.".to_owned()));
+        return Err(JsonProblem::malformed(format!("The {noun} starts with a byte order mark.")));
     }
 
-    let mut trail = Trail::default();
+    let mut trail = Trail { noun, steps: Vec::new(), problem: None };
     let mut reader = serde_json::Deserializer::from_str(text);
     let value = Strict { trail: &mut trail }.deserialize(&mut reader);
     match value.and_then(|value| reader.end().map(|()| value)) {
         Ok(Value::Object(object)) => Ok(object),
         Ok(_) => {
-            let sentence = "The body must be a JSON object.".to_owned();
+            let sentence = format!("The {noun} must be a JSON object.");
             Err(JsonProblem { sentence, reason: Reason::WrongType, field: None })
         }
         Err(error) => Err(trail.problem.unwrap_or_else(|| {
-            JsonProblem::malformed(format!("The body is not well-formed JSON: {error}."))
+            JsonProblem::malformed(format!("The {noun} is not well-formed JSON: {error}."))
         })),
     }
 }
 
 /// State of the parser: the path to the current value, and the first problem found.
-#[derive(Default)]
 struct Trail {
+    noun: &'static str,
     steps: Vec<Step>,
     problem: Option<JsonProblem>,
 }
@@ -103,19 +95,19 @@ impl Trail {
     /// Refuses an object or array that is nested too deep. Each enclosing one is a segment of the path.
     fn check_depth<E: serde::de::Error>(&mut self) -> Result<(), E> {
         if self.steps.len() >= DEPTH_LIMIT {
-            let problem = format!("The body is nested deeper than {DEPTH_LIMIT} levels.");
+            let problem = format!("The {} is nested deeper than {DEPTH_LIMIT} levels.", self.noun);
             return Err(self.refuse(problem, Reason::Malformed));
         }
         Ok(())
     }
 
-    /// Returns the current path for messages: "`metadata.tags[3]`", or "The body".
+    /// Returns the current path for messages: "`metadata.tags[3]`", or the name of the document.
     fn place(&self) -> String {
         let path = self.path();
-        if path.is_empty() { "The body".to_owned() } else { format!("`{path}`") }
+        if path.is_empty() { format!("The {}", self.noun) } else { format!("`{path}`") }
     }
 
-    /// Returns the current path for programs: `metadata.tags[3]`; empty for the body itself.
+    /// Returns the current path for programs: `metadata.tags[3]`; empty for the document itself.
     fn path(&self) -> String {
         let mut path = String::new();
         for step in &self.steps {

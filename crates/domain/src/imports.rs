@@ -1,0 +1,285 @@
+//! Imports: accounts taken over from another service. A record is one account of a file, with valid values only; the crate
+//! `latchkey-import` reads it. The decision what becomes of it is in [`judge`](judge()).
+
+mod judge;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde_json::{Map, Value};
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+pub use judge::{Clash, Filling, Occupant, Verdict, judge};
+
+use crate::email::Email;
+use crate::factors::FactorName;
+use crate::id::id;
+use crate::identity::{ProviderKey, Subject};
+use crate::imported_hash::ImportedHash;
+use crate::locale::Locale;
+use crate::profile::{AvatarUrl, Bio, Metadata, Name, Username};
+use crate::time::Timestamp;
+use crate::user::{AppMetadata, UserId};
+use crate::words;
+
+id! {
+    /// Id of an import.
+    ImportId, "The id of the import."
+}
+
+/// Maximum size of a record in bytes.
+pub const LARGEST_RECORD: usize = 1024 * 1024;
+
+words! {
+    /// Problem with a record. The string is its code in reports.
+    pub enum ProblemCode {
+        /// The record has no email address, or an invalid one.
+        EmailInvalid = "email_invalid",
+        /// An earlier record of the file has the email address.
+        DuplicateInFile = "duplicate_in_file",
+        /// An account has the email address, or the address is reserved for one.
+        EmailTaken = "email_taken",
+        /// A password or identity was left out, because the address is not verified on both sides.
+        NotTrusted = "not_trusted",
+        /// Another account, or an earlier record, has the id.
+        IdTaken = "id_taken",
+        /// An identity is linked to another account, or an earlier record has it.
+        IdentityTaken = "identity_taken",
+        /// Another account, or an earlier record, has the username.
+        UsernameTaken = "username_taken",
+        /// The scheme of the password hash is unknown, or the hash is malformed.
+        HashUnknown = "hash_unknown",
+        /// The password hash is of a weak scheme, which was not allowed.
+        HashWeak = "hash_weak",
+        /// The cost of the password hash is outside the bounds.
+        HashOutOfBounds = "hash_out_of_bounds",
+        /// An optional field was left out, because its value is invalid.
+        FieldDropped = "field_dropped",
+        /// The record exceeds [`LARGEST_RECORD`].
+        RecordTooLarge = "record_too_large",
+        /// The record is malformed.
+        JsonInvalid = "json_invalid",
+        /// The account has a grant as an operator, and is not changed.
+        OperatorProtected = "operator_protected",
+        /// A second factor was left out.
+        FactorNotCarried = "factor_not_carried",
+        /// The provider of an identity is not configured. The identity works once it is.
+        ProviderNotConfigured = "provider_not_configured",
+    }
+}
+
+words! {
+    /// Treatment of a record whose email address has an account.
+    pub enum ConflictPolicy {
+        /// Leaves the account as it is.
+        Skip = "skip",
+        /// Fills what the account lacks.
+        Update = "update",
+        /// Ends the import.
+        Fail = "fail",
+    }
+}
+
+words! {
+    /// State of an import.
+    pub enum ImportState {
+        /// Records are being read, or the process was killed; the same import goes on then.
+        Running = "running",
+        /// All records were read.
+        Done = "done",
+        /// The import ended early. The same import goes on.
+        Failed = "failed",
+        /// The accounts of the import were deleted again.
+        Undone = "undone",
+    }
+}
+
+/// A problem with a record: its code, the field concerned, and a sentence that quotes no value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Code of the problem.
+    pub code: ProblemCode,
+    /// Field of the record, if the problem concerns one.
+    pub field: Option<String>,
+    /// Sentence about the problem; empty if the code says everything.
+    pub message: String,
+}
+
+impl Problem {
+    /// Creates a problem of the record as a whole.
+    #[must_use]
+    pub const fn new(code: ProblemCode) -> Self {
+        Self { code, field: None, message: String::new() }
+    }
+
+    /// Creates a problem of a field.
+    #[must_use]
+    pub fn of(code: ProblemCode, field: &str, message: impl fmt::Display) -> Self {
+        Self { code, field: Some(field.to_owned()), message: message.to_string() }
+    }
+
+    /// Returns the line of a report about the problem, without the number of the record.
+    #[must_use]
+    pub fn to_json(&self) -> Map<String, Value> {
+        let mut line = Map::new();
+        line.insert("code".to_owned(), self.code.as_str().into());
+        if let Some(field) = &self.field {
+            line.insert("field".to_owned(), field.as_str().into());
+        }
+        if !self.message.is_empty() {
+            line.insert("message".to_owned(), self.message.as_str().into());
+        }
+        line
+    }
+}
+
+/// One account of a file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ImportRecord {
+    /// Id that the account keeps; `None` if the source has none that is a UUID.
+    pub id: Option<UserId>,
+    /// Email address.
+    pub email: Email,
+    /// True if the source verified the address.
+    pub email_verified: bool,
+    /// Password hash of the source.
+    pub password: Option<ImportedHash>,
+    /// Display name; empty if the source has none.
+    pub name: Name,
+    /// Handle of the profile.
+    pub username: Option<Username>,
+    /// Picture of the profile.
+    pub avatar_url: Option<AvatarUrl>,
+    /// Text about the user.
+    pub bio: Option<Bio>,
+    /// Application data, which only admins write.
+    pub metadata: AppMetadata,
+    /// Private metadata of the profile, which its owner writes.
+    pub profile_metadata: Metadata,
+    /// Public custom fields of the profile.
+    pub custom: Map<String, Value>,
+    /// Language of the account's mails.
+    pub locale: Option<Locale>,
+    /// True if the account may not sign in.
+    pub is_banned: bool,
+    /// Time at which the source created the account.
+    pub created_at: Option<Timestamp>,
+    /// Identities of external providers.
+    pub identities: Vec<ImportIdentity>,
+    /// TOTP factors.
+    pub totp: Vec<ImportTotp>,
+}
+
+/// An identity of a record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImportIdentity {
+    /// Key of the provider.
+    pub provider: ProviderKey,
+    /// Subject at the provider.
+    pub subject: Subject,
+    /// Email address at the provider.
+    pub email: Option<Email>,
+}
+
+/// A TOTP factor of a record.
+#[derive(Clone, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
+pub struct ImportTotp {
+    /// Bytes of the secret.
+    pub secret: Vec<u8>,
+    /// Name of the factor.
+    #[zeroize(skip)]
+    pub name: FactorName,
+}
+
+impl fmt::Debug for ImportTotp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ImportTotp(…)")
+    }
+}
+
+/// Outcomes of the records that were read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ImportCounts {
+    /// Records that were read, those below included. It is also the place in the file.
+    pub read: u64,
+    /// Accounts that were created.
+    pub created: u64,
+    /// Accounts that were updated.
+    pub updated: u64,
+    /// Records whose account stayed as it was.
+    pub skipped: u64,
+    /// Records that were refused.
+    pub refused: u64,
+    /// Number of problems, by code.
+    pub problems: BTreeMap<ProblemCode, u64>,
+}
+
+impl ImportCounts {
+    /// Counts a problem.
+    pub fn note(&mut self, code: ProblemCode) {
+        *self.problems.entry(code).or_default() += 1;
+    }
+
+    /// Counts the outcome of a record.
+    pub const fn count(&mut self, outcome: RecordOutcome) {
+        self.read += 1;
+        match outcome {
+            RecordOutcome::Created => self.created += 1,
+            RecordOutcome::Updated => self.updated += 1,
+            RecordOutcome::Skipped => self.skipped += 1,
+            RecordOutcome::Refused => self.refused += 1,
+        }
+    }
+
+    /// Returns the numbers of problems as a JSON object.
+    #[must_use]
+    pub fn problems_json(&self) -> Map<String, Value> {
+        self.problems.iter().map(|(code, count)| (code.as_str().to_owned(), (*count).into())).collect()
+    }
+
+    /// Restores the numbers of problems from a JSON object. Codes of later versions are left out.
+    #[must_use]
+    pub fn problems_from(object: &Map<String, Value>) -> BTreeMap<ProblemCode, u64> {
+        let known = |(code, count): (&String, &Value)| Some((ProblemCode::parse(code)?, count.as_u64()?));
+        object.iter().filter_map(known).collect()
+    }
+}
+
+words! {
+    /// What became of a record.
+    pub enum RecordOutcome {
+        /// An account was created.
+        Created = "created",
+        /// The account with the address was updated.
+        Updated = "updated",
+        /// The account with the address stayed as it was.
+        Skipped = "skipped",
+        /// The record was refused.
+        Refused = "refused",
+    }
+}
+
+/// An import, as its list shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImportJob {
+    /// Id of the import.
+    pub id: ImportId,
+    /// State of the import.
+    pub state: ImportState,
+    /// Name of the format.
+    pub from: String,
+    /// Name of the file; `upload` for one that was sent over HTTP.
+    pub source: String,
+    /// True if nothing but the report is written.
+    pub is_dry_run: bool,
+    /// Treatment of records whose email address has an account.
+    pub policy: ConflictPolicy,
+    /// Outcomes so far.
+    pub counts: ImportCounts,
+    /// Time at which the import began.
+    pub started_at: Timestamp,
+    /// Time at which a batch was last written.
+    pub active_at: Timestamp,
+    /// Time at which the import ended.
+    pub ended_at: Option<Timestamp>,
+}

@@ -1,0 +1,287 @@
+//! A draft: what a format found in a row, as text. It becomes a record here, and nowhere else: each value passes the type
+//! that the API uses. A bad email address refuses the record, another bad value is left out and reported.
+
+use latchkey_domain::email::Email;
+use latchkey_domain::factors::FactorName;
+use latchkey_domain::identity::{ProviderKey, Subject};
+use latchkey_domain::ids::UserId;
+use latchkey_domain::imported_hash::{HashProblem, ImportedHash};
+use latchkey_domain::imports::{ImportIdentity, ImportRecord, ImportTotp, Problem, ProblemCode};
+use latchkey_domain::locale::Locale;
+use latchkey_domain::profile::{AvatarUrl, Bio, Metadata, Name, Username, check_object_size};
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::user::AppMetadata;
+use serde_json::{Map, Value};
+
+use crate::options::ImportOptions;
+
+/// Key of the metadata for an id that is no UUID.
+const IMPORTED_ID: &str = "importedId";
+/// Length of a TOTP secret in bytes.
+const TOTP_SECRET: usize = 20;
+/// Maximum number of TOTP factors and of identities of a record.
+const MOST_TOTP: usize = 2;
+const MOST_IDENTITIES: usize = 100;
+
+/// Providers whose key differs from ours.
+const PROVIDERS: [(&str, &str); 17] = [
+    ("google.com", "google"),
+    ("google-oauth2", "google"),
+    ("apple.com", "apple"),
+    ("github.com", "github"),
+    ("facebook.com", "facebook"),
+    ("microsoft.com", "microsoft"),
+    ("windowslive", "microsoft"),
+    ("azure", "microsoft"),
+    ("azuread", "microsoft"),
+    ("microsoft-entra-id", "microsoft"),
+    ("twitter", "x"),
+    ("twitter.com", "x"),
+    ("twitterv2", "x"),
+    ("linkedin_oidc", "linkedin"),
+    ("linkedin-openid-connect", "linkedin"),
+    ("slack_oidc", "slack"),
+    ("gitlab.com", "gitlab"),
+];
+
+/// Names under which a source lists the password or the mailbox as a provider.
+const OWN_PROVIDERS: [&str; 6] = ["email", "password", "credential", "auth0", "phone", "anonymous"];
+
+/// A record of the file: its line, and the account or the reason why it is refused.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// Line of the file at which the record begins.
+    pub line: u64,
+    /// Account, or the problem for which the record is refused.
+    pub read: Result<Box<ImportRecord>, Problem>,
+    /// Problems of values that were left out.
+    pub problems: Vec<Problem>,
+}
+
+/// What a format found in a row.
+#[derive(Default)]
+pub(crate) struct Draft {
+    pub(crate) id: Option<String>,
+    pub(crate) email: Option<String>,
+    pub(crate) email_verified: bool,
+    /// Hash of the password in a text that [`ImportedHash::parse`] knows.
+    pub(crate) password: Option<String>,
+    pub(crate) name: Option<String>,
+    pub(crate) username: Option<String>,
+    pub(crate) avatar_url: Option<String>,
+    pub(crate) bio: Option<String>,
+    pub(crate) metadata: Map<String, Value>,
+    pub(crate) profile_metadata: Map<String, Value>,
+    pub(crate) custom: Map<String, Value>,
+    pub(crate) locale: Option<String>,
+    pub(crate) is_banned: bool,
+    pub(crate) created_at: Option<Timestamp>,
+    pub(crate) identities: Vec<DraftIdentity>,
+    /// TOTP secrets in base32, each with its name.
+    pub(crate) totp: Vec<(String, Option<String>)>,
+    pub(crate) problems: Vec<Problem>,
+    /// Reason why the record is refused.
+    pub(crate) refused: Option<Problem>,
+}
+
+pub(crate) struct DraftIdentity {
+    pub(crate) provider: String,
+    pub(crate) subject: String,
+    pub(crate) email: Option<String>,
+}
+
+impl Draft {
+    pub(crate) fn drop_field(&mut self, field: &str, message: impl std::fmt::Display) {
+        self.problems.push(Problem::of(ProblemCode::FieldDropped, field, message));
+    }
+
+    pub(crate) fn drop_factor(&mut self, message: &str) {
+        self.problems.push(Problem::of(ProblemCode::FactorNotCarried, "totp", message));
+    }
+
+    /// Adds an identity, unless it stands for the password or the mailbox.
+    pub(crate) fn add_identity(&mut self, provider: &str, subject: &str, email: Option<String>) {
+        let (provider, subject) = (provider.to_owned(), subject.to_owned());
+        if !OWN_PROVIDERS.contains(&provider.as_str()) {
+            self.identities.push(DraftIdentity { provider, subject, email });
+        }
+    }
+
+    /// Turns the draft into a record of domain types.
+    pub(crate) fn finish(mut self, line: u64, options: &ImportOptions) -> Entry {
+        let email = match self.refused.take().map_or_else(|| self.email(), Err) {
+            Ok(email) => email,
+            Err(problem) => return Entry { line, read: Err(problem), problems: self.problems },
+        };
+        let id = self.kept_id();
+        let password = self.password(options.allow_weak);
+        let record = ImportRecord {
+            id,
+            email,
+            email_verified: self.email_verified && !options.is_unverified,
+            password,
+            name: self.name(),
+            username: take(&mut self.problems, "username", self.username.take(), Username::parse),
+            avatar_url: take(&mut self.problems, "avatarUrl", self.avatar_url.take(), AvatarUrl::parse),
+            bio: take(&mut self.problems, "bio", self.bio.take(), Bio::parse),
+            metadata: self.metadata(),
+            profile_metadata: self.profile_metadata(),
+            custom: self.custom(),
+            locale: take(&mut self.problems, "locale", self.locale.take(), Locale::parse),
+            is_banned: self.is_banned,
+            created_at: self.created_at.filter(|time| time.as_millis() > 0),
+            identities: self.identities(),
+            totp: self.totp(),
+        };
+        Entry { line, read: Ok(Box::new(record)), problems: self.problems }
+    }
+
+    fn email(&self) -> Result<Email, Problem> {
+        let invalid = |message: String| Problem::of(ProblemCode::EmailInvalid, "email", message);
+        let text = self.email.as_deref().ok_or_else(|| invalid("is missing".to_owned()))?;
+        Email::parse(text).map_err(|error| invalid(error.to_string()))
+    }
+
+    /// Returns the id if it is a UUID. Another id goes to the metadata.
+    fn kept_id(&mut self) -> Option<UserId> {
+        let text = self.id.take()?;
+        let id = text.parse::<UserId>().ok().filter(|id| !id.as_uuid().is_nil());
+        if id.is_none() {
+            self.metadata.insert(IMPORTED_ID.to_owned(), text.into());
+        }
+        id
+    }
+
+    fn password(&mut self, allow_weak: bool) -> Option<ImportedHash> {
+        let text = self.password.take()?;
+        match ImportedHash::parse(&text, allow_weak) {
+            Ok(hash) => Some(hash),
+            Err(problem) => {
+                let code = match problem {
+                    HashProblem::Unknown => ProblemCode::HashUnknown,
+                    HashProblem::OutOfBounds => ProblemCode::HashOutOfBounds,
+                    HashProblem::Weak => ProblemCode::HashWeak,
+                };
+                self.problems.push(Problem::of(code, "passwordHash", problem));
+                None
+            }
+        }
+    }
+
+    fn name(&mut self) -> Name {
+        let text = self.name.take();
+        let text = text.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
+        take(&mut self.problems, "name", text, Name::parse).unwrap_or_default()
+    }
+
+    fn metadata(&mut self) -> AppMetadata {
+        AppMetadata::new(std::mem::take(&mut self.metadata)).unwrap_or_else(|error| {
+            self.drop_field("metadata", error);
+            AppMetadata::default()
+        })
+    }
+
+    fn profile_metadata(&mut self) -> Metadata {
+        Metadata::new(std::mem::take(&mut self.profile_metadata)).unwrap_or_else(|error| {
+            self.drop_field("profileMetadata", error);
+            Metadata::default()
+        })
+    }
+
+    fn custom(&mut self) -> Map<String, Value> {
+        let custom = std::mem::take(&mut self.custom);
+        if let Err(error) = check_object_size(&custom) {
+            self.drop_field("custom", error);
+            return Map::new();
+        }
+        custom
+    }
+
+    fn identities(&mut self) -> Vec<ImportIdentity> {
+        let mut found: Vec<ImportIdentity> = Vec::new();
+        for draft in std::mem::take(&mut self.identities) {
+            let key = PROVIDERS.iter().find(|(theirs, _)| *theirs == draft.provider);
+            let key = key.map_or_else(|| draft.provider.to_ascii_lowercase(), |(_, ours)| (*ours).to_owned());
+            let (provider, subject) = (ProviderKey::parse(&key), Subject::parse(&draft.subject));
+            match (provider, subject) {
+                (Ok(provider), Some(subject)) if found.len() < MOST_IDENTITIES => {
+                    let email = draft.email.and_then(|text| Email::parse(&text).ok());
+                    let identity = ImportIdentity { provider, subject, email };
+                    let is_same = |one: &ImportIdentity| {
+                        (&one.provider, &one.subject) == (&identity.provider, &identity.subject)
+                    };
+                    if !found.iter().any(is_same) {
+                        found.push(identity);
+                    }
+                }
+                _ => {
+                    self.drop_field("identities", "a provider or subject is not valid, or there are too many")
+                }
+            }
+        }
+        found
+    }
+
+    fn totp(&mut self) -> Vec<ImportTotp> {
+        let mut found = Vec::new();
+        for (text, name) in std::mem::take(&mut self.totp) {
+            let name =
+                name.and_then(|name| FactorName::parse(name.trim()).ok()).unwrap_or_else(FactorName::of_totp);
+            match base32(&text) {
+                Some(secret) if secret.len() == TOTP_SECRET && found.len() < MOST_TOTP => {
+                    found.push(ImportTotp { secret, name });
+                }
+                _ => self.drop_factor("the secret has not 160 bits in base32, or there are more than two"),
+            }
+        }
+        found
+    }
+}
+
+/// Parses an optional value. A bad one is left out and reported.
+fn take<T, E: std::fmt::Display>(
+    problems: &mut Vec<Problem>,
+    field: &str,
+    text: Option<String>,
+    parse: impl Fn(&str) -> Result<T, E>,
+) -> Option<T> {
+    let text = text.filter(|text| !text.is_empty())?;
+    parse(&text).map_err(|error| problems.push(Problem::of(ProblemCode::FieldDropped, field, error))).ok()
+}
+
+/// Decodes base32 (RFC 4648), with or without padding and blanks.
+pub(crate) fn base32(text: &str) -> Option<Vec<u8>> {
+    let (mut bytes, mut buffer, mut bits) = (Vec::new(), 0_u32, 0_u32);
+    for character in text.bytes().filter(|byte| !matches!(byte, b' ' | b'=' | b'-')) {
+        let value = match character.to_ascii_uppercase() {
+            letter @ b'A'..=b'Z' => letter - b'A',
+            digit @ b'2'..=b'7' => digit - b'2' + 26,
+            _ => return None,
+        };
+        buffer = (buffer << 5) | u32::from(value);
+        bits += 5;
+        if bits >= 8 {
+            bits -= 8;
+            bytes.push(u8::try_from((buffer >> bits) & 0xFF).ok()?);
+        }
+    }
+    Some(bytes)
+}
+
+/// Encodes base32 (RFC 4648) without padding.
+pub(crate) fn to_base32(bytes: &[u8]) -> String {
+    const ALPHABET: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+    let (mut text, mut buffer, mut bits) = (String::new(), 0_u32, 0_u32);
+    for byte in bytes {
+        buffer = ((buffer << 8) | u32::from(*byte)) & 0xFFFF;
+        bits += 8;
+        while bits >= 5 {
+            bits -= 5;
+            text.push(char::from(ALPHABET[((buffer >> bits) & 31) as usize]));
+        }
+    }
+    if bits > 0 {
+        text.push(char::from(ALPHABET[((buffer << (5 - bits)) & 31) as usize]));
+    }
+    text
+}

@@ -1,0 +1,102 @@
+//! The formats. A format is a row of [`FORMATS`]: where its accounts stand, and the function that maps a row to a draft.
+
+mod auth0;
+mod better_auth;
+mod clerk;
+mod firebase;
+mod keycloak;
+mod latchkey;
+mod pocketbase;
+mod supabase;
+mod table;
+
+use crate::draft::Draft;
+use crate::options::ImportOptions;
+use crate::values::Fields;
+
+/// Column of the file for each field of ours.
+pub(crate) type Columns = [(&'static str, String)];
+
+/// A format of account files.
+pub struct Format {
+    /// Name of the format.
+    pub name: &'static str,
+    /// What it reads, for people.
+    pub about: &'static str,
+    /// Names of the table of accounts: members of a document, blocks of a dump, files of a folder.
+    pub(crate) names: &'static [&'static str],
+    /// True if an object is always a document with tables, never a line.
+    pub(crate) is_document: bool,
+    /// Table of accounts in a PostgreSQL database of the source, as SQL; `None` if it has none.
+    pub postgres: Option<&'static str>,
+    /// Table of accounts in a SQLite file of the source; `None` if it has none.
+    pub sqlite: Option<&'static str>,
+    /// Tables beside the accounts.
+    pub sides: &'static [Side],
+    /// Guesses the column of each field of ours from the header.
+    pub(crate) guess: Option<fn(&[String], &ImportOptions) -> Vec<(&'static str, String)>>,
+    /// True for a row that is no account.
+    pub(crate) is_skipped: fn(Fields<'_>) -> bool,
+    pub(crate) map: fn(Fields<'_>, &ImportOptions, &Columns) -> Draft,
+}
+
+/// A table beside the accounts, whose rows become a list in the account's row.
+pub struct Side {
+    /// Field of the list.
+    pub field: &'static str,
+    /// Names of the table in files.
+    pub(crate) names: &'static [&'static str],
+    /// Table in a PostgreSQL database, as SQL.
+    pub postgres: &'static str,
+    /// Table in a SQLite file.
+    pub sqlite: &'static str,
+    /// Column with the id of the account.
+    pub owner: &'static str,
+    /// Columns that are read.
+    pub(crate) keeps: &'static [&'static str],
+}
+
+impl Format {
+    const DEFAULT: Self = Self {
+        name: "",
+        about: "",
+        names: &[],
+        is_document: false,
+        postgres: None,
+        sqlite: None,
+        sides: &[],
+        guess: None,
+        is_skipped: |_| false,
+        map: |_, _, _| Draft::default(),
+    };
+
+    /// Finds a format by its name.
+    #[must_use]
+    pub fn find(name: &str) -> Option<&'static Self> {
+        FORMATS.iter().copied().find(|format| format.name == name)
+    }
+
+    pub(crate) fn table_names(&self) -> Vec<&'static str> {
+        let sides = self.sides.iter().flat_map(|side| side.names);
+        self.names.iter().chain(sides).copied().collect()
+    }
+
+    pub(crate) fn is_main(&self, table: &str) -> bool {
+        self.names.contains(&table)
+    }
+}
+
+/// All formats.
+pub const FORMATS: &[&Format] = &[
+    &latchkey::FORMAT,
+    &supabase::FORMAT,
+    &firebase::FORMAT,
+    &auth0::FORMAT,
+    &clerk::FORMAT,
+    &keycloak::FORMAT,
+    &better_auth::FORMAT,
+    &pocketbase::FORMAT,
+    &table::RAUTHY,
+    &table::DJANGO,
+    &table::CSV,
+];

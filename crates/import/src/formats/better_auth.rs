@@ -1,0 +1,64 @@
+//! Better Auth: the tables `user` and `account`, as JSON or CSV, from the SQLite file or from PostgreSQL.
+
+use super::{Format, Side};
+use crate::draft::Draft;
+use crate::values::Fields;
+
+pub(super) const FORMAT: Format = Format {
+    name: "better-auth",
+    about: "tables user and account: SQLite file, --url-file, or JSON and CSV",
+    names: &["user", "users"],
+    postgres: Some("\"user\""),
+    sqlite: Some("user"),
+    sides: &[
+        Side {
+            field: "account",
+            names: &["account", "accounts"],
+            postgres: "account",
+            sqlite: "account",
+            owner: "userId",
+            keeps: &["providerId", "accountId", "password"],
+        },
+        Side {
+            field: "twoFactor",
+            names: &["twoFactor"],
+            postgres: "\"twoFactor\"",
+            sqlite: "twoFactor",
+            owner: "userId",
+            keeps: &["id"],
+        },
+    ],
+    map: |fields, _, _| map(fields),
+    ..Format::DEFAULT
+};
+
+fn map(fields: Fields<'_>) -> Draft {
+    let mut draft = Draft {
+        id: fields.text(&["id"]),
+        email: fields.text(&["email"]),
+        email_verified: fields.flag(&["emailVerified", "email_verified"]),
+        name: fields.text(&["name"]),
+        username: fields.text(&["username"]),
+        avatar_url: fields.text(&["image"]),
+        is_banned: fields.flag(&["banned"]),
+        created_at: fields.time(&["createdAt", "created_at"]),
+        ..Draft::default()
+    };
+    if let Some(role) = fields.text(&["role"]) {
+        draft.metadata.insert("role".to_owned(), role.into());
+    }
+    for account in fields.objects("account") {
+        let account = Fields(&account);
+        if let Some(hash) = account.text(&["password"]) {
+            draft.password = Some(hash);
+        }
+        if let (Some(provider), Some(subject)) = (account.text(&["providerId"]), account.text(&["accountId"]))
+        {
+            draft.add_identity(&provider, &subject, None);
+        }
+    }
+    if !fields.objects("twoFactor").is_empty() {
+        draft.drop_factor("Better Auth encrypts secrets of second factors under its own key");
+    }
+    draft
+}

@@ -1,0 +1,77 @@
+//! PocketBase: the collection `users` of `data.db`, or its records as JSON.
+
+use super::{Format, Side};
+use crate::draft::Draft;
+use crate::values::Fields;
+
+pub(super) const FORMAT: Format = Format {
+    name: "pocketbase",
+    about: "data.db with --collection users, or JSON",
+    names: &["users", "items"],
+    sqlite: Some("users"),
+    sides: &[Side {
+        field: "externalAuths",
+        names: &["_externalAuths", "externalAuths"],
+        postgres: "",
+        sqlite: "_externalAuths",
+        owner: "recordRef",
+        keeps: &["provider", "providerId"],
+    }],
+    map: |fields, _, _| map(fields),
+    ..Format::DEFAULT
+};
+
+/// Columns that every collection of accounts has, and those that are read.
+const KNOWN: [&str; 16] = [
+    "id",
+    "email",
+    "emailVisibility",
+    "verified",
+    "password",
+    "passwordHash",
+    "tokenKey",
+    "username",
+    "name",
+    "avatar",
+    "created",
+    "updated",
+    "externalAuths",
+    "lastResetSentAt",
+    "lastVerificationSentAt",
+    "lastLoginAlertSentAt",
+];
+
+fn map(fields: Fields<'_>) -> Draft {
+    let mut draft = Draft {
+        id: fields.text(&["id"]),
+        email: fields.text(&["email"]),
+        email_verified: fields.flag(&["verified"]),
+        password: fields.text(&["password", "passwordHash"]),
+        name: fields.text(&["name"]),
+        username: fields.text(&["username"]),
+        created_at: fields.time(&["created"]),
+        ..Draft::default()
+    };
+    if fields.text(&["avatar"]).is_some() {
+        draft.drop_field("avatar", "is a file of PocketBase, which is not carried");
+    }
+    for identity in fields.objects("externalAuths") {
+        let identity = Fields(&identity);
+        if let (Some(provider), Some(subject)) =
+            (identity.text(&["provider"]), identity.text(&["providerId"]))
+        {
+            draft.add_identity(&provider, &subject, None);
+        }
+    }
+    let more: Vec<&String> = fields
+        .0
+        .keys()
+        .filter(|key| !KNOWN.contains(&key.as_str()) && !key.starts_with("collection"))
+        .collect();
+    for key in more {
+        if let Some(value) = fields.get(key) {
+            draft.profile_metadata.insert(key.clone(), value.clone());
+        }
+    }
+    draft
+}

@@ -1,0 +1,93 @@
+//! Supabase: the table `auth.users` with `auth.identities` and `auth.mfa_factors`, as CSV, JSON, a plain dump or from the
+//! database. A user's own metadata stays private: an application must not take it for what an admin wrote.
+
+use latchkey_domain::imports::{Problem, ProblemCode};
+use serde_json::Value;
+
+use super::{Format, Side};
+use crate::draft::Draft;
+use crate::options::ImportOptions;
+use crate::values::{Fields, text_of};
+
+pub(super) const FORMAT: Format = Format {
+    name: "supabase",
+    about: "auth.users as CSV, JSON, plain dump or from the database",
+    names: &["auth.users", "users"],
+    postgres: Some("auth.users"),
+    sides: &[
+        Side {
+            field: "identities",
+            names: &["auth.identities", "identities"],
+            postgres: "auth.identities",
+            sqlite: "",
+            owner: "user_id",
+            keeps: &["provider", "provider_id", "identity_data", "id"],
+        },
+        Side {
+            field: "mfa_factors",
+            names: &["auth.mfa_factors", "mfa_factors"],
+            postgres: "auth.mfa_factors",
+            sqlite: "",
+            owner: "user_id",
+            keeps: &["factor_type", "status", "secret", "friendly_name"],
+        },
+    ],
+    map: |fields, options, _| map(fields, options),
+    ..Format::DEFAULT
+};
+
+fn map(fields: Fields<'_>, options: &ImportOptions) -> Draft {
+    let mut draft = Draft {
+        id: fields.text(&["id"]),
+        email: fields.text(&["email"]),
+        email_verified: fields.get("email_confirmed_at").is_some() || fields.get("confirmed_at").is_some(),
+        password: fields.text(&["encrypted_password"]),
+        metadata: fields
+            .object("raw_app_meta_data")
+            .or_else(|| fields.object("app_metadata"))
+            .unwrap_or_default(),
+        profile_metadata: fields
+            .object("raw_user_meta_data")
+            .or_else(|| fields.object("user_metadata"))
+            .unwrap_or_default(),
+        created_at: fields.time(&["created_at"]),
+        is_banned: fields.time(&["banned_until"]).is_some_and(|until| until > options.now),
+        ..Draft::default()
+    };
+    // The names of the providers follow from the identities.
+    draft.metadata.remove("provider");
+    draft.metadata.remove("providers");
+    let said = |key: &str| draft.profile_metadata.get(key).and_then(text_of).filter(|text| !text.is_empty());
+    (draft.name, draft.avatar_url) = (said("full_name").or_else(|| said("name")), said("avatar_url"));
+    if fields.text(&["deleted_at"]).is_some() {
+        let message = "the account is deleted at the source";
+        draft.refused = Some(Problem::of(ProblemCode::EmailInvalid, "deleted_at", message));
+    }
+    for identity in fields.objects("identities") {
+        read_identity(&mut draft, Fields(&identity));
+    }
+    for factor in fields.objects("mfa_factors") {
+        let factor = Fields(&factor);
+        let is_totp = factor.text(&["factor_type"]).as_deref() == Some("totp");
+        let is_verified = factor.text(&["status"]).as_deref() == Some("verified");
+        match factor.text(&["secret"]) {
+            Some(secret) if is_totp && is_verified => {
+                draft.totp.push((secret, factor.text(&["friendly_name"])))
+            }
+            _ if is_verified => draft.drop_factor("a factor is no TOTP, or has no secret"),
+            _ => {}
+        }
+    }
+    draft
+}
+
+fn read_identity(draft: &mut Draft, identity: Fields<'_>) {
+    let data = identity.object("identity_data").unwrap_or_default();
+    let of_data = |key: &str| data.get(key).and_then(text_of);
+    let subject =
+        identity.text(&["provider_id"]).or_else(|| of_data("sub")).or_else(|| identity.text(&["id"]));
+    if let (Some(provider), Some(subject)) = (identity.text(&["provider"]), subject) {
+        let email = data.get("email").and_then(Value::as_str).map(str::to_owned);
+        draft.add_identity(&provider, &subject, email);
+    }
+}

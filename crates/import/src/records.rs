@@ -1,0 +1,246 @@
+//! Records of a file in a format.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use crate::draft::Entry;
+use crate::formats::Format;
+use crate::input::{Content, Input};
+use crate::options::ImportOptions;
+use crate::source::{Row, RowTexts, Source, files_of, open};
+use crate::values::{Fields, text_of};
+
+/// Maximum size of the rows of side tables, which are in memory while the accounts are read.
+const MOST_SIDES: usize = 48 * 1024 * 1024;
+
+/// Error that ends the reading of a file.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The file cannot be read, or is malformed as a whole.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// The rows of the tables beside the accounts do not fit into memory.
+    #[error(
+        "the tables beside the accounts have more than 48 MiB: import from the database itself (--url-file, or the SQLite \
+         file)"
+    )]
+    Sides,
+    /// The folder has no file of the format.
+    #[error("the folder has no file of this format")]
+    Empty,
+    /// The file is an export that ends early.
+    #[error("the export is torn: its last line is missing, or tells another number of users")]
+    Torn,
+}
+
+/// Rows of side tables by the id of their account, and the field that they become.
+type Sides = HashMap<String, Vec<(&'static str, Value)>>;
+
+/// A file that is still to be read, with the table of its rows if its name says so.
+type Part = (Option<String>, Content);
+
+/// Records of a file, one after another.
+pub struct Records {
+    format: &'static Format,
+    options: ImportOptions,
+    parts: std::vec::IntoIter<Part>,
+    source: Option<(Option<String>, Box<dyn Source>)>,
+    sides: Sides,
+    columns: Vec<(&'static str, String)>,
+    export: Export,
+}
+
+/// What was read of an export of ours, whose last line tells the number of its users.
+#[derive(Default)]
+struct Export {
+    is_one: bool,
+    users: u64,
+    end: Option<u64>,
+}
+
+impl Export {
+    fn meet(&mut self, row: &Row) {
+        let Ok(object) = &row.object else { return };
+        match object.get("kind").and_then(Value::as_str) {
+            Some("latchkey-export") => self.is_one = true,
+            Some("user") => self.users += 1,
+            Some("end") => self.end = object.get("users").and_then(Value::as_u64),
+            _ => {}
+        }
+    }
+
+    fn is_torn(&self) -> bool {
+        self.is_one && self.end != Some(self.users)
+    }
+}
+
+impl Records {
+    /// Opens a file. Side tables are read first, unless the rows bring them.
+    pub fn open(format: &'static Format, input: Input, options: ImportOptions) -> Result<Self, ReadError> {
+        let mut records = Self {
+            format,
+            options,
+            parts: Vec::new().into_iter(),
+            source: None,
+            sides: Sides::new(),
+            columns: Vec::new(),
+            export: Export::default(),
+        };
+        let parts = match input {
+            Input::Rows(rows) => {
+                records.source = Some((None, Box::new(RowTexts::new(rows))));
+                return Ok(records);
+            }
+            Input::File(file, read) => vec![(None, Content::File(file, read))],
+            Input::Bytes(bytes) => vec![(None, Content::Bytes(bytes))],
+            Input::Folder(path) => parts_of(format, &path)?,
+        };
+        if !format.sides.is_empty() {
+            records.sides = read_sides(format, &parts)?;
+        }
+        records.parts = parts.into_iter();
+        records.open_next()?;
+        Ok(records)
+    }
+
+    /// Returns the column of the file for each field of ours, if the format guesses it.
+    #[must_use]
+    pub fn columns(&self) -> &[(&'static str, String)] {
+        &self.columns
+    }
+
+    fn open_next(&mut self) -> Result<bool, ReadError> {
+        let Some((table, content)) = self.parts.next() else { return Ok(false) };
+        let source = open(self.format, &content)?;
+        if let Some(header) = source.header()
+            && let Some(guess) = self.format.guess
+        {
+            self.columns = guess(header, &self.options);
+        }
+        self.source = Some((table, source));
+        Ok(true)
+    }
+
+    fn next_row(&mut self) -> Result<Option<Row>, ReadError> {
+        loop {
+            let Some((table, source)) = &mut self.source else { return Ok(None) };
+            match source.next_row()? {
+                Some(row) => {
+                    let table = row.table.as_ref().or(table.as_ref());
+                    if table.is_none_or(|name| self.format.is_main(name)) {
+                        return Ok(Some(row));
+                    }
+                }
+                None => {
+                    self.source = None;
+                    if !self.open_next()? {
+                        return Ok(None);
+                    }
+                }
+            }
+        }
+    }
+
+    fn entry(&mut self, row: Row) -> Option<Entry> {
+        match row.object {
+            Err(problem) => Some(Entry { line: row.line, read: Err(problem), problems: Vec::new() }),
+            Ok(mut object) => {
+                self.join(&mut object);
+                let fields = Fields(&object);
+                if (self.format.is_skipped)(fields) {
+                    return None;
+                }
+                let draft = (self.format.map)(fields, &self.options, &self.columns);
+                Some(draft.finish(row.line, &self.options))
+            }
+        }
+    }
+
+    /// Adds the rows of side tables to a row.
+    fn join(&mut self, object: &mut Map<String, Value>) {
+        if self.sides.is_empty() {
+            return;
+        }
+        let id = object.get("id").and_then(text_of).unwrap_or_default();
+        for (field, row) in self.sides.remove(&id).unwrap_or_default() {
+            let list = object.entry(field).or_insert_with(|| Value::Array(Vec::new()));
+            if let Value::Array(list) = list {
+                list.push(row);
+            }
+        }
+    }
+}
+
+impl Iterator for Records {
+    type Item = Result<Entry, ReadError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            match self.next_row() {
+                Ok(None) if std::mem::take(&mut self.export).is_torn() => return Some(Err(ReadError::Torn)),
+                Ok(None) => return None,
+                Ok(Some(row)) => {
+                    self.export.meet(&row);
+                    if let Some(entry) = self.entry(row) {
+                        return Some(Ok(entry));
+                    }
+                }
+                Err(error) => {
+                    self.source = None;
+                    self.parts = Vec::new().into_iter();
+                    return Some(Err(error));
+                }
+            }
+        }
+    }
+}
+
+fn parts_of(format: &Format, folder: &Path) -> Result<Vec<Part>, ReadError> {
+    let files = files_of(folder)?;
+    let parts: Vec<Part> = if format.is_document {
+        files.into_iter().map(|(_, content)| (None, content)).collect()
+    } else {
+        let names = format.table_names();
+        files
+            .into_iter()
+            .filter(|(name, _)| names.contains(&name.as_str()))
+            .map(|(name, content)| (Some(name), content))
+            .collect()
+    };
+    if parts.is_empty() { Err(ReadError::Empty) } else { Ok(parts) }
+}
+
+fn read_sides(format: &Format, parts: &[Part]) -> Result<Sides, ReadError> {
+    let (mut sides, mut size) = (Sides::new(), 0);
+    for (table, content) in parts {
+        let mut source = open(format, content)?;
+        while let Some(row) = source.next_row()? {
+            let name = row.table.as_ref().or(table.as_ref());
+            let side =
+                name.and_then(|name| format.sides.iter().find(|side| side.names.contains(&name.as_str())));
+            let (Some(side), Ok(object)) = (side, row.object) else { continue };
+            let Some(owner) = object.get(side.owner).and_then(text_of) else { continue };
+            let kept: Map<String, Value> = object
+                .into_iter()
+                .filter(|(key, value)| side.keeps.contains(&key.as_str()) && !value.is_null())
+                .collect();
+            size += kept.iter().map(|(key, value)| key.len() + 64 + size_of_value(value)).sum::<usize>();
+            if size > MOST_SIDES {
+                return Err(ReadError::Sides);
+            }
+            sides.entry(owner).or_default().push((side.field, Value::Object(kept)));
+        }
+    }
+    Ok(sides)
+}
+
+fn size_of_value(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::Array(_) | Value::Object(_) => 4 * value.to_string().len(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    }
+}

@@ -1,0 +1,105 @@
+//! Sources: the rows of a file in one of the shapes that exports have. Each has its own file. A row that is malformed or too
+//! large is a problem of that row; the next one is read all the same.
+
+mod csv;
+mod dump;
+mod folder;
+mod json;
+mod lines;
+mod shape;
+
+use std::io::{self, Read};
+use std::ops::Range;
+
+use latchkey_domain::imports::Problem;
+use serde_json::{Map, Value};
+
+pub(crate) use folder::files_of;
+pub(crate) use lines::{JsonLines, RowTexts};
+pub(crate) use shape::open;
+
+/// A row of a source.
+pub(crate) struct Row {
+    /// Line of the file at which the row begins.
+    pub(crate) line: u64,
+    /// Table that the row belongs to; `None` if the file has a single one.
+    pub(crate) table: Option<String>,
+    pub(crate) object: Result<Map<String, Value>, Problem>,
+}
+
+/// Rows of a file.
+pub(crate) trait Source: Send {
+    /// Returns the next row; `None` at the end. An error ends the file.
+    fn next_row(&mut self) -> io::Result<Option<Row>>;
+
+    /// Returns the names of the columns, if the file has a header.
+    fn header(&self) -> Option<&[String]> {
+        None
+    }
+}
+
+/// Size of the buffer of a file.
+const BUFFER: usize = 256 * 1024;
+
+/// Bytes of a file with the number of the current line. It has a buffer of its own, because most sources take byte by byte.
+pub(crate) struct Bytes {
+    inner: Box<dyn Read + Send>,
+    buffer: Vec<u8>,
+    /// Part of the buffer that is not consumed yet.
+    rest: Range<usize>,
+    pub(crate) line: u64,
+}
+
+impl Bytes {
+    pub(crate) fn new(inner: Box<dyn Read + Send>) -> Self {
+        Self { inner, buffer: vec![0; BUFFER], rest: 0..0, line: 1 }
+    }
+
+    pub(crate) fn peek(&mut self) -> io::Result<Option<u8>> {
+        Ok(self.buffered()?.first().copied())
+    }
+
+    /// Returns the bytes of the buffer; empty at the end of the file.
+    pub(crate) fn buffered(&mut self) -> io::Result<&[u8]> {
+        while self.rest.is_empty() {
+            match self.inner.read(&mut self.buffer) {
+                Ok(0) => break,
+                Ok(read) => self.rest = 0..read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(&self.buffer[self.rest.clone()])
+    }
+
+    /// Skips bytes of the buffer.
+    pub(crate) fn consume(&mut self, count: usize) {
+        self.rest.start += count;
+    }
+
+    pub(crate) fn next(&mut self) -> io::Result<Option<u8>> {
+        let byte = self.peek()?;
+        if let Some(byte) = byte {
+            self.consume(1);
+            self.line += u64::from(byte == b'\n');
+        }
+        Ok(byte)
+    }
+
+    /// Skips white space, and a byte order mark at the start of the file. Returns the byte after it.
+    pub(crate) fn skip_blanks(&mut self) -> io::Result<Option<u8>> {
+        loop {
+            match self.peek()? {
+                Some(b' ' | b'\t' | b'\r' | b'\n') => {
+                    self.next()?;
+                }
+                Some(0xEF) if self.buffered()?.starts_with(b"\xEF\xBB\xBF") => self.consume(3),
+                other => return Ok(other),
+            }
+        }
+    }
+}
+
+pub(crate) fn malformed(line: u64, what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, format!("line {line}: {what}"))
+}

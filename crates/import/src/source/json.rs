@@ -1,0 +1,155 @@
+//! JSON documents: an array of objects, or an object with arrays of objects under the names of tables. Only one element is in
+//! memory at a time; everything else is skipped byte by byte.
+
+use std::io;
+
+use latchkey_domain::imports::LARGEST_RECORD;
+
+use super::lines::{parse, too_large};
+use super::{Bytes, Row, Source, malformed};
+
+/// Objects of the arrays of a document.
+pub(crate) struct Document {
+    bytes: Bytes,
+    /// Names of the members whose arrays are read.
+    tables: Vec<&'static str>,
+    place: Place,
+    buffer: Vec<u8>,
+}
+
+enum Place {
+    Start,
+    /// In the outer object, before a member or its end.
+    Members,
+    /// In an array, before an element or its end. The table is `None` for the outer array.
+    Elements(Option<String>),
+    End,
+}
+
+impl Document {
+    pub(crate) fn new(bytes: Bytes, tables: Vec<&'static str>) -> Self {
+        Self { bytes, tables, place: Place::Start, buffer: Vec::new() }
+    }
+
+    fn expect(&mut self, wanted: u8) -> io::Result<()> {
+        match self.bytes.skip_blanks()? {
+            Some(found) if found == wanted => self.bytes.next().map(|_| ()),
+            _ => Err(malformed(self.bytes.line, &format!("wanted {:?}", char::from(wanted)))),
+        }
+    }
+
+    /// Reads a value into the buffer. Returns false if the value is larger than a record, and was skipped.
+    fn read_value(&mut self) -> io::Result<bool> {
+        self.buffer.clear();
+        self.bytes.skip_blanks()?;
+        let (mut depth, mut in_text, mut is_escaped, mut is_small) = (0_usize, false, false, true);
+        loop {
+            let Some(byte) = self.bytes.peek()? else {
+                if depth == 0 && !in_text && !self.buffer.is_empty() {
+                    return Ok(is_small);
+                }
+                return Err(malformed(self.bytes.line, "the file ends in the middle of a value"));
+            };
+            if !in_text && depth == 0 && matches!(byte, b',' | b']' | b'}' | b' ' | b'\t' | b'\r' | b'\n') {
+                return Ok(is_small);
+            }
+            self.bytes.next()?;
+            if self.buffer.len() < LARGEST_RECORD {
+                self.buffer.push(byte);
+            } else {
+                is_small = false;
+            }
+            match byte {
+                _ if is_escaped => is_escaped = false,
+                b'\\' if in_text => is_escaped = true,
+                b'"' => in_text = !in_text,
+                _ if in_text => continue,
+                b'{' | b'[' => depth += 1,
+                b'}' | b']' => depth = depth.saturating_sub(1),
+                _ => continue,
+            }
+            if depth == 0 && !in_text && matches!(byte, b'}' | b']' | b'"') {
+                return Ok(is_small);
+            }
+        }
+    }
+
+    /// Reads the name of the next member up to its value, and enters the array of a table.
+    fn read_member(&mut self) -> io::Result<()> {
+        match self.bytes.skip_blanks()? {
+            Some(b',') => {
+                self.bytes.next()?;
+                return Ok(());
+            }
+            Some(b'}') => {
+                self.bytes.next()?;
+                self.place = Place::End;
+                return Ok(());
+            }
+            Some(b'"') => {}
+            _ => return Err(malformed(self.bytes.line, "wanted the name of a member")),
+        }
+        self.read_value()?;
+        let name: String = serde_json::from_slice(&self.buffer)
+            .map_err(|_| malformed(self.bytes.line, "wanted the name of a member"))?;
+        self.expect(b':')?;
+        if self.tables.contains(&name.as_str()) && self.bytes.skip_blanks()? == Some(b'[') {
+            self.bytes.next()?;
+            self.place = Place::Elements(Some(name));
+        } else {
+            self.read_value()?;
+        }
+        Ok(())
+    }
+}
+
+impl Source for Document {
+    fn next_row(&mut self) -> io::Result<Option<Row>> {
+        loop {
+            match &self.place {
+                Place::Start => match self.bytes.skip_blanks()? {
+                    Some(b'[') => {
+                        self.bytes.next()?;
+                        self.place = Place::Elements(None);
+                    }
+                    Some(b'{') => {
+                        self.bytes.next()?;
+                        self.place = Place::Members;
+                    }
+                    _ => return Err(malformed(self.bytes.line, "wanted a JSON array or object")),
+                },
+                Place::Members => self.read_member()?,
+                Place::Elements(table) => {
+                    let table = table.clone();
+                    match self.bytes.skip_blanks()? {
+                        Some(b',') => {
+                            self.bytes.next()?;
+                        }
+                        Some(b']') => {
+                            self.bytes.next()?;
+                            self.place = if table.is_some() { Place::Members } else { Place::End };
+                        }
+                        None => {
+                            return Err(malformed(self.bytes.line, "the file ends in the middle of a list"));
+                        }
+                        Some(_) => {
+                            let line = self.bytes.line;
+                            let is_small = self.read_value()?;
+                            if self.buffer.is_empty() {
+                                return Err(malformed(line, "wanted a value"));
+                            }
+                            let object = if is_small { parse(&self.buffer) } else { Err(too_large()) };
+                            return Ok(Some(Row { line, table, object }));
+                        }
+                    }
+                }
+                Place::End => {
+                    return match self.bytes.skip_blanks()? {
+                        None => Ok(None),
+                        Some(_) => Err(malformed(self.bytes.line, "something follows the document")),
+                    };
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Commands `latchkey import`, `import list`, `import show` and `import undo`.
+
+mod jobs;
+mod neighbours;
+mod open;
+mod open_foreign;
+mod progress;
+
+use std::io::Write;
+use std::process::ExitCode;
+use std::sync::atomic::Ordering;
+
+use latchkey_domain::imports::ImportJob;
+use latchkey_domain::operator::Party;
+use latchkey_http::endpoints::auth::import::ImportBody;
+use latchkey_import::{FORMATS, FirebaseHashes, Format, ImportOptions, Records};
+use latchkey_service::imports::{Control, ImportEnd, RunningImport, StartImport};
+use serde_json::json;
+
+use self::open::Opened;
+use self::progress::Progress;
+use super::{CommandError, user::refused};
+use crate::cli::{ImportArgs, ImportFile};
+use crate::settings::{Settings, StorageUrl};
+use crate::signals::Endings;
+use crate::storage::Unreachable;
+use crate::wiring::{Assembly, assemble};
+
+/// Exit code of an import that refused records.
+const SOME_REFUSED: u8 = 2;
+
+pub(super) async fn run(settings: &Settings, arguments: ImportArgs) -> Result<ExitCode, CommandError> {
+    let mut endings = Endings::receive()?;
+    let working = async {
+        let assembly = assemble(settings, Unreachable::Fail).await?;
+        match arguments.command {
+            Some(command) => jobs::run(&assembly, command).await.map(|()| None),
+            None => Ok(Some((assembly, open(arguments.file).await?))),
+        }
+    };
+    let opened = tokio::select! {
+        done = working => done?,
+        ending = endings.next() => return Err(CommandError::Ended(ending)),
+    };
+    match opened {
+        None => Ok(ExitCode::SUCCESS),
+        Some((assembly, import)) => import.run(&assembly, settings, endings).await,
+    }
+}
+
+/// A file that is about to be imported.
+struct Import {
+    arguments: ImportFile,
+    format: &'static Format,
+    options: ImportOptions,
+    opened: Opened,
+}
+
+async fn open(arguments: ImportFile) -> Result<Import, CommandError> {
+    let names = || FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
+    let Some(from) = &arguments.from else {
+        return Err(refused(format!("give --from with the format of the file: {}", names())));
+    };
+    let format = Format::find(from);
+    let format =
+        format.ok_or_else(|| refused(format!("{from:?} is no format; wanted one of {}", names())))?;
+    let mut options = ImportOptions {
+        is_unverified: arguments.unverified,
+        allow_weak: arguments.allow_weak,
+        keep_rest: arguments.keep_rest,
+        ..ImportOptions::default()
+    };
+    for column in &arguments.column {
+        options.add_column(column).map_err(|problem| refused(format!("--column {problem}")))?;
+    }
+    if let Some(path) = &arguments.hash_config {
+        let text = std::fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
+        let hashes = FirebaseHashes::parse(&text);
+        options.firebase = Some(hashes.map_err(|problem| refused(format!("--hash-config: {problem}")))?);
+    }
+    let opened = open::open(&arguments, format).await?;
+    Ok(Import { arguments, format, options, opened })
+}
+
+fn unreadable(path: &std::path::Path, error: &std::io::Error) -> CommandError {
+    refused(format!("{} cannot be read: {error}", path.display()))
+}
+
+impl Import {
+    async fn run(
+        self,
+        assembly: &Assembly,
+        settings: &Settings,
+        mut endings: Endings,
+    ) -> Result<ExitCode, CommandError> {
+        let imports = &assembly.service.imports;
+        let Self { arguments, format, mut options, opened } = self;
+        options.now = assembly.service.now();
+        let records = Records::open(format, opened.input, options.clone());
+        let records = records.map_err(|error| refused(format!("{}: {error}", opened.name)))?;
+        if !arguments.json {
+            print_columns(&records);
+        }
+        let start = StartImport {
+            format,
+            source: opened.name.clone(),
+            file: opened.digest.unwrap_or_else(|| assembly.service.random_bytes()),
+            options: &options,
+            policy: arguments.on_conflict,
+            is_dry_run: arguments.dry_run,
+            is_stored: !arguments.dry_run,
+            takes_over: true,
+        };
+        let mut running = imports.begin(start, Party::System, None).await?;
+        let mut report = open::create_report(&arguments)?;
+        let mut progress = Progress::new(&running, opened.size.zip(opened.read), arguments.json);
+        let control = Control { rate: arguments.rate, is_shared: sharing(settings), ..Control::default() };
+        let is_dry_run = arguments.dry_run;
+        let mut stopped = None;
+        let end = {
+            let run = imports.run(&mut running, records, &control, |batch| {
+                progress.advance(batch.counts);
+                if is_dry_run && let Some(report) = &mut report {
+                    report.write(batch.results);
+                }
+            });
+            tokio::pin!(run);
+            loop {
+                tokio::select! {
+                    end = &mut run => break end,
+                    ending = endings.next() => {
+                        stopped = Some(ending);
+                        control.stop.store(true, Ordering::Relaxed);
+                    }
+                }
+            }
+        };
+        progress.end();
+        if let Some(report) = report {
+            report.finish(imports, &running).await?;
+        }
+        finish(&running, end?, arguments.json, &opened.name, stopped)
+    }
+}
+
+/// Prints the column that each field of ours is read from.
+fn print_columns(records: &Records) {
+    if !records.columns().is_empty() {
+        let columns = records.columns().iter().map(|(ours, theirs)| format!("{ours}={theirs}"));
+        eprintln!("columns: {}", columns.collect::<Vec<_>>().join(" "));
+    }
+}
+
+fn sharing(settings: &Settings) -> Option<Box<dyn Fn() -> bool + Send + Sync>> {
+    match &settings.storage.url {
+        StorageUrl::Postgres(_) => None,
+        StorageUrl::Sqlite(path) => {
+            let path = path.clone();
+            Some(Box::new(move || neighbours::has_open(&path)))
+        }
+    }
+}
+
+/// Prints the result, and returns the exit code.
+fn finish(
+    running: &RunningImport,
+    end: ImportEnd,
+    is_json: bool,
+    name: &str,
+    stopped: Option<crate::signals::Ending>,
+) -> Result<ExitCode, CommandError> {
+    let job = &running.job;
+    if is_json {
+        println!("{}", json!({"job": ImportBody::from(job.clone())}));
+    } else {
+        print!("{}", summary(job, name));
+        std::io::stdout().flush()?;
+    }
+    match end {
+        ImportEnd::Done if job.counts.refused > 0 => Ok(ExitCode::from(SOME_REFUSED)),
+        ImportEnd::Done => Ok(ExitCode::SUCCESS),
+        ImportEnd::Stopped => Err(stopped.map_or_else(|| refused("stopped".to_owned()), CommandError::Ended)),
+        ImportEnd::Clash(line, problem) => Err(refused(format!(
+            "line {line}: {} ({}). What was read before it stays; mend the record or give another --on-conflict",
+            problem.message, problem.code
+        ))),
+        ImportEnd::Unreadable(error) => Err(refused(format!("{name}: {error}"))),
+    }
+}
+
+/// Returns the numbers of an import, for people.
+fn summary(job: &ImportJob, name: &str) -> String {
+    use std::fmt::Write as _;
+    let counts = &job.counts;
+    let verb = if job.is_dry_run { "would be created" } else { "created" };
+    let mut text = format!(
+        "{name}: {} read, {} {verb}, {} updated, {} skipped, {} refused\n",
+        counts.read, counts.created, counts.updated, counts.skipped, counts.refused
+    );
+    for (code, count) in &counts.problems {
+        let _ = writeln!(text, "  {count:>10} {code}"); // writing to a String cannot fail
+    }
+    if !job.is_dry_run {
+        let _ = writeln!(text, "import {}: `latchkey import show {}` prints the report", job.id, job.id);
+    }
+    text
+}

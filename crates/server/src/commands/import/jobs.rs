@@ -1,0 +1,97 @@
+//! Commands about imports that were made.
+
+use latchkey_domain::imports::ImportJob;
+use latchkey_domain::operator::Party;
+use latchkey_http::endpoints::auth::import::ImportBody;
+use latchkey_service::imports::ReportPosition;
+use serde_json::json;
+
+use super::{CommandError, refused, summary};
+use crate::cli::ImportCommand;
+use crate::terminal;
+use crate::wiring::Assembly;
+
+pub(super) async fn run(assembly: &Assembly, command: ImportCommand) -> Result<(), CommandError> {
+    let imports = &assembly.service.imports;
+    match command {
+        ImportCommand::List { json } => {
+            let jobs = imports.list().await?;
+            if json {
+                let jobs: Vec<_> = jobs.into_iter().map(ImportBody::from).collect();
+                println!("{}", json!({"data": jobs}));
+            } else {
+                list(&jobs);
+            }
+        }
+        ImportCommand::Show { id, json } => {
+            let job = imports.find(id).await?;
+            if json {
+                println!("{}", json!({"job": ImportBody::from(job)}));
+            } else {
+                println!("{} {} of {} from {}", job.id, job.state, job.started_at, job.from);
+                print!("{}", summary(&job, &job.source));
+            }
+            let mut position = ReportPosition::default();
+            loop {
+                let (lines, next) = imports.report_page(id, position).await?;
+                if lines.is_empty() {
+                    break;
+                }
+                lines.iter().for_each(|line| println!("{line}"));
+                position = next;
+            }
+        }
+        ImportCommand::Undo { id, yes } => undo(assembly, id, yes).await?,
+    }
+    Ok(())
+}
+
+fn list(jobs: &[ImportJob]) {
+    println!(
+        "{:<38}{:<26}{:<9}{:<12}{:>9}{:>9}{:>9}  SOURCE",
+        "ID", "STARTED", "STATE", "FROM", "READ", "CREATED", "REFUSED"
+    );
+    for job in jobs {
+        let (id, started, state) = (job.id.to_string(), job.started_at.to_string(), job.state.as_str());
+        let (from, counts, source) = (&job.from, &job.counts, &job.source);
+        println!(
+            "{id:<38}{started:<26}{state:<9}{from:<12}{:>9}{:>9}{:>9}  {source}",
+            counts.read, counts.created, counts.refused
+        );
+    }
+    println!("{} imports", jobs.len());
+}
+
+async fn undo(
+    assembly: &Assembly,
+    id: latchkey_domain::ids::ImportId,
+    is_sure: bool,
+) -> Result<(), CommandError> {
+    let imports = &assembly.service.imports;
+    let job = imports.find(id).await?;
+    if !is_sure {
+        if !terminal::is_there() {
+            let text = "`import undo` asks before it deletes, and standard input is no terminal; nothing was deleted. Add \
+                        --yes to delete without a question";
+            return Err(refused(text.to_owned()));
+        }
+        eprint!("{}", summary(&job, &job.source));
+        if !terminal::ask_yes("Delete the accounts that this import created? It cannot be undone. [y/N] ")
+            .await?
+        {
+            return Err(refused("nothing was deleted".to_owned()));
+        }
+    }
+    let undone = imports.undo(id, Party::System, None).await?;
+    println!("{} accounts deleted", undone.deleted);
+    for (count, why) in [
+        (undone.signed_in, "stay: they have signed in"),
+        (undone.changed, "stay: they were changed since, or have a role in the console"),
+        (undone.gone, "were gone already"),
+    ] {
+        if count > 0 {
+            println!("{count} {why}");
+        }
+    }
+    Ok(())
+}

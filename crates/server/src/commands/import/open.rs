@@ -1,0 +1,148 @@
+//! The file of an import: opened, hashed, and copied to a temporary file if it is standard input.
+
+use std::fs::File;
+use std::io::{BufWriter, Read, Seek, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use latchkey_import::{Format, Input};
+use latchkey_service::imports::{Imports, RecordResult, ReportPosition, RunningImport};
+use sha2::{Digest, Sha256};
+
+use super::{CommandError, refused, unreadable};
+use crate::cli::ImportFile;
+
+const BUFFER: usize = 256 * 1024;
+
+/// An opened file.
+pub(super) struct Opened {
+    pub(super) input: Input,
+    /// Name of the file in messages.
+    pub(super) name: String,
+    /// SHA-256 of the file; `None` for a database, whose content may change.
+    pub(super) digest: Option<[u8; 32]>,
+    /// Size in bytes, and the number of bytes that were read.
+    pub(super) size: Option<u64>,
+    pub(super) read: Option<Arc<AtomicU64>>,
+}
+
+pub(super) async fn open(arguments: &ImportFile, format: &'static Format) -> Result<Opened, CommandError> {
+    if let Some(url_file) = &arguments.url_file {
+        return super::open_foreign::postgres(url_file, arguments, format).await;
+    }
+    let Some(path) = &arguments.path else {
+        return Err(refused("name the file to import, or - for standard input".to_owned()));
+    };
+    if path.as_os_str() == "-" {
+        return of_file(spool()?, "-".to_owned());
+    }
+    let name = path.canonicalize().map_err(|error| unreadable(path, &error))?.display().to_string();
+    let fault = |error| unreadable(path, &error);
+    if path.is_dir() {
+        let digest = Some(digest_of_folder(path).map_err(fault)?);
+        return Ok(Opened { input: Input::Folder(path.clone()), name, digest, size: None, read: None });
+    }
+    let mut file = File::open(path).map_err(fault)?;
+    let mut start = [0; 16];
+    let is_sqlite = file.read_exact(&mut start).is_ok() && &start == b"SQLite format 3\0";
+    if is_sqlite {
+        return super::open_foreign::sqlite(path, name, arguments, format);
+    }
+    file.rewind().map_err(fault)?;
+    of_file(file, name)
+}
+
+fn of_file(mut file: File, name: String) -> Result<Opened, CommandError> {
+    let digest = Some(digest_of(&mut file)?);
+    let (size, read) = (file.metadata()?.len(), Arc::default());
+    let input = Input::File(Arc::new(file), Arc::clone(&read));
+    Ok(Opened { input, name, digest, size: Some(size), read: Some(read) })
+}
+
+/// Copies standard input to a file without a name, because its hash has to be known before it is read.
+fn spool() -> Result<File, CommandError> {
+    let mut file = tempfile::tempfile()?;
+    std::io::copy(&mut std::io::stdin().lock(), &mut file)?;
+    file.rewind()?;
+    Ok(file)
+}
+
+fn digest_of(file: &mut File) -> std::io::Result<[u8; 32]> {
+    let (mut digest, mut buffer) = (Sha256::new(), vec![0; BUFFER]);
+    loop {
+        let read = file.read(&mut buffer)?;
+        if read == 0 {
+            return Ok(digest.finalize().into());
+        }
+        digest.update(&buffer[..read]);
+    }
+}
+
+/// Returns the SHA-256 of the names and contents of a folder's files.
+fn digest_of_folder(folder: &Path) -> std::io::Result<[u8; 32]> {
+    let mut paths = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_file() {
+            paths.push(entry.path());
+        }
+    }
+    paths.sort();
+    let mut digest = Sha256::new();
+    for path in paths {
+        digest.update(path.file_name().unwrap_or_default().as_encoded_bytes());
+        digest.update(digest_of(&mut File::open(&path)?)?);
+    }
+    Ok(digest.finalize().into())
+}
+
+/// The file of a report.
+pub(super) struct Report {
+    file: BufWriter<File>,
+    error: Option<std::io::Error>,
+}
+
+/// Creates the file of the report with mode 600, if there is to be one.
+pub(super) fn create_report(arguments: &ImportFile) -> Result<Option<Report>, CommandError> {
+    let Some(path) = &arguments.report else { return Ok(None) };
+    let mut options = File::options();
+    options.write(true).create(true).truncate(true);
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(path);
+    let file = file.map_err(|error| refused(format!("{} cannot be written: {error}", path.display())))?;
+    Ok(Some(Report { file: BufWriter::new(file), error: None }))
+}
+
+impl Report {
+    /// Writes the lines of a dry run, which the database does not have.
+    pub(super) fn write(&mut self, results: &[RecordResult]) {
+        for line in results.iter().flat_map(RecordResult::report_lines) {
+            if let Err(error) = writeln!(self.file, "{line}") {
+                self.error.get_or_insert(error);
+            }
+        }
+    }
+
+    /// Writes the whole report of an import, those parts included that an earlier process wrote.
+    pub(super) async fn finish(
+        mut self,
+        imports: &Imports,
+        running: &RunningImport,
+    ) -> Result<(), CommandError> {
+        if running.job.is_dry_run {
+            return self.error.map_or_else(|| self.file.flush(), Err).map_err(CommandError::from);
+        }
+        let mut position = ReportPosition::default();
+        loop {
+            let (lines, next) = imports.report_page(running.job.id, position).await?;
+            if lines.is_empty() {
+                return Ok(self.file.flush()?);
+            }
+            for line in lines {
+                writeln!(self.file, "{line}")?;
+            }
+            position = next;
+        }
+    }
+}

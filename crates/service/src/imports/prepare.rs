@@ -1,0 +1,183 @@
+//! What a record needs to become an account: ids, sealed secrets, issuers, folded text. It is made on the thread that reads
+//! the file, so that nothing of it happens in a transaction.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use latchkey_domain::audit::{AuditEvent, AuditKind};
+use latchkey_domain::identity::{Issuer, ProviderKey, VerifiedIdentity};
+use latchkey_domain::ids::{FactorId, ProfileId, UserId};
+use latchkey_domain::imported_hash::ImportedHash;
+use latchkey_domain::imports::{ImportIdentity, ImportRecord, Problem, ProblemCode};
+use latchkey_domain::operator::Party;
+use latchkey_domain::password::PasswordHash;
+use latchkey_domain::profile::{Bio, Name, Profile, Username};
+use latchkey_domain::search::SearchText;
+use latchkey_domain::time::Timestamp;
+use latchkey_import::Entry;
+use latchkey_store::{BatchRecord, NewImported, NewImportedTotp};
+
+use super::seen::Seen;
+use super::{Imports, RunningImport};
+use crate::factors::Factors;
+use crate::kernel::Kernel;
+
+/// Maker of batches' records.
+pub(super) struct Preparer {
+    kernel: Arc<Kernel>,
+    factors: Arc<Factors>,
+    /// Issuer of each configured provider.
+    configured: HashMap<ProviderKey, Issuer>,
+    /// Issuers of built-in providers that are not configured.
+    known: HashMap<ProviderKey, Issuer>,
+    party: Party,
+    import_id: String,
+    is_dry_run: bool,
+    seen: Seen,
+}
+
+impl Preparer {
+    pub(super) fn new(imports: &Imports, running: &RunningImport) -> Self {
+        let providers = imports.shared.providers.load();
+        let known: HashMap<_, _> = providers.issuers().into_iter().collect();
+        let issuer = |key: &ProviderKey| known.get(key).cloned().unwrap_or_else(Issuer::unknown);
+        Self {
+            kernel: Arc::clone(&imports.kernel),
+            factors: Arc::clone(&imports.factors),
+            configured: providers.all().map(|one| (one.key.clone(), issuer(&one.key))).collect(),
+            known,
+            party: running.party,
+            import_id: running.job.id.to_string(),
+            is_dry_run: running.job.is_dry_run,
+            seen: Seen::new(running.job.is_dry_run),
+        }
+    }
+
+    /// Takes note of a record that an earlier process wrote.
+    pub(super) fn skip(&mut self, entry: &Entry) {
+        if let Ok(record) = &entry.read {
+            self.seen.meet(record);
+        }
+    }
+
+    /// Makes the record of a batch.
+    pub(super) fn prepare(&mut self, place: u64, entry: Entry, now: Timestamp) -> BatchRecord {
+        let Entry { line, read, mut problems } = entry;
+        let read = read.map(|record| Box::new(self.account(*record, &mut problems, now)));
+        BatchRecord { place, line, read, problems }
+    }
+
+    fn account(&mut self, record: ImportRecord, problems: &mut Vec<Problem>, now: Timestamp) -> NewImported {
+        let id = record.id.unwrap_or_else(|| UserId::new(now, self.kernel.id_bytes(now)));
+        let identities = record.identities.iter().map(|one| self.identity(one, &record, problems)).collect();
+        let profile = self.profile(id, &record, now);
+        let text = if self.is_dry_run { SearchText::default() } else { text_of(profile.as_ref()) };
+        NewImported {
+            id,
+            password: record.password.as_ref().and_then(|hash| stored_hash(hash, problems)),
+            identities,
+            totp: self.totp(id, &record, problems, now),
+            seen: self.seen.meet(&record),
+            event: self.event(now),
+            profile,
+            text,
+            record,
+        }
+    }
+
+    fn event(&self, now: Timestamp) -> AuditEvent {
+        let mut event = self.kernel.event(AuditKind::UserImported, self.party, None, now);
+        event.details.insert("importId".to_owned(), self.import_id.as_str().into());
+        event
+    }
+
+    fn identity(
+        &self,
+        identity: &ImportIdentity,
+        record: &ImportRecord,
+        problems: &mut Vec<Problem>,
+    ) -> VerifiedIdentity {
+        let ImportIdentity { provider, subject, email } = identity.clone();
+        if !self.configured.contains_key(&provider) {
+            let message = "the identity is kept, and works once its provider is configured";
+            problems.push(Problem::of(ProblemCode::ProviderNotConfigured, "identities", message));
+        }
+        let issuer = self.configured.get(&provider).or_else(|| self.known.get(&provider));
+        let is_own = |email: &latchkey_domain::email::Email| email.key() == record.email.key();
+        VerifiedIdentity {
+            issuer: issuer.cloned().unwrap_or_else(Issuer::unknown),
+            provider,
+            subject,
+            // Only the source knows who verified another address.
+            email_verified: record.email_verified && email.as_ref().is_some_and(is_own),
+            email,
+            name: Name::default(),
+            avatar_url: None,
+        }
+    }
+
+    fn totp(
+        &self,
+        id: UserId,
+        record: &ImportRecord,
+        problems: &mut Vec<Problem>,
+        now: Timestamp,
+    ) -> Vec<NewImportedTotp> {
+        let mut factors = Vec::new();
+        for totp in &record.totp {
+            let factor = FactorId::new(now, self.kernel.id_bytes(now));
+            match self.factors.seal_totp(&totp.secret, (id, factor)) {
+                Some(secret) => factors.push(NewImportedTotp { id: factor, name: totp.name.clone(), secret }),
+                None => problems.push(Problem::of(
+                    ProblemCode::FactorNotCarried,
+                    "totp",
+                    "the secret is not valid",
+                )),
+            }
+        }
+        factors
+    }
+
+    fn profile(&self, user_id: UserId, record: &ImportRecord, now: Timestamp) -> Option<Profile> {
+        let is_empty = record.name.as_str().is_empty()
+            && record.username.is_none()
+            && record.avatar_url.is_none()
+            && record.bio.is_none()
+            && record.custom.is_empty()
+            && record.profile_metadata.as_map().is_empty();
+        if is_empty && !self.kernel.site.create_profile_on_sign_up {
+            return None;
+        }
+        let created_at = record.created_at.unwrap_or(now);
+        Some(Profile {
+            id: ProfileId::new(now, self.kernel.id_bytes(now)),
+            user_id,
+            name: record.name.clone(),
+            username: record.username.clone(),
+            avatar_url: record.avatar_url.clone(),
+            bio: record.bio.clone(),
+            metadata: record.profile_metadata.clone(),
+            custom: record.custom.clone(),
+            created_at,
+            updated_at: now,
+            version: 1,
+        })
+    }
+}
+
+/// Returns a hash in the form in which it is stored.
+fn stored_hash(hash: &ImportedHash, problems: &mut Vec<Problem>) -> Option<PasswordHash> {
+    if hash.signer_key().is_some() {
+        let message = "the signer key of the hash cannot be stored";
+        problems.push(Problem::of(ProblemCode::HashUnknown, "passwordHash", message));
+        return None;
+    }
+    Some(hash.to_password_hash())
+}
+
+fn text_of(profile: Option<&Profile>) -> SearchText {
+    profile.map_or_else(SearchText::default, |profile| {
+        let (username, bio) = (profile.username.as_ref(), profile.bio.as_ref());
+        SearchText::of(profile.name.as_str(), username.map(Username::as_str), bio.map(Bio::as_str))
+    })
+}

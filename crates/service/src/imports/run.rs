@@ -1,0 +1,228 @@
+//! The run of an import: a thread reads and prepares, this task writes batch after batch.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use latchkey_domain::imports::{ImportCounts, ImportState, Problem};
+use latchkey_import::{ReadError, Records};
+use latchkey_store::{BatchOutcome, BatchRecord, ImportBatch, RecordResult};
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+use super::prepare::Preparer;
+use super::{Imports, RunningImport};
+use crate::error::{Error, Result};
+use crate::refusal::IMPORT_SUPERSEDED;
+
+/// Number of records of a batch. A batch that takes longer than [`LONGEST`] makes the next one smaller.
+const MOST: usize = 2_000;
+const FIRST: usize = 500;
+const LEAST: usize = 20;
+/// Time that a batch may hold the only writer of a SQLite file.
+const LONGEST: Duration = Duration::from_millis(80);
+/// Interval in which a waiting import says that it is alive.
+const ALIVE: Duration = Duration::from_secs(5);
+/// Number of batches that are prepared ahead.
+const AHEAD: usize = 2;
+
+/// How an import runs.
+#[derive(Default)]
+pub struct Control {
+    /// Ends the import after the batch that is being written.
+    pub stop: AtomicBool,
+    /// Maximum number of records per second.
+    pub rate: Option<u32>,
+    /// True if another process writes the same SQLite file, so that the import leaves it as much time as it takes.
+    pub is_shared: Option<Box<dyn Fn() -> bool + Send + Sync>>,
+}
+
+/// Progress of an import, after each batch.
+pub struct Progress<'a> {
+    pub counts: &'a ImportCounts,
+    /// Outcomes of the records of the batch.
+    pub results: &'a [RecordResult],
+}
+
+/// End of an import.
+#[derive(Debug)]
+pub enum ImportEnd {
+    /// All records were read.
+    Done,
+    /// The import was asked to stop.
+    Stopped,
+    /// The policy `fail` ended the import at the record of this line.
+    Clash(u64, Problem),
+    /// The file cannot be read on.
+    Unreadable(ReadError),
+}
+
+impl Imports {
+    /// Runs an import to its end, and stores its state. `each` is called after each batch.
+    pub async fn run(
+        &self,
+        running: &mut RunningImport,
+        records: Records,
+        control: &Control,
+        mut each: impl FnMut(&Progress<'_>) + Send,
+    ) -> Result<ImportEnd> {
+        let size = Arc::new(AtomicUsize::new(FIRST));
+        let mut batches = self.read(running, records, Arc::clone(&size))?;
+        let mut pace = Pace::new(control);
+        let end = loop {
+            if control.stop.load(Ordering::Relaxed) {
+                break ImportEnd::Stopped;
+            }
+            let records = match batches.recv().await {
+                None => break ImportEnd::Done,
+                Some(Err(error)) => break ImportEnd::Unreadable(error),
+                Some(Ok(records)) => records,
+            };
+            let (count, begun) = (records.len(), Instant::now());
+            let (results, stopped) = self.write(running, records).await?;
+            each(&Progress { counts: &running.job.counts, results: &results });
+            if let Some((line, problem)) = stopped {
+                break ImportEnd::Clash(line, problem);
+            }
+            let took = begun.elapsed();
+            size.store(next_size(size.load(Ordering::Relaxed), count, took), Ordering::Relaxed);
+            self.wait(running, pace.pause(count, took), control).await?;
+        };
+        self.end(running, &end).await?;
+        Ok(end)
+    }
+
+    /// Starts the thread that reads the file. It ends when the receiver is dropped.
+    fn read(
+        &self,
+        running: &RunningImport,
+        records: Records,
+        size: Arc<AtomicUsize>,
+    ) -> Result<mpsc::Receiver<Result<Vec<BatchRecord>, ReadError>>> {
+        let (sender, batches) = mpsc::channel(AHEAD);
+        let mut preparer = Preparer::new(self, running);
+        let (written, clock) = (running.job.counts.read, Arc::clone(&self.kernel.clock));
+        let work = move || {
+            let (mut batch, mut place) = (Vec::new(), 0);
+            for entry in records {
+                let entry = match entry {
+                    Ok(entry) => entry,
+                    Err(error) => {
+                        // A receiver that is gone has no interest in the error either.
+                        let _ = sender.blocking_send(Ok(batch));
+                        let _ = sender.blocking_send(Err(error));
+                        return;
+                    }
+                };
+                place += 1;
+                if place <= written {
+                    preparer.skip(&entry);
+                    continue;
+                }
+                batch.push(preparer.prepare(place, entry, clock.now()));
+                let is_full = batch.len() >= size.load(Ordering::Relaxed);
+                if is_full && sender.blocking_send(Ok(std::mem::take(&mut batch))).is_err() {
+                    return;
+                }
+            }
+            if !batch.is_empty() {
+                let _ = sender.blocking_send(Ok(batch));
+            }
+        };
+        std::thread::Builder::new().name("import".to_owned()).spawn(work).map_err(Error::internal)?;
+        Ok(batches)
+    }
+
+    async fn write(
+        &self,
+        running: &mut RunningImport,
+        records: Vec<BatchRecord>,
+    ) -> Result<(Vec<RecordResult>, Option<(u64, Problem)>)> {
+        let batch = ImportBatch {
+            id: running.job.id,
+            claim: running.claim,
+            before: running.job.counts.clone(),
+            policy: running.job.policy,
+            records,
+            is_dry_run: running.job.is_dry_run,
+            is_stored: running.is_stored,
+            now: self.kernel.now(),
+        };
+        match self.kernel.store.write_import_batch(batch).await? {
+            BatchOutcome::Superseded => Err(Error::Refused(&IMPORT_SUPERSEDED)),
+            BatchOutcome::Written { counts, results, stopped } => {
+                running.job.counts = counts;
+                Ok((results, stopped))
+            }
+        }
+    }
+
+    /// Waits, and says from time to time that the import is alive.
+    async fn wait(&self, running: &RunningImport, pause: Duration, control: &Control) -> Result<()> {
+        let mut left = pause;
+        while !left.is_zero() && !control.stop.load(Ordering::Relaxed) {
+            let slice = left.min(ALIVE);
+            tokio::time::sleep(slice).await;
+            left = left.saturating_sub(slice);
+            if !left.is_zero() {
+                self.set_state(running, ImportState::Running).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn end(&self, running: &mut RunningImport, end: &ImportEnd) -> Result<()> {
+        let state = match end {
+            ImportEnd::Done => ImportState::Done,
+            ImportEnd::Stopped | ImportEnd::Clash(..) | ImportEnd::Unreadable(_) => ImportState::Failed,
+        };
+        running.job.state = state;
+        running.job.ended_at = Some(self.kernel.now());
+        self.set_state(running, state).await
+    }
+
+    async fn set_state(&self, running: &RunningImport, state: ImportState) -> Result<()> {
+        if !running.is_stored {
+            return Ok(());
+        }
+        let (id, now) = (running.job.id, self.kernel.now());
+        if self.kernel.store.set_import_state(id, running.claim, state, now).await? {
+            return Ok(());
+        }
+        Err(Error::Refused(&IMPORT_SUPERSEDED))
+    }
+}
+
+/// Returns the number of records of a batch after one of `count` records took this long.
+fn next_size(size: usize, count: usize, took: Duration) -> usize {
+    if count < size {
+        return size; // the last batch, or the size was just changed
+    }
+    let (took, longest) = (took.as_micros().max(1), LONGEST.as_micros());
+    let fitting = (size as u128 * longest / took).clamp(LEAST as u128, MOST as u128);
+    // Growing slowly, shrinking at once.
+    usize::try_from(fitting).unwrap_or(MOST).min(size + size / 2)
+}
+
+/// The pauses between batches.
+struct Pace<'c> {
+    control: &'c Control,
+    begun: Instant,
+    written: usize,
+}
+
+impl<'c> Pace<'c> {
+    fn new(control: &'c Control) -> Self {
+        Self { control, begun: Instant::now(), written: 0 }
+    }
+
+    fn pause(&mut self, count: usize, took: Duration) -> Duration {
+        self.written += count;
+        let of_rate = self.control.rate.map_or(Duration::ZERO, |rate| {
+            let wanted = Duration::from_micros(self.written as u64 * 1_000_000 / u64::from(rate.max(1)));
+            wanted.saturating_sub(self.begun.elapsed())
+        });
+        let is_shared = self.control.is_shared.as_ref().is_some_and(|is_shared| is_shared());
+        of_rate.max(if is_shared { took } else { Duration::ZERO })
+    }
+}

@@ -1,0 +1,354 @@
+//! A batch of an import: reads what the database has of its records, decides about each, and writes accounts, report and
+//! place. The rules are in [`latchkey_domain::imports::judge`].
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use latchkey_domain::audit::AuditEvent;
+use latchkey_domain::email::EmailKey;
+use latchkey_domain::ids::UserId;
+use latchkey_domain::imports::{
+    Clash, Filling, ImportCounts, Occupant, Problem, ProblemCode, RecordOutcome, Verdict, judge,
+};
+use latchkey_domain::profile::Username;
+use latchkey_store::{BatchOutcome, BatchRecord, ImportBatch, NewImported, RecordResult, StoreResult};
+use serde_json::Value as Json;
+use uuid::Uuid;
+
+use super::delete_account;
+use super::import_rows::{AccountRows, BatchRows, identity_row};
+use crate::form::{Decided, Executor, ManyValues, Results, Script, Slot, values};
+use crate::tables::audit_events::event_values;
+use crate::tables::imports::{
+    FIND_IDENTITIES, FIND_IDS, FIND_OCCUPANTS, FIND_RESERVED, FIND_USERNAMES, INSERT_PROBLEMS,
+    LOCK_OCCUPANTS, advance, lock_claimed, read_many, read_occupant, stored,
+};
+use crate::tables::users;
+
+/// Id of an account that an earlier record of a dry run would have created.
+const EARLIER: Uuid = Uuid::nil();
+
+pub(crate) async fn run<E: Executor>(engine: &E, batch: ImportBatch) -> StoreResult<BatchOutcome> {
+    let rows = batch.records.iter().map(|record| match &record.read {
+        Ok(new) if !batch.is_dry_run => AccountRows::of(new, batch.now).map(Some),
+        _ => Ok(None),
+    });
+    let rows = rows.collect::<StoreResult<Vec<_>>>()?;
+    let mut reads = Script::default();
+    let claimed = batch.is_stored.then(|| lock_claimed(&mut reads, batch.id, batch.claim));
+    let found = Found::find(&mut reads, &batch);
+    let batch = Arc::new(batch);
+    if !batch.is_stored {
+        return engine
+            .read_long(reads, move |results| {
+                let mut decision = Decision::new(&batch);
+                decision.decide(&found.read(results)?, &rows)?;
+                Ok(decision.outcome())
+            })
+            .await;
+    }
+    engine
+        .transact(reads, move |results| {
+            let place = match claimed {
+                Some(claimed) => results.find(claimed, |cells| cells.of("imports").int("read"))?,
+                None => None,
+            };
+            if place != Some(stored(batch.before.read)) {
+                return Ok(Decided::Return(BatchOutcome::Superseded));
+            }
+            let mut decision = Decision::new(&batch);
+            decision.decide(&found.read(results)?, &rows)?;
+            let writes = decision.script()?;
+            Ok(Decided::done(writes, decision.outcome()))
+        })
+        .await
+}
+
+/// Handles of the statements that read what the database has of the records of a batch.
+#[derive(Clone, Copy)]
+struct Found {
+    occupants: Option<Slot>,
+    reserved: Option<Slot>,
+    ids: Option<Slot>,
+    usernames: Option<Slot>,
+    identities: Option<Slot>,
+}
+
+/// What the database has of the records of a batch.
+struct Known {
+    occupants: HashMap<String, Occupant>,
+    reserved: HashSet<String>,
+    ids: HashSet<UserId>,
+    usernames: HashMap<String, UserId>,
+    identities: HashMap<(String, String), UserId>,
+}
+
+impl Found {
+    fn find(reads: &mut Script, batch: &ImportBatch) -> Self {
+        let news = || batch.records.iter().filter_map(|record| record.read.as_ref().ok());
+        let emails: Vec<Json> = news().map(|new| new.record.email.key().as_str().into()).collect();
+        let ids: Vec<Json> = news()
+            .filter_map(|new| new.record.id)
+            .map(|id| id.as_uuid().simple().to_string().into())
+            .collect();
+        let usernames: Vec<Json> =
+            news().filter_map(|new| new.username()).map(|name| name.as_str().into()).collect();
+        let identities: Vec<Json> = news().flat_map(|new| &new.identities).flat_map(issuers_of).collect();
+        if !batch.is_dry_run && !emails.is_empty() {
+            read_many(reads, &LOCK_OCCUPANTS, &emails, Vec::new());
+        }
+        let mut many =
+            |sql, keys: &[Json], more| (!keys.is_empty()).then(|| read_many(reads, sql, keys, more));
+        Self {
+            occupants: many(&FIND_OCCUPANTS, &emails, Vec::new()),
+            reserved: many(&FIND_RESERVED, &emails, values![batch.now]),
+            ids: many(&FIND_IDS, &ids, Vec::new()),
+            usernames: many(&FIND_USERNAMES, &usernames, Vec::new()),
+            identities: many(&FIND_IDENTITIES, &identities, Vec::new()),
+        }
+    }
+
+    fn read(self, results: &Results<'_>) -> StoreResult<Known> {
+        let occupants = list(results, self.occupants, read_occupant)?;
+        let reserved =
+            list(results, self.reserved, |cells| Ok(cells.of("undo_tokens").text("email")?.to_owned()))?;
+        let ids = list(results, self.ids, |cells| cells.of("users").id("id"))?;
+        let usernames = list(results, self.usernames, |cells| {
+            let username = cells.of("profiles").text("username")?.to_owned();
+            Ok((username, cells.id("user_id")?))
+        })?;
+        let identities = list(results, self.identities, |cells| {
+            let key =
+                (cells.of("identities").text("provider")?.to_owned(), cells.text("subject")?.to_owned());
+            Ok((key, cells.id("user_id")?))
+        })?;
+        Ok(Known {
+            occupants: occupants.into_iter().collect(),
+            reserved: reserved.into_iter().collect(),
+            ids: ids.into_iter().collect(),
+            usernames: usernames.into_iter().collect(),
+            identities: identities.into_iter().collect(),
+        })
+    }
+}
+
+/// Decodes the rows of a statement, if it was added.
+fn list<T>(
+    results: &Results<'_>,
+    slot: Option<Slot>,
+    read: impl FnMut(&mut crate::form::Cells<'_>) -> StoreResult<T>,
+) -> StoreResult<Vec<T>> {
+    slot.map_or(Ok(Vec::new()), |slot| results.list(slot, read))
+}
+
+/// Returns the keys under which an identity may be stored: with its issuer, and without one.
+fn issuers_of(identity: &latchkey_domain::identity::VerifiedIdentity) -> Vec<Json> {
+    use latchkey_domain::identity::Issuer;
+    let key = |issuer: &Issuer| {
+        Json::from(vec![identity.provider.as_str(), issuer.as_str(), identity.subject.as_str()])
+    };
+    let unknown = Issuer::unknown();
+    if identity.issuer == unknown { vec![key(&unknown)] } else { vec![key(&identity.issuer), key(&unknown)] }
+}
+
+impl Known {
+    fn clash(&self, new: &NewImported, is_dry_run: bool) -> Clash {
+        let key: &EmailKey = new.record.email.key();
+        let earlier = |was_seen: bool| (is_dry_run && was_seen).then(|| UserId::from(EARLIER));
+        let occupant = self.occupants.get(key.as_str()).cloned();
+        let username = new.username();
+        Clash {
+            is_duplicate: new.seen.email && (is_dry_run || occupant.is_some()),
+            is_reserved: self.reserved.contains(key.as_str()),
+            id_owner: new.record.id.filter(|id| self.ids.contains(id)).or_else(|| earlier(new.seen.id)),
+            username_owner: username
+                .and_then(|name| self.usernames.get(name.as_str()).copied())
+                .or_else(|| earlier(new.seen.username)),
+            identity_owners: self.identity_owners(new, earlier(new.seen.identity)),
+            occupant,
+        }
+    }
+
+    fn identity_owners(&self, new: &NewImported, earlier: Option<UserId>) -> Vec<Option<UserId>> {
+        let key = |identity: &latchkey_domain::identity::VerifiedIdentity| {
+            (identity.provider.as_str().to_owned(), identity.subject.as_str().to_owned())
+        };
+        new.identities
+            .iter()
+            .map(|identity| self.identities.get(&key(identity)).copied().or(earlier))
+            .collect()
+    }
+}
+
+/// State of the decision about a batch.
+struct Decision<'b> {
+    batch: &'b ImportBatch,
+    counts: ImportCounts,
+    results: Vec<RecordResult>,
+    stopped: Option<(u64, Problem)>,
+    /// What earlier records of the batch created.
+    emails: HashSet<&'b str>,
+    ids: HashSet<UserId>,
+    usernames: HashSet<&'b str>,
+    identities: HashSet<(&'b str, &'b str)>,
+    /// Statements that come before those of new accounts.
+    first: Script,
+    rows: BatchRows,
+}
+
+impl<'b> Decision<'b> {
+    fn new(batch: &'b ImportBatch) -> Self {
+        Self {
+            batch,
+            counts: batch.before.clone(),
+            results: Vec::with_capacity(batch.records.len()),
+            stopped: None,
+            emails: HashSet::new(),
+            ids: HashSet::new(),
+            usernames: HashSet::new(),
+            identities: HashSet::new(),
+            first: Script::default(),
+            rows: BatchRows::default(),
+        }
+    }
+
+    fn decide(&mut self, known: &Known, rows: &[Option<AccountRows>]) -> StoreResult<()> {
+        for (record, rows) in self.batch.records.iter().zip(rows) {
+            let (outcome, user_id, more) = match &record.read {
+                Err(problem) => (RecordOutcome::Refused, None, vec![problem.clone()]),
+                Ok(new) => {
+                    let clash = self.clash(known, new);
+                    match judge(&new.record, &clash, self.batch.policy) {
+                        Verdict::Stop(problem) => {
+                            self.stopped = Some((record.line, problem));
+                            return Ok(());
+                        }
+                        Verdict::Refuse(problem) => (RecordOutcome::Refused, None, vec![problem]),
+                        Verdict::Skip(problems) => (RecordOutcome::Skipped, None, problems),
+                        Verdict::Update { id, filling, problems } => {
+                            self.fill(new, id, &filling)?;
+                            (RecordOutcome::Updated, Some(id), problems)
+                        }
+                        Verdict::Create { replaces, keeps_username } => {
+                            let problems =
+                                self.create(record, new, rows.as_ref(), replaces, keeps_username)?;
+                            (RecordOutcome::Created, Some(new.id), problems)
+                        }
+                    }
+                }
+            };
+            self.note(record, outcome, user_id, more);
+        }
+        Ok(())
+    }
+
+    /// Returns what the database, or an earlier record of the batch, has of a record.
+    fn clash(&self, known: &Known, new: &NewImported) -> Clash {
+        let mut clash = known.clash(new, self.batch.is_dry_run);
+        let earlier = Some(UserId::from(EARLIER));
+        clash.is_duplicate |= self.emails.contains(new.record.email.key().as_str());
+        if new.record.id.is_some_and(|id| self.ids.contains(&id)) {
+            clash.id_owner = earlier;
+        }
+        if new.username().is_some_and(|name| self.usernames.contains(name.as_str())) {
+            clash.username_owner = earlier;
+        }
+        for (identity, owner) in new.identities.iter().zip(&mut clash.identity_owners) {
+            if self.identities.contains(&(identity.provider.as_str(), identity.subject.as_str())) {
+                *owner = earlier;
+            }
+        }
+        clash
+    }
+
+    fn create(
+        &mut self,
+        record: &BatchRecord,
+        new: &'b NewImported,
+        rows: Option<&AccountRows>,
+        replaces: Option<UserId>,
+        keeps_username: bool,
+    ) -> StoreResult<Vec<Problem>> {
+        let batch = self.batch;
+        if let Some(pending) = replaces.filter(|_| !batch.is_dry_run) {
+            delete_account::delete(&mut self.first, pending);
+        }
+        if let Some(rows) = rows {
+            self.rows.create(rows, new, keeps_username, (batch.id, record.place, batch.now))?;
+        }
+        self.emails.insert(new.record.email.key().as_str());
+        self.ids.insert(new.id);
+        self.remember_identities(new, 0..new.identities.len());
+        let username = new.username().map(Username::as_str);
+        if keeps_username {
+            self.usernames.extend(username);
+            return Ok(Vec::new());
+        }
+        let message = "another account has the username";
+        Ok(username
+            .map(|_| Problem::of(ProblemCode::UsernameTaken, "username", message))
+            .into_iter()
+            .collect())
+    }
+
+    fn fill(&mut self, new: &'b NewImported, id: UserId, filling: &Filling) -> StoreResult<()> {
+        self.emails.insert(new.record.email.key().as_str());
+        self.remember_identities(new, filling.identities.iter().copied());
+        let now = self.batch.now;
+        if self.batch.is_dry_run {
+            return Ok(());
+        }
+        if let Some(metadata) = &filling.metadata {
+            users::set_metadata(&mut self.first, id, metadata)?;
+        }
+        if let Some(password) = new.password.as_ref().filter(|_| filling.takes_password) {
+            users::save_password(&mut self.first, id, password, true, now);
+        }
+        users::touch(&mut self.first, id, now);
+        self.rows.identities.extend(filling.identities.iter().map(|at| identity_row(new, *at, id, now)));
+        let event = AuditEvent { user_id: Some(id), ..new.event.clone() };
+        self.rows.events.push(event_values(event)?.into());
+        Ok(())
+    }
+
+    fn remember_identities(&mut self, new: &'b NewImported, places: impl IntoIterator<Item = usize>) {
+        let keys = places.into_iter().map(|at| &new.identities[at]);
+        self.identities.extend(keys.map(|one| (one.provider.as_str(), one.subject.as_str())));
+    }
+
+    fn note(
+        &mut self,
+        record: &BatchRecord,
+        outcome: RecordOutcome,
+        user_id: Option<UserId>,
+        more: Vec<Problem>,
+    ) {
+        self.counts.count(outcome);
+        let mut problems = record.problems.clone();
+        problems.extend(more);
+        problems.iter().for_each(|problem| self.counts.note(problem.code));
+        let (place, line) = (record.place, record.line);
+        self.results.push(RecordResult { place, line, outcome, user_id, problems });
+    }
+
+    /// Takes the script that writes the batch.
+    fn script(&mut self) -> StoreResult<Script> {
+        let mut writes = std::mem::take(&mut self.first);
+        std::mem::take(&mut self.rows).write(&mut writes);
+        let lines = self.results.iter().flat_map(|result| self.report_lines(result));
+        let lines = lines.collect();
+        writes.change_many(&INSERT_PROBLEMS, lines);
+        advance(&mut writes, self.batch.id, &self.counts, self.batch.now)?;
+        Ok(writes)
+    }
+
+    fn report_lines(&self, result: &RecordResult) -> Vec<ManyValues> {
+        let row =
+            |(number, line): (u32, String)| values![self.batch.id, stored(result.place), number, line].into();
+        (0..).zip(result.report_lines()).map(row).collect()
+    }
+
+    fn outcome(self) -> BatchOutcome {
+        BatchOutcome::Written { counts: self.counts, results: self.results, stopped: self.stopped }
+    }
+}

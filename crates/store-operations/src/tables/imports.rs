@@ -1,0 +1,248 @@
+//! Tables `imports` and `import_problems`: imports of accounts from other services, and the lines of their reports. Rows of
+//! many records are written by the statements `INSERT_…`, which take one array per column on PostgreSQL. What the
+//! database has of many records is read by statements with a JSON array as a parameter.
+
+use latchkey_domain::ids::{ImportId, UserId};
+use latchkey_domain::imports::{ConflictPolicy, ImportCounts, ImportJob, ImportState, Occupant};
+use latchkey_domain::time::Timestamp;
+use latchkey_store::{BeginImport, StoreResult};
+use uuid::Uuid;
+
+use crate::bulk::{Table, columns};
+use crate::form::{Cells, Results, Script, Slot, Value, object_text, statements, stored_id, values};
+
+macro_rules! import_columns {
+    () => {
+        "id, state, format, source, dry_run, policy, read, created, updated, skipped, refused, problems, started_at,
+        active_at, ended_at"
+    };
+}
+
+stored_id!(ImportId);
+
+pub const TABLE: Table = Table::new(
+    "imports",
+    1,
+    columns! {
+        id id, text state, text format, text source, bytes digest, flag dry_run, text policy, id claim, int read,
+        int created, int updated, int skipped, int refused, text problems, int started_at, int active_at, int ended_at
+    },
+);
+
+pub const PROBLEMS: Table =
+    Table::new("import_problems", 3, columns! { id import_id, int place, int number, text line });
+
+statements! {
+    BEGIN = "
+    INSERT INTO imports (id, state, format, source, digest, dry_run, policy, claim, read, created, updated, skipped,
+        refused, problems, started_at, active_at, ended_at)
+    VALUES ($1, 'running', $2, $3, $4, $5, $6, $7, 0, 0, 0, 0, 0, '{}', $8, $8, NULL)";
+    RESUME = "
+    UPDATE imports SET state = 'running', claim = $2, active_at = $3, ended_at = NULL WHERE id = $1";
+    FIND: read find(id: ImportId) = concat!("SELECT ", import_columns!(), " FROM imports WHERE id = $1");
+    LIST: read list() =
+        concat!("SELECT ", import_columns!(), " FROM imports ORDER BY started_at DESC, id DESC LIMIT 100");
+    /// Locks the imports that did not end well, so that two processes do not begin at once.
+    LOCK_OPEN: read lock_open() =
+        "SELECT 1 FROM imports WHERE state IN ('running', 'failed') ORDER BY id FOR UPDATE";
+    /// Reads the newest 100 imports that did not end well, newest first, each with its digest.
+    LIST_OPEN: read list_open() = concat!(
+        "SELECT ", import_columns!(), ", digest FROM imports WHERE state IN ('running', 'failed')
+        ORDER BY started_at DESC, id DESC LIMIT 100"
+    );
+    /// Locks an import and reads its place, if this process writes it.
+    LOCK_CLAIMED: read lock_claimed(id: ImportId, claim: Uuid) [id, Value::Id(Some(claim))] =
+        "SELECT read FROM imports WHERE id = $1 AND claim = $2 AND state = 'running' FOR UPDATE";
+    ADVANCE = "
+    UPDATE imports SET read = $2, created = $3, updated = $4, skipped = $5, refused = $6, problems = $7, active_at = $8
+    WHERE id = $1";
+    SET_STATE: change set_state(id: ImportId, claim: Uuid, state: ImportState, now: Timestamp, ended_at: Option<Timestamp>)
+        [id, Value::Id(Some(claim)), state.as_str(), now, ended_at] = "
+    UPDATE imports SET state = $3, active_at = $4, ended_at = $5 WHERE id = $1 AND claim = $2";
+    END_UNDO: change end_undo(id: ImportId, now: Timestamp) =
+        "UPDATE imports SET state = 'undone', ended_at = $2 WHERE id = $1 AND state <> 'undone'";
+    FIND_NOT_UNDONE: read find_not_undone(id: ImportId) =
+        "SELECT 1 FROM imports WHERE id = $1 AND state <> 'undone' FOR UPDATE";
+    LIST_PROBLEMS: read list_problems(id: ImportId, after: i64, limit: u32) = "
+    SELECT place, line FROM import_problems WHERE import_id = $1 AND place > $2
+        AND place <= (SELECT max(place) FROM (SELECT place FROM import_problems WHERE import_id = $1 AND place > $2
+            ORDER BY place LIMIT $3) AS page)
+    ORDER BY place, number LIMIT 100000";
+    INSERT_PROBLEMS = "
+    INSERT INTO import_problems (import_id, place, number, line)
+    SELECT import_id, place, number, line FROM unnest($1, $2, $3, $4) AS r (import_id, place, number, line)", "
+    INSERT INTO import_problems (import_id, place, number, line) VALUES ($1, $2, $3, $4)";
+    /// Inserts accounts. `has_profile` is set at once, so that the trigger on profiles has nothing to update.
+    INSERT_USERS = "
+    INSERT INTO users (id, email, email_key, email_verified, first_verified_at, pending, contested, banned_at, metadata,
+        locale, pending_email, created_at, updated_at, signed_up_at, two_step_at, has_profile)
+    SELECT id, email, email_key, email_verified, first_verified_at, FALSE, FALSE, banned_at, metadata, locale, NULL,
+        created_at, updated_at, NULL, two_step_at, has_profile
+    FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) AS r (id, email, email_key, email_verified,
+        first_verified_at, banned_at, metadata, locale, created_at, updated_at, two_step_at, has_profile)
+    WHERE NOT EXISTS (SELECT 1 FROM undo_tokens AS t
+        WHERE t.email = r.email_key AND t.expires_at > r.updated_at)", "
+    INSERT INTO users (id, email, email_key, email_verified, first_verified_at, pending, contested, banned_at, metadata,
+        locale, pending_email, created_at, updated_at, signed_up_at, two_step_at, has_profile)
+    VALUES ($1, $2, $3, $4, $5, FALSE, FALSE, $6, $7, $8, NULL, $9, $10, NULL, $11, $12)";
+    INSERT_PASSWORDS = "
+    INSERT INTO credentials (user_id, kind, data, proven, created_at, updated_at)
+    SELECT user_id, 'password', data, proven, now, now FROM unnest($1, $2, $3, $4) AS r (user_id, data, proven, now)", "
+    INSERT INTO credentials (user_id, kind, data, proven, created_at, updated_at)
+    VALUES ($1, 'password', $2, $3, $4, $4)";
+    INSERT_IDENTITIES = "
+    INSERT INTO identities (provider, issuer, subject, user_id, created_at, email, vouched_email_key)
+    SELECT provider, issuer, subject, user_id, created_at, email, vouched_email_key
+    FROM unnest($1, $2, $3, $4, $5, $6, $7)
+        AS r (provider, issuer, subject, user_id, created_at, email, vouched_email_key)", "
+    INSERT INTO identities (provider, issuer, subject, user_id, created_at, email, vouched_email_key)
+    VALUES ($1, $2, $3, $4, $5, $6, $7)";
+    INSERT_TOTP = "
+    INSERT INTO totp_factors (id, user_id, name, secret, created_at, confirmed_at, attempts)
+    SELECT id, user_id, name, secret, now, now, 0 FROM unnest($1, $2, $3, $4, $5) AS r (id, user_id, name, secret, now)", "
+    INSERT INTO totp_factors (id, user_id, name, secret, created_at, confirmed_at, attempts)
+    VALUES ($1, $2, $3, $4, $5, $5, 0)";
+    INSERT_EVENTS = "
+    INSERT INTO audit_events (id, happened_at, kind, actor, user_id, session_id, address, user_agent, details,
+        operator_id)
+    SELECT id, happened_at, kind, actor, user_id, session_id, address, user_agent, details, operator_id
+    FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) AS r (id, happened_at, kind, actor, user_id, session_id,
+        address, user_agent, details, operator_id)", "
+    INSERT INTO audit_events (id, happened_at, kind, actor, user_id, session_id, address, user_agent, details,
+        operator_id)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+    /// Locks the accounts with these email addresses.
+    LOCK_OCCUPANTS = "
+    SELECT 1 FROM users WHERE email_key IN (SELECT value FROM json_array_elements_text($1::json) AS k (value))
+    ORDER BY id FOR UPDATE", "
+    SELECT 1 FROM users WHERE email_key IN (SELECT value FROM json_each($1))";
+    FIND_OCCUPANTS = "
+    SELECT u.email_key, u.id, u.email_verified, u.pending, u.banned_at IS NOT NULL,
+        EXISTS (SELECT 1 FROM operators AS o WHERE o.user_id = u.id),
+        EXISTS (SELECT 1 FROM credentials AS c WHERE c.user_id = u.id AND c.kind = 'password'), u.metadata
+    FROM json_array_elements_text($1::json) AS k (value) JOIN users AS u ON u.email_key = k.value", "
+    SELECT u.email_key, u.id, u.email_verified, u.pending, u.banned_at IS NOT NULL,
+        EXISTS (SELECT 1 FROM operators AS o WHERE o.user_id = u.id),
+        EXISTS (SELECT 1 FROM credentials AS c WHERE c.user_id = u.id AND c.kind = 'password'), u.metadata
+    FROM json_each($1) AS k CROSS JOIN users AS u ON u.email_key = k.value";
+    FIND_RESERVED = "
+    SELECT DISTINCT email FROM undo_tokens
+    WHERE expires_at > $2 AND email IN (SELECT value FROM json_array_elements_text($1::json) AS k (value))", "
+    SELECT DISTINCT email FROM undo_tokens
+    WHERE expires_at > $2 AND email IN (SELECT value FROM json_each($1))";
+    FIND_IDS = "
+    SELECT u.id FROM json_array_elements_text($1::json) AS k (value) JOIN users AS u ON u.id = k.value::uuid", "
+    SELECT u.id FROM json_each($1) AS k CROSS JOIN users AS u ON u.id = unhex(k.value)";
+    FIND_USERNAMES = "
+    SELECT p.username, p.user_id
+    FROM json_array_elements_text($1::json) AS k (value) JOIN profiles AS p ON p.username = k.value", "
+    SELECT p.username, p.user_id FROM json_each($1) AS k CROSS JOIN profiles AS p ON p.username = k.value";
+    /// Reads the accounts of identities, each given as an array of provider, issuer and subject.
+    FIND_IDENTITIES = "
+    SELECT i.provider, i.subject, i.user_id FROM json_array_elements($1::json) AS k (value)
+    JOIN identities AS i ON i.provider = k.value ->> 0 AND i.issuer = k.value ->> 1 AND i.subject = k.value ->> 2", "
+    SELECT i.provider, i.subject, i.user_id FROM json_each($1) AS k
+    CROSS JOIN identities AS i
+        ON i.provider = k.value ->> 0 AND i.issuer = k.value ->> 1 AND i.subject = k.value ->> 2";
+}
+
+pub(crate) fn begin(writes: &mut Script, begin: &BeginImport) {
+    let values = values![
+        begin.id,
+        begin.from.as_str(),
+        begin.source.as_str(),
+        begin.digest.as_slice(),
+        begin.is_dry_run,
+        begin.policy.as_str(),
+        Value::Id(Some(begin.claim)),
+        begin.now,
+    ];
+    writes.change(&BEGIN, values);
+}
+
+pub(crate) fn resume(writes: &mut Script, id: ImportId, claim: Uuid, now: Timestamp) {
+    writes.change(&RESUME, values![id, Value::Id(Some(claim)), now]);
+}
+
+/// Stores the outcomes so far, and with them the place in the file.
+pub(crate) fn advance(
+    writes: &mut Script,
+    id: ImportId,
+    counts: &ImportCounts,
+    now: Timestamp,
+) -> StoreResult<()> {
+    let values = values![
+        id,
+        stored(counts.read),
+        stored(counts.created),
+        stored(counts.updated),
+        stored(counts.skipped),
+        stored(counts.refused),
+        object_text(&counts.problems_json())?,
+        now,
+    ];
+    writes.change(&ADVANCE, values);
+    Ok(())
+}
+
+pub(crate) fn stored(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+/// Adds a read whose parameter is a JSON array.
+pub(crate) fn read_many(
+    script: &mut Script,
+    sql: &'static crate::form::Sql,
+    keys: &[serde_json::Value],
+    more: Vec<Value>,
+) -> Slot {
+    let mut values = values![serde_json::Value::from(keys).to_string()];
+    values.extend(more);
+    script.read(sql, values)
+}
+
+pub(crate) fn import(results: &Results<'_>, slot: Slot) -> StoreResult<Option<ImportJob>> {
+    results.find(slot, read_import)
+}
+
+pub(crate) fn read_import(cells: &mut Cells<'_>) -> StoreResult<ImportJob> {
+    cells.of("imports");
+    Ok(ImportJob {
+        id: cells.id("id")?,
+        state: cells.parsed("state", ImportState::parse)?,
+        from: cells.text("format")?.to_owned(),
+        source: cells.text("source")?.to_owned(),
+        is_dry_run: cells.flag("dry_run")?,
+        policy: cells.parsed("policy", ConflictPolicy::parse)?,
+        counts: ImportCounts {
+            read: count(cells, "read")?,
+            created: count(cells, "created")?,
+            updated: count(cells, "updated")?,
+            skipped: count(cells, "skipped")?,
+            refused: count(cells, "refused")?,
+            problems: ImportCounts::problems_from(&cells.object("problems")?),
+        },
+        started_at: cells.time("started_at")?,
+        active_at: cells.time("active_at")?,
+        ended_at: cells.maybe_time("ended_at")?,
+    })
+}
+
+pub(crate) fn count(cells: &mut Cells<'_>, column: &'static str) -> StoreResult<u64> {
+    cells.int(column)?.try_into().map_err(|_| cells.corrupt(column))
+}
+
+/// Decodes an account of [`FIND_OCCUPANTS`], with its email address.
+pub(crate) fn read_occupant(cells: &mut Cells<'_>) -> StoreResult<(String, Occupant)> {
+    let key = cells.of("users").text("email_key")?.to_owned();
+    let occupant = Occupant {
+        id: cells.id::<UserId>("id")?,
+        email_verified: cells.flag("email_verified")?,
+        is_pending: cells.flag("pending")?,
+        is_banned: cells.flag("banned_at")?,
+        is_operator: cells.flag("user_id")?,
+        has_password: cells.flag("data")?,
+        metadata: cells.object("metadata")?,
+    };
+    Ok((key, occupant))
+}

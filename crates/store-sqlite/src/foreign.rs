@@ -1,0 +1,113 @@
+//! Reader of another application's SQLite file, for imports: the rows of a table as JSON objects, with the rows of tables
+//! beside it. The file is only read.
+
+use std::path::Path;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Row, Statement};
+use serde_json::{Map, Value};
+
+use crate::errors::Fallible;
+use crate::open;
+
+/// Number of rows that are read ahead.
+const AHEAD: usize = 1_000;
+
+/// A table beside that of the accounts, whose rows become a list in the account's object.
+#[derive(Debug, Clone)]
+pub struct SideTable {
+    /// Key of the list.
+    pub field: &'static str,
+    pub table: &'static str,
+    /// Column with the id of the account.
+    pub owner: &'static str,
+}
+
+/// Text of a row, or the reason why the reading ended.
+pub type ForeignRow = Result<String, Box<dyn std::error::Error + Send + Sync>>;
+
+/// Reads the rows of a table in the order of its column `id`, on a thread of its own. Side tables that do not exist are
+/// left out.
+pub fn foreign_rows(
+    path: &Path,
+    table: &str,
+    sides: Vec<SideTable>,
+) -> std::io::Result<Receiver<ForeignRow>> {
+    let (sender, rows) = sync_channel(AHEAD);
+    let (path, table) = (path.to_owned(), table.to_owned());
+    let work = move || {
+        if let Err(fault) = read(&path, &table, &sides, &sender) {
+            let _ = sender.send(Err(latchkey_store::StoreError::from(fault).into())); // nobody waits for it any more
+        }
+    };
+    std::thread::Builder::new().name("foreign-rows".to_owned()).spawn(work)?;
+    Ok(rows)
+}
+
+fn read(path: &Path, table: &str, sides: &[SideTable], rows: &SyncSender<ForeignRow>) -> Fallible<()> {
+    let conn = open::passive_reader(path)?;
+    let _snapshot = conn.unchecked_transaction()?;
+    let mut beside = Vec::new();
+    for side in sides {
+        if has_table(&conn, side.table)? {
+            let sql = format!("SELECT * FROM {} WHERE {} = ?1", quoted(side.table), quoted(side.owner));
+            beside.push((side.field, conn.prepare(&sql)?));
+        }
+    }
+    let mut accounts = conn.prepare(&format!("SELECT * FROM {} ORDER BY id", quoted(table)))?;
+    let names = names_of(&accounts);
+    let mut found = accounts.query([])?;
+    while let Some(row) = found.next()? {
+        let mut object = object_of(row, &names);
+        let id = object.get("id").cloned().unwrap_or_default();
+        for (field, statement) in &mut beside {
+            let list = list_of(statement, &id)?;
+            object.insert((*field).to_owned(), list.into());
+        }
+        if rows.send(Ok(Value::Object(object).to_string())).is_err() {
+            return Ok(()); // the import ended early
+        }
+    }
+    Ok(())
+}
+
+fn has_table(conn: &Connection, table: &str) -> Fallible<bool> {
+    Ok(conn.prepare("SELECT 1 FROM sqlite_master WHERE name = ?1")?.exists([table])?)
+}
+
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+fn names_of(statement: &Statement<'_>) -> Vec<String> {
+    statement.column_names().into_iter().map(str::to_owned).collect()
+}
+
+fn list_of(statement: &mut Statement<'_>, id: &Value) -> Fallible<Vec<Value>> {
+    let names = names_of(statement);
+    let mut rows = match id {
+        Value::Number(number) => statement.query([number.as_i64()])?,
+        id => statement.query([id.as_str()])?,
+    };
+    let mut list = Vec::new();
+    while let Some(row) = rows.next()? {
+        list.push(Value::Object(object_of(row, &names)));
+    }
+    Ok(list)
+}
+
+/// Returns a row as an object. Blobs and invalid texts are left out.
+fn object_of(row: &Row<'_>, names: &[String]) -> Map<String, Value> {
+    let mut object = Map::new();
+    for (at, name) in names.iter().enumerate() {
+        let value = match row.get_ref(at) {
+            Ok(ValueRef::Integer(number)) => Value::from(number),
+            Ok(ValueRef::Real(number)) => Value::from(number),
+            Ok(ValueRef::Text(text)) => std::str::from_utf8(text).map_or(Value::Null, Value::from),
+            Ok(ValueRef::Null | ValueRef::Blob(_)) | Err(_) => Value::Null,
+        };
+        object.insert(name.clone(), value);
+    }
+    object
+}

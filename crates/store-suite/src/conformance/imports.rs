@@ -1,0 +1,395 @@
+//! Cases of imports: batches with their place, clashes, the undo.
+
+use latchkey_domain::audit::AuditKind;
+use latchkey_domain::identity::{Issuer, ProviderKey, Subject, VerifiedIdentity};
+use latchkey_domain::ids::{ImportId, UserId};
+use latchkey_domain::imports::{
+    ConflictPolicy, ImportIdentity, ImportJob, ImportRecord, ImportState, Problem, ProblemCode, RecordOutcome,
+};
+use latchkey_domain::operator::Role;
+use latchkey_domain::profile::{Metadata, Name, NewProfile, Profile, Username};
+use latchkey_domain::search::SearchText;
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::user::AppMetadata;
+use latchkey_store::{
+    BatchOutcome, BatchRecord, BeginImport, BegunImport, ImportBatch, NewImported, RecordResult, SeenBefore,
+    UndoImport, UndoneBatch,
+};
+use serde_json::{Map, json};
+use uuid::Uuid;
+
+use super::fixtures::{MINUTE, World, at, email, object, password};
+
+/// A record of a verified account with a password, a username and an identity at Google.
+fn record(name: &str) -> ImportRecord {
+    let identity = ImportIdentity {
+        provider: ProviderKey::parse("google").unwrap(),
+        subject: Subject::parse(name).unwrap(),
+        email: Some(email(name)),
+    };
+    ImportRecord {
+        id: None,
+        email: email(name),
+        email_verified: true,
+        password: None,
+        name: Name::parse(name).unwrap(),
+        username: Some(Username::parse(&format!("{name}-handle")).unwrap()),
+        avatar_url: None,
+        bio: None,
+        metadata: AppMetadata::new(object(json!({"importedId": format!("u-{name}"), "plan": "pro"})))
+            .unwrap(),
+        profile_metadata: Metadata::default(),
+        custom: Map::new(),
+        locale: None,
+        is_banned: false,
+        created_at: Some(at(-1_000)),
+        identities: vec![identity],
+        totp: Vec::new(),
+    }
+}
+
+impl World {
+    fn begin(&self, digest: u8, now: Timestamp) -> BeginImport {
+        BeginImport {
+            id: self.id(now, ImportId::new),
+            from: "csv".to_owned(),
+            source: "users.csv".to_owned(),
+            digest: [digest; 32],
+            is_dry_run: false,
+            policy: ConflictPolicy::Skip,
+            claim: self.id(now, ImportId::new).as_uuid(),
+            takes_over: true,
+            idle: MINUTE,
+            event: self.event(AuditKind::ImportStarted, now),
+            now,
+        }
+    }
+
+    fn imported(&self, record: ImportRecord, now: Timestamp) -> NewImported {
+        let id = record.id.unwrap_or_else(|| self.user_id(now));
+        let identity = |one: &ImportIdentity| VerifiedIdentity {
+            provider: one.provider.clone(),
+            issuer: Issuer::parse("https://accounts.google.com").unwrap(),
+            subject: one.subject.clone(),
+            email: one.email.clone(),
+            email_verified: true,
+            name: Name::default(),
+            avatar_url: None,
+        };
+        let new = NewProfile { id: self.profile_id(now), name: record.name.clone(), avatar_url: None };
+        let profile = Profile { username: record.username.clone(), ..new.into_profile(id, now) };
+        let username = record.username.as_ref().map(Username::as_str);
+        NewImported {
+            id,
+            password: Some(password("imported")),
+            identities: record.identities.iter().map(identity).collect(),
+            totp: Vec::new(),
+            text: SearchText::of(record.name.as_str(), username, None),
+            profile: Some(profile),
+            seen: SeenBefore::default(),
+            event: self.event(AuditKind::UserImported, now),
+            record,
+        }
+    }
+
+    fn batch(&self, job: &(ImportJob, Uuid), records: Vec<ImportRecord>, now: Timestamp) -> ImportBatch {
+        let before = job.0.counts.clone();
+        let one = |(place, record): (u64, ImportRecord)| BatchRecord {
+            place,
+            line: place + 1,
+            read: Ok(Box::new(self.imported(record, now))),
+            problems: Vec::new(),
+        };
+        ImportBatch {
+            id: job.0.id,
+            claim: job.1,
+            policy: job.0.policy,
+            records: (before.read + 1..).zip(records).map(one).collect(),
+            before,
+            is_dry_run: false,
+            is_stored: true,
+            now,
+        }
+    }
+
+    async fn begun(&self, policy: ConflictPolicy, now: Timestamp) -> (ImportJob, Uuid) {
+        let begin = BeginImport { policy, ..self.begin(1, now) };
+        let claim = begin.claim;
+        match self.begin_import(begin).await.unwrap() {
+            BegunImport::Begun(job) => (job, claim),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Writes a batch, and returns the outcome of each record.
+    async fn write(&self, job: &mut (ImportJob, Uuid), batch: ImportBatch) -> Vec<RecordResult> {
+        match self.write_import_batch(batch).await.unwrap() {
+            BatchOutcome::Written { counts, results, .. } => {
+                job.0.counts = counts;
+                results
+            }
+            BatchOutcome::Superseded => panic!("superseded"),
+        }
+    }
+
+    async fn import(
+        &self,
+        policy: ConflictPolicy,
+        records: Vec<ImportRecord>,
+        now: Timestamp,
+    ) -> Vec<RecordResult> {
+        let mut job = self.begun(policy, now).await;
+        let batch = self.batch(&job, records, now);
+        let results = self.write(&mut job, batch).await;
+        self.set_import_state(job.0.id, job.1, ImportState::Done, now).await.unwrap();
+        results
+    }
+}
+
+/// Outcomes with the codes of their problems.
+fn told(results: &[RecordResult]) -> Vec<(RecordOutcome, Vec<ProblemCode>)> {
+    let told = |one: &RecordResult| (one.outcome, one.problems.iter().map(|problem| problem.code).collect());
+    results.iter().map(told).collect()
+}
+
+pub(super) async fn accounts_are_created_with_the_place(world: World) {
+    let mut job = world.begun(ConflictPolicy::Skip, at(0)).await;
+    let batch = world.batch(&job, vec![record("ada"), record("bob")], at(1));
+    let results = world.write(&mut job, batch).await;
+
+    assert_eq!(told(&results), [(RecordOutcome::Created, vec![]), (RecordOutcome::Created, vec![])]);
+    let ada = world.find_user_by_email(email("ada").key()).await.unwrap().unwrap();
+    assert!(ada.email_verified && ada.has_password && ada.identities == ["google"]);
+    assert_eq!(
+        (ada.created_at, ada.updated_at, ada.metadata.as_map()["plan"].as_str()),
+        (at(-1_000), at(1), Some("pro"))
+    );
+    let profile = world.find_profile(ada.id).await.unwrap().unwrap();
+    assert_eq!(profile.username.unwrap().as_str(), "ada-handle");
+    let stored = world.find_import(job.0.id).await.unwrap().unwrap();
+    assert_eq!((stored.state, stored.counts.read, stored.counts.created), (ImportState::Running, 2, 2));
+    let ids = world.list_imported_ids(job.0.id, 0, 10).await.unwrap();
+    assert_eq!(ids[0], (1, ada.id, Some("u-ada".to_owned())));
+    assert_eq!(world.list_imports().await.unwrap().len(), 1);
+}
+
+pub(super) async fn a_batch_of_a_process_that_lost_the_import_writes_nothing(world: World) {
+    let job = world.begun(ConflictPolicy::Skip, at(0)).await;
+    let lost = world.batch(&job, vec![record("ada")], at(1));
+    let again = world.begin(1, at(2));
+    let claim = again.claim;
+    let BegunImport::Resumed(resumed) = world.begin_import(again).await.unwrap() else {
+        panic!("not resumed")
+    };
+    assert_eq!(resumed.id, job.0.id);
+
+    assert_eq!(world.write_import_batch(lost).await.unwrap(), BatchOutcome::Superseded);
+    assert!(world.find_user_by_email(email("ada").key()).await.unwrap().is_none());
+    assert!(!world.set_import_state(job.0.id, job.1, ImportState::Done, at(3)).await.unwrap());
+
+    let mut job = (resumed, claim);
+    let batch = world.batch(&job, vec![record("ada")], at(3));
+    let twice = batch.clone();
+    assert_eq!(told(&world.write(&mut job, batch).await), [(RecordOutcome::Created, vec![])]);
+    assert_eq!(world.write_import_batch(twice).await.unwrap(), BatchOutcome::Superseded, "its place is past");
+}
+
+pub(super) async fn one_import_runs_at_a_time(world: World) {
+    let (job, claim) = world.begun(ConflictPolicy::Skip, at(0)).await;
+    let other = || BeginImport { source: "other.csv".to_owned(), ..world.begin(2, at(1)) };
+    assert_eq!(world.begin_import(other()).await.unwrap(), BegunImport::Running(job.id));
+    let same_of_another = BeginImport { takes_over: false, ..world.begin(1, at(1)) };
+    assert_eq!(world.begin_import(same_of_another).await.unwrap(), BegunImport::Running(job.id));
+
+    let silent = BeginImport { now: at(100), ..other() };
+    assert!(
+        matches!(world.begin_import(silent).await.unwrap(), BegunImport::Begun(_)),
+        "the first one is silent"
+    );
+    world.set_import_state(job.id, claim, ImportState::Failed, at(101)).await.unwrap();
+}
+
+pub(super) async fn a_changed_file_does_not_go_on(world: World) {
+    let mut job = world.begun(ConflictPolicy::Skip, at(0)).await;
+    let batch = world.batch(&job, vec![record("ada")], at(1));
+    world.write(&mut job, batch).await;
+    world.set_import_state(job.0.id, job.1, ImportState::Failed, at(2)).await.unwrap();
+
+    let changed = world.begin(2, at(3));
+    assert_eq!(world.begin_import(changed).await.unwrap(), BegunImport::Changed(job.0.id));
+    let upload = BeginImport { takes_over: false, ..world.begin(2, at(3)) };
+    assert!(matches!(world.begin_import(upload).await.unwrap(), BegunImport::Begun(_)));
+}
+
+pub(super) async fn the_policy_decides_about_a_taken_address(world: World) {
+    world.create_account(world.account("ada", at(0))).await.unwrap();
+    let with_key =
+        || ImportRecord { metadata: AppMetadata::new(object(json!({"a": 1}))).unwrap(), ..record("ada") };
+
+    let skipped = world.import(ConflictPolicy::Skip, vec![with_key()], at(1)).await;
+    assert_eq!(told(&skipped), [(RecordOutcome::Skipped, vec![ProblemCode::EmailTaken])]);
+
+    let mut job = world.begun(ConflictPolicy::Fail, at(2)).await;
+    let batch = world.batch(&job, vec![record("bob"), with_key(), record("eve")], at(2));
+    let outcome = world.write_import_batch(batch).await.unwrap();
+    let BatchOutcome::Written { counts, results, stopped } = outcome else { panic!("superseded") };
+    assert_eq!(told(&results), [(RecordOutcome::Created, vec![])]);
+    assert_eq!(
+        (counts.read, stopped.map(|(line, problem)| (line, problem.code))),
+        (1, Some((3, ProblemCode::EmailTaken)))
+    );
+    assert!(world.find_user_by_email(email("eve").key()).await.unwrap().is_none());
+    job.0.counts = counts;
+    world.set_import_state(job.0.id, job.1, ImportState::Done, at(3)).await.unwrap();
+
+    let updated = world.import(ConflictPolicy::Update, vec![with_key()], at(4)).await;
+    assert_eq!(told(&updated), [(RecordOutcome::Updated, vec![])]);
+    let ada = world.find_user_by_email(email("ada").key()).await.unwrap().unwrap();
+    assert_eq!((ada.metadata.as_map()["a"].as_i64(), ada.identities), (Some(1), vec!["google".to_owned()]));
+    let nothing = world.import(ConflictPolicy::Update, vec![with_key()], at(5)).await;
+    assert_eq!(told(&nothing), [(RecordOutcome::Skipped, vec![ProblemCode::EmailTaken])]);
+}
+
+pub(super) async fn an_unverified_side_opens_no_way_in(world: World) {
+    let account = |name: &str| latchkey_store::NewAccount { password: None, ..world.account(name, at(0)) };
+    world.create_account(account("ada")).await.unwrap();
+    world
+        .create_account(latchkey_store::NewAccount { email_verified: false, ..account("bob") })
+        .await
+        .unwrap();
+    let strange = |name: &str, is_verified| ImportRecord {
+        email_verified: is_verified,
+        metadata: AppMetadata::default(),
+        ..record(name)
+    };
+
+    let results =
+        world.import(ConflictPolicy::Update, vec![strange("ada", false), strange("bob", true)], at(1)).await;
+
+    let refused = (RecordOutcome::Skipped, vec![ProblemCode::NotTrusted]);
+    assert_eq!(told(&results), [refused.clone(), refused]);
+    for name in ["ada", "bob"] {
+        let user = world.find_user_by_email(email(name).key()).await.unwrap().unwrap();
+        assert!(user.identities.is_empty() && !user.has_password);
+    }
+}
+
+pub(super) async fn a_pending_account_gives_way_to_a_verified_record(world: World) {
+    for name in ["ada", "bob"] {
+        world.pending(name, at(0)).await;
+    }
+    let unverified = ImportRecord { email_verified: false, ..record("bob") };
+
+    let results = world.import(ConflictPolicy::Skip, vec![record("ada"), unverified], at(1)).await;
+
+    let skipped = (RecordOutcome::Skipped, vec![ProblemCode::EmailTaken]);
+    assert_eq!(told(&results), [(RecordOutcome::Created, vec![]), skipped]);
+    let ada = world.find_user_by_email(email("ada").key()).await.unwrap().unwrap();
+    assert!(ada.email_verified && !ada.is_pending && Some(ada.id) == results[0].user_id);
+    assert!(world.find_user_by_email(email("bob").key()).await.unwrap().unwrap().is_pending);
+}
+
+pub(super) async fn clashes_of_ids_identities_and_usernames_are_found(world: World) {
+    let id: UserId = world.user_id(at(0));
+    let with_id = |name: &str| ImportRecord { id: Some(id), ..record(name) };
+    let with = |name: &str, identity: &str, username: &str| ImportRecord {
+        username: Some(Username::parse(username).unwrap()),
+        identities: record(identity).identities,
+        ..record(name)
+    };
+    let clashing = || {
+        vec![
+            with_id("ada"),
+            with_id("bob"),
+            with("eve", "ada", "eve-handle"),
+            with("kim", "kim", "ada-handle"),
+            record("ada"),
+        ]
+    };
+    let results = world.import(ConflictPolicy::Skip, clashing(), at(1)).await;
+    let refused = |code| (RecordOutcome::Refused, vec![code]);
+    assert_eq!(
+        told(&results),
+        [
+            (RecordOutcome::Created, vec![]),
+            refused(ProblemCode::IdTaken),
+            refused(ProblemCode::IdentityTaken),
+            (RecordOutcome::Created, vec![ProblemCode::UsernameTaken]),
+            refused(ProblemCode::DuplicateInFile),
+        ]
+    );
+    let kim = world.find_user_by_email(email("kim").key()).await.unwrap().unwrap();
+    assert!(world.find_profile(kim.id).await.unwrap().unwrap().username.is_none());
+
+    let again = world.import(ConflictPolicy::Skip, clashing().split_off(1), at(2)).await;
+    assert_eq!(
+        told(&again)[..2],
+        [refused(ProblemCode::IdTaken), refused(ProblemCode::IdentityTaken)],
+        "of the database"
+    );
+}
+
+pub(super) async fn an_operator_is_not_changed(world: World) {
+    let operator = world.operator("ada", Role::Viewer, at(0)).await;
+    let mine = ImportRecord { email: operator.user.email.clone(), ..record("ada") };
+    let results = world.import(ConflictPolicy::Update, vec![mine], at(60)).await;
+    assert_eq!(told(&results), [(RecordOutcome::Refused, vec![ProblemCode::OperatorProtected])]);
+}
+
+pub(super) async fn a_dry_run_writes_no_account(world: World) {
+    world.create_account(world.account("ada", at(0))).await.unwrap();
+    let mut job = world.begun(ConflictPolicy::Skip, at(1)).await;
+    let mut batch =
+        ImportBatch { is_dry_run: true, ..world.batch(&job, vec![record("ada"), record("bob")], at(1)) };
+    let stored = world.write(&mut job, batch.clone()).await;
+    batch.is_stored = false;
+    let BatchOutcome::Written { counts, results, .. } = world.write_import_batch(batch).await.unwrap() else {
+        panic!("superseded")
+    };
+
+    assert_eq!(told(&stored), told(&results));
+    assert_eq!((counts.created, counts.skipped), (1, 1));
+    assert!(world.find_user_by_email(email("bob").key()).await.unwrap().is_none());
+    assert_eq!(world.find_import(job.0.id).await.unwrap().unwrap().counts.read, 2);
+    let lines = world.list_import_problems(job.0.id, 0, 10).await.unwrap();
+    assert_eq!(lines.len(), 1);
+    assert!(lines[0].1.contains("email_taken") && !lines[0].1.contains('@'), "{}", lines[0].1);
+}
+
+pub(super) async fn an_undo_deletes_what_is_not_in_use(world: World) {
+    let mut job = world.begun(ConflictPolicy::Skip, at(0)).await;
+    let refused = BatchRecord {
+        place: 4,
+        line: 5,
+        read: Err(Problem::new(ProblemCode::JsonInvalid)),
+        problems: Vec::new(),
+    };
+    let mut batch = world.batch(&job, vec![record("ada"), record("bob"), record("eve")], at(1));
+    batch.records.push(refused);
+    let results = world.write(&mut job, batch).await;
+    let ids: Vec<UserId> = results.iter().filter_map(|one| one.user_id).collect();
+    world.set_import_state(job.0.id, job.1, ImportState::Done, at(2)).await.unwrap();
+    let update =
+        latchkey_store::UpdateUser { metadata: Some(AppMetadata::default()), ..world.change(ids[1], at(3)) };
+    world.update_user(update).await.unwrap();
+
+    let undo = |after| UndoImport {
+        id: job.0.id,
+        after,
+        events: (0..2).map(|_| world.event(AuditKind::UserDeleted, at(4))).collect(),
+        now: at(4),
+    };
+    let first = world.undo_import_batch(undo(0)).await.unwrap();
+    assert_eq!(first, UndoneBatch { last: Some(2), deleted: 1, changed: 1, ..UndoneBatch::default() });
+    let second = world.undo_import_batch(undo(2)).await.unwrap();
+    assert_eq!(second, UndoneBatch { last: Some(3), deleted: 1, ..UndoneBatch::default() });
+    assert_eq!(world.undo_import_batch(undo(3)).await.unwrap(), UndoneBatch::default());
+    assert!(world.end_undo(job.0.id, world.event(AuditKind::ImportUndone, at(5)), at(5)).await.unwrap());
+    assert!(!world.end_undo(job.0.id, world.event(AuditKind::ImportUndone, at(5)), at(5)).await.unwrap());
+
+    assert!(
+        world.find_user(ids[0]).await.unwrap().is_none() && world.find_user(ids[1]).await.unwrap().is_some()
+    );
+    assert_eq!(world.undo_import_batch(undo(0)).await.unwrap().gone, 1, "an undo can be repeated");
+    assert_eq!(world.find_import(job.0.id).await.unwrap().unwrap().state, ImportState::Undone);
+}
