@@ -161,11 +161,7 @@ macro_rules! migrations {
                 30 "0030_audit_filters",
                 31 "0031_user_list",
                 32 "0032_kept_keys",
-                31 "0031_limits_of_accounts",
-                32 "0032_audit_filters",
-                33 "0033_user_list",
-                36 "0036_imports",
-                37 "0037_kept_keys",
+                33 "0033_imports",
             ]
         )
     };
