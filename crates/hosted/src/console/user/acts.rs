@@ -18,13 +18,11 @@ use super::super::mails;
 use super::super::rejection::Rejection;
 use super::super::stop::Outcome;
 use super::super::submission::ConsoleSubmission;
+use super::super::users;
 use super::super::visit::ConsoleVisit;
 use super::forms::{ACT, PROVIDER, SUBJECT, UserAct};
 use crate::errors::PageError;
 use crate::fields::Fields;
-
-/// Page that follows the deletion of the user.
-const USERS: &str = "/console/users";
 
 /// Name of the field of a new password.
 const NEW_PASSWORD: &str = "new_password";
@@ -37,7 +35,7 @@ pub(super) async fn act(PathText(id): PathText, mut submission: ConsoleSubmissio
     submission.must(act.needed()).await?;
     let ConsoleSubmission { visit, mut fields } = submission;
     match run(act, id, &visit, &mut fields).await {
-        Ok(notice @ Notice::AccountDeleted { .. }) => visit.go_to_with(USERS, notice),
+        Ok(notice @ Notice::AccountDeleted { .. }) => visit.go_to_with(users::PATH, notice),
         Ok(notice) => visit.go_to_with(visit.path(), notice),
         Err(rejection) => {
             if rejection.is("OPERATOR_PROTECTED") {
