@@ -26,8 +26,8 @@ pub(super) async fn run(assembly: &Assembly, args: &UserListArgs) -> Result<(), 
     for user in &page.users {
         let (verified, banned) = (yes(user.email_verified), yes(user.is_banned()));
         let (id, created, email) = (user.id.to_string(), user.created_at.to_string(), user.email.as_typed());
-        let last = user.last_sign_in_at.map_or_else(|| "never".to_owned(), |at| at.to_string());
-        println!("{id:<38}{created:<26}{last:<26}{verified:<10}{banned:<8}{email}");
+        let signed_in = user.last_sign_in_at.map_or_else(|| "never".to_owned(), |at| at.to_string());
+        println!("{id:<38}{created:<26}{signed_in:<26}{verified:<10}{banned:<8}{email}");
     }
     println!("{} of {}", page.users.len(), page.total);
     Ok(())
