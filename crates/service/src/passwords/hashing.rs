@@ -2,8 +2,8 @@
 //! password never wait for a hash.
 
 use std::num::NonZeroUsize;
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::time::Duration;
 
 use argon2::password_hash::phc;
 use argon2::{Algorithm, Block, Params, Version};
@@ -18,15 +18,24 @@ use crate::entropy::Entropy;
 use crate::error::{Error, Result};
 use crate::refusal::BUSY;
 use metrics::{HashMetrics, WorkClass};
+use queue::{Next, NotQueued, Queue, Taker};
 use refusals::Refusals;
 
 pub(crate) mod metrics;
+mod queue;
 mod refusals;
 
 /// Length of the salt in bytes.
 const SALT_LEN: usize = 16;
 /// Nice value of the hashing threads, so that other requests go first.
 const NICENESS: i32 = 10;
+/// Time without a hash after which a thread frees its memory.
+const IDLE: Duration = Duration::from_mins(1);
+/// Size from which glibc maps each allocation by itself and unmaps it when it is freed. Smaller ones, once freed, may stay
+/// with the process.
+const MAPPED_ALONE: usize = 33 * 1024 * 1024;
+/// Size from which memory is worth freeing.
+const WORTH_FREEING: usize = 1024 * 1024;
 
 /// Parameters of password hashing and the size of its thread pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +62,7 @@ pub struct PasswordCheck {
 
 /// The pool of hashing threads and its queue.
 pub struct PasswordHasher {
-    queue: SyncSender<Job>,
+    queue: Arc<Queue<Job>>,
     refusals: Refusals,
     metrics: Arc<HashMetrics>,
     params: Params,
@@ -89,12 +98,11 @@ impl PasswordHasher {
     pub fn start(config: HashingConfig, entropy: Arc<dyn Entropy>) -> Result<Self, HashingError> {
         let params = Params::new(config.memory_kib, config.iterations, 1, Some(OUTPUT_LEN))
             .map_err(|_| HashingError::Parameters)?;
-        let (queue, jobs) = sync_channel(config.queue.max(1));
-        let jobs = Arc::new(Mutex::new(jobs));
+        let queue = Queue::new(config.queue.max(1));
         let kernel = choose_kernel();
         let metrics = Arc::<HashMetrics>::default();
         for number in 0..config.threads.get() {
-            let (jobs, metrics) = (Arc::clone(&jobs), Arc::clone(&metrics));
+            let (jobs, metrics) = (Taker::of(&queue), Arc::clone(&metrics));
             let arena = Arena::new(kernel, params.block_count());
             std::thread::Builder::new()
                 .name(format!("hash-{number}"))
@@ -176,19 +184,26 @@ impl PasswordHasher {
         let (answer, answered) = oneshot::channel();
         let rest = rest(&params, &self.params);
         self.metrics.enqueue();
-        match self.queue.try_send(Job { password, salt, params, rest, answer }) {
+        match self.queue.push(Job { password, salt, params, rest, answer }) {
             Ok(()) => {}
-            Err(TrySendError::Full(job)) => {
+            Err(NotQueued::Full(job)) => {
                 drop(job); // the password is not needed for a refusal
                 self.metrics.refuse();
                 self.refusals.wait().await;
                 return Err(Error::Refused(&BUSY));
             }
-            Err(TrySendError::Disconnected(_)) => {
+            Err(NotQueued::Closed) => {
                 return Err(Error::internal("the hashing threads have stopped"));
             }
         }
         answered.await.map_err(|_| Error::internal("a hashing thread has stopped"))?
+    }
+}
+
+/// The threads end with the hasher, after the queued jobs.
+impl Drop for PasswordHasher {
+    fn drop(&mut self) {
+        self.queue.close();
     }
 }
 
@@ -203,6 +218,25 @@ struct Arena {
 impl Arena {
     const fn new(kernel: Kernel, usual: usize) -> Self {
         Self { kernel, blocks: Vec::new(), usual }
+    }
+
+    /// Returns the time without a job after which the memory is freed; `None` if there is little to free.
+    fn patience(&self) -> Option<Duration> {
+        (self.blocks.capacity() * size_of::<Block>() >= WORTH_FREEING).then_some(IDLE)
+    }
+
+    fn free(&mut self) {
+        self.blocks = Vec::new();
+    }
+
+    /// Makes room for this number of blocks. What is reserved beyond them is address space alone.
+    fn grow(&mut self, needed: usize) {
+        if self.blocks.capacity() < needed && needed * size_of::<Block>() >= WORTH_FREEING {
+            self.blocks = Vec::with_capacity(needed.max(MAPPED_ALONE / size_of::<Block>()));
+        }
+        if self.blocks.len() < needed {
+            self.blocks.resize(needed, Block::default());
+        }
     }
 
     fn compute(&mut self, job: &Job) -> Result<PasswordHash> {
@@ -220,9 +254,7 @@ impl Arena {
 
     fn work(&mut self, job: &Job, params: &Params) -> Result<[u8; OUTPUT_LEN]> {
         let needed = params.block_count();
-        if self.blocks.len() < needed {
-            self.blocks.resize(needed, Block::default());
-        }
+        self.grow(needed);
         let mut output = [0; OUTPUT_LEN];
         self.kernel
             .hash_into(job.password.expose(), &job.salt, params, &mut self.blocks, &mut output)
@@ -244,12 +276,18 @@ fn choose_kernel() -> Kernel {
     kernel
 }
 
-fn work(jobs: &Mutex<Receiver<Job>>, mut arena: Arena, metrics: &HashMetrics) {
+fn work(jobs: &Taker<Job>, mut arena: Arena, metrics: &HashMetrics) {
     // If the system refuses, hashing runs at the normal priority.
     let _ = rustix::process::setpriority_process(None, NICENESS);
     loop {
-        let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(job) = job else { return };
+        let job = match jobs.next(arena.patience()) {
+            Next::Job(job) => job,
+            Next::Idle => {
+                arena.free();
+                continue;
+            }
+            Next::Closed => return,
+        };
         metrics.dequeue();
         if job.answer.is_closed() {
             continue; // the client disconnected while the job was queued

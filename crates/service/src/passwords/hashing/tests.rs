@@ -28,12 +28,13 @@ async fn fit(passwords: &PasswordHasher, text: &str, compared: Compared<'_>) -> 
 
 /// A hasher with the same parameters, and the number of hashes that it computed.
 fn counting(passwords: &PasswordHasher) -> (PasswordHasher, Arc<AtomicUsize>) {
-    let (queue, jobs) = sync_channel::<Job>(8);
+    let queue = Queue::<Job>::new(8);
+    let jobs = Taker::of(&queue);
     let hashes = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&hashes);
     std::thread::spawn(move || {
         let mut arena = Arena::new(Kernel::Portable, 0);
-        for job in jobs {
+        while let Next::Job(job) = jobs.next(None) {
             counted.fetch_add(1, Ordering::SeqCst);
             let hash = arena.compute(&job);
             let _ = job.answer.send(hash);
