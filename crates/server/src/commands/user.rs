@@ -13,9 +13,10 @@ use latchkey_domain::password::Password;
 use latchkey_domain::profile::Name;
 use latchkey_domain::user::{AppMetadata, User};
 use latchkey_service::admin::{NewUser, UserChange, UserPosition, UserQuery};
+use serde_json::{Value, json};
 
-use super::CommandError;
-use crate::cli::{FactorsCommand, UserCommand, UserRef};
+use super::{CommandError, json};
+use crate::cli::{FactorsCommand, Output, UserCommand, UserRef};
 use crate::terminal;
 use crate::wiring::Assembly;
 
@@ -34,10 +35,13 @@ pub(super) async fn run(assembly: &Assembly, command: UserCommand) -> Result<(),
             let user = assembly.service.admin.create_user(new, Party::System, None).await?;
             println!("{}", user.id);
         }
-        UserCommand::List { search, limit, offset } => list(assembly, search, limit, offset).await?,
-        UserCommand::Show { user } => show::run(assembly, &user).await?,
-        UserCommand::Why { user } => why::run(assembly, &user).await?,
-        UserCommand::Limits { user, lift } => why::limits(assembly, &user, lift).await?,
+        UserCommand::List { search, limit, offset, output } => {
+            let position = UserPosition::Offset(offset.into());
+            list(assembly, UserQuery { search, position, limit }, output).await?;
+        }
+        UserCommand::Show { user, output } => show::run(assembly, &user, output).await?,
+        UserCommand::Why { user, output } => why::run(assembly, &user, output).await?,
+        UserCommand::Limits { user, lift, output } => why::limits(assembly, &user, lift, output).await?,
         UserCommand::Factors(FactorsCommand::Remove { user, passkeys, yes }) => {
             factors::remove(assembly, &user, passkeys, yes).await?;
         }
@@ -48,14 +52,12 @@ pub(super) async fn run(assembly: &Assembly, command: UserCommand) -> Result<(),
     Ok(())
 }
 
-async fn list(
-    assembly: &Assembly,
-    search: Option<String>,
-    limit: u32,
-    offset: u32,
-) -> Result<(), CommandError> {
-    let position = UserPosition::Offset(offset.into());
-    let page = assembly.service.admin.list_users(UserQuery { search, position, limit }).await?;
+async fn list(assembly: &Assembly, query: UserQuery, output: Output) -> Result<(), CommandError> {
+    let page = assembly.service.admin.list_users(query).await?;
+    if output.json {
+        let users: Vec<_> = page.users.iter().map(facts).collect();
+        return Ok(json::print(&json!({"data": users, "total": page.total}))?);
+    }
     println!("{:<38}{:<26}{:<10}{:<8}EMAIL", "ID", "CREATED", "VERIFIED", "BANNED");
     for user in &page.users {
         let (verified, banned) = (yes(user.email_verified), yes(user.is_banned()));
@@ -64,6 +66,20 @@ async fn list(
     }
     println!("{} of {}", page.users.len(), page.total);
     Ok(())
+}
+
+/// Facts of an account for `--json`, with the names of the admin API.
+fn facts(user: &User) -> Value {
+    json!({
+        "id": user.id.to_string(),
+        "email": user.email.as_typed(),
+        "emailVerified": user.email_verified,
+        "banned": user.is_banned(),
+        "providers": user.providers(),
+        "createdAt": user.created_at,
+        "updatedAt": user.updated_at,
+        "deletesAt": user.deletes_at,
+    })
 }
 
 async fn set_banned(assembly: &Assembly, user: &UserRef, banned: bool) -> Result<(), CommandError> {
