@@ -22,16 +22,34 @@ pub(crate) enum Prerequisite {
     Chromium,
     /// Second browser engine, for the tests of the TypeScript client.
     Firefox,
+    /// Readers of images and packages.
+    Skopeo,
+    Umoci,
+    Lintian,
+    /// Programs whose configuration is in `deploy/`.
+    Nginx,
+    Caddy,
+    DockerCompose,
+    Ruby,
+    Yamllint,
 }
 
 impl Prerequisite {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 14] = [
         Self::NodePackages,
         Self::Postgresql,
         Self::Pgbouncer,
         Self::Oathtool,
         Self::Chromium,
         Self::Firefox,
+        Self::Skopeo,
+        Self::Umoci,
+        Self::Lintian,
+        Self::Nginx,
+        Self::Caddy,
+        Self::DockerCompose,
+        Self::Ruby,
+        Self::Yamllint,
     ];
 
     /// Returns the name of the step, which is also the argument of `cargo xtask prepare`.
@@ -43,6 +61,14 @@ impl Prerequisite {
             Self::Oathtool => "oathtool",
             Self::Chromium => "chromium",
             Self::Firefox => "firefox-esr",
+            Self::Skopeo => "skopeo",
+            Self::Umoci => "umoci",
+            Self::Lintian => "lintian",
+            Self::Nginx => "nginx-light",
+            Self::Caddy => "caddy",
+            Self::DockerCompose => "docker-compose",
+            Self::Ruby => "ruby",
+            Self::Yamllint => "yamllint",
         }
     }
 }
@@ -68,6 +94,10 @@ pub(crate) fn ensure(prerequisite: Prerequisite) -> Outcome {
         Prerequisite::Oathtool => ensure_debian_package("oathtool", || succeeds("oathtool --version")),
         Prerequisite::Chromium => ensure_debian_package("chromium", || succeeds("chromium --version")),
         Prerequisite::Firefox => ensure_debian_package("firefox-esr", || succeeds("firefox-esr --version")),
+        Prerequisite::Nginx => ensure_debian_package("nginx-light", || succeeds("nginx -v")),
+        Prerequisite::Caddy => ensure_debian_package("caddy", || succeeds("caddy version")),
+        // Programs with the name of their package.
+        other => ensure_debian_package(other.name(), || succeeds(&format!("{} --version", other.name()))),
     }
 }
 
