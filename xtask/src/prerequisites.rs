@@ -30,10 +30,20 @@ pub(crate) enum Prerequisite {
     Prometheus,
     /// The replicator Litestream, for its drill: the binary of a Python package, in the folder [`LITESTREAM`].
     Litestream,
+    /// Readers of images and packages.
+    Skopeo,
+    Umoci,
+    Lintian,
+    /// Programs whose configuration is in `deploy/`.
+    Nginx,
+    Caddy,
+    DockerCompose,
+    Ruby,
+    Yamllint,
 }
 
 impl Prerequisite {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 16] = [
         Self::NodePackages,
         Self::Postgresql,
         Self::Pgbouncer,
@@ -42,6 +52,14 @@ impl Prerequisite {
         Self::Firefox,
         Self::Prometheus,
         Self::Litestream,
+        Self::Skopeo,
+        Self::Umoci,
+        Self::Lintian,
+        Self::Nginx,
+        Self::Caddy,
+        Self::DockerCompose,
+        Self::Ruby,
+        Self::Yamllint,
     ];
 
     /// Returns the name of the step, which is also the argument of `cargo xtask prepare`.
@@ -55,6 +73,14 @@ impl Prerequisite {
             Self::Firefox => "firefox-esr",
             Self::Prometheus => "prometheus",
             Self::Litestream => "litestream",
+            Self::Skopeo => "skopeo",
+            Self::Umoci => "umoci",
+            Self::Lintian => "lintian",
+            Self::Nginx => "nginx-light",
+            Self::Caddy => "caddy",
+            Self::DockerCompose => "docker-compose",
+            Self::Ruby => "ruby",
+            Self::Yamllint => "yamllint",
         }
     }
 }
@@ -82,6 +108,10 @@ pub(crate) fn ensure(prerequisite: Prerequisite) -> Outcome {
         Prerequisite::Firefox => ensure_debian_package("firefox-esr", || succeeds("firefox-esr --version")),
         Prerequisite::Prometheus => ensure_debian_package("prometheus", || succeeds("promtool --version")),
         Prerequisite::Litestream => install_litestream(),
+        Prerequisite::Nginx => ensure_debian_package("nginx-light", || succeeds("nginx -v")),
+        Prerequisite::Caddy => ensure_debian_package("caddy", || succeeds("caddy version")),
+        // Programs with the name of their package.
+        other => ensure_debian_package(other.name(), || succeeds(&format!("{} --version", other.name()))),
     }
 }
 

@@ -211,6 +211,12 @@ impl Settings {
         print::to_toml(&self.shown)
     }
 
+    /// Returns the settings in force by key, each with its source, without secrets.
+    #[must_use]
+    pub fn to_json(&self) -> serde_json::Value {
+        print::to_json(&self.shown)
+    }
+
     /// Replaces configured values by those that an admin stored in the database, for the output of
     /// [`Settings::to_toml`].
     pub fn show_of_admin(&mut self, values: impl IntoIterator<Item = (&'static str, serde_json::Value)>) {

@@ -15,9 +15,10 @@ use latchkey_domain::password::Password;
 use latchkey_domain::profile::Name;
 use latchkey_domain::user::{AppMetadata, User};
 use latchkey_service::admin::{HelpMail, NewUser, UserChange};
+use serde_json::{Value, json};
 
-use super::CommandError;
-use crate::cli::{FactorsCommand, UserCommand, UserRef};
+use super::{CommandError, json};
+use crate::cli::{FactorsCommand, Output, UserCommand, UserRef};
 use crate::terminal;
 use crate::wiring::Assembly;
 
@@ -37,9 +38,9 @@ pub(super) async fn run(assembly: &Assembly, command: UserCommand) -> Result<(),
             println!("{}", user.id);
         }
         UserCommand::List(args) => list::run(assembly, &args).await?,
-        UserCommand::Show { user } => show::run(assembly, &user).await?,
-        UserCommand::Why { user } => why::run(assembly, &user).await?,
-        UserCommand::Limits { user, lift } => why::limits(assembly, &user, lift).await?,
+        UserCommand::Show { user, output } => show::run(assembly, &user, output).await?,
+        UserCommand::Why { user, output } => why::run(assembly, &user, output).await?,
+        UserCommand::Limits { user, lift, output } => why::limits(assembly, &user, lift, output).await?,
         UserCommand::Mails { user } => acts::mails(assembly, &user).await?,
         UserCommand::SendVerification(args) => acts::send(assembly, args, HelpMail::Verification).await?,
         UserCommand::SendReset(args) => acts::send(assembly, args, HelpMail::Reset).await?,
@@ -56,6 +57,21 @@ pub(super) async fn run(assembly: &Assembly, command: UserCommand) -> Result<(),
         UserCommand::Delete { user, yes } => delete(assembly, &user, yes).await?,
     }
     Ok(())
+}
+
+/// Facts of an account for `--json`, with the names of the admin API.
+fn facts(user: &User) -> Value {
+    json!({
+        "id": user.id.to_string(),
+        "email": user.email.as_typed(),
+        "emailVerified": user.email_verified,
+        "banned": user.is_banned(),
+        "providers": user.providers(),
+        "createdAt": user.created_at,
+        "updatedAt": user.updated_at,
+        "lastSignInAt": user.last_sign_in_at,
+        "deletesAt": user.deletes_at,
+    })
 }
 
 async fn set_banned(assembly: &Assembly, user: &UserRef, banned: bool) -> Result<(), CommandError> {

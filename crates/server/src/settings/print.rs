@@ -87,6 +87,16 @@ pub(super) fn to_toml(shown: &BTreeMap<&'static str, Shown>) -> String {
     text
 }
 
+/// Returns each setting that is set as `{value, source}`. Secrets are `***`.
+pub(super) fn to_json(shown: &BTreeMap<&'static str, Shown>) -> serde_json::Value {
+    let entry = |(key, shown): (&&'static str, &Shown)| {
+        let text = shown.text.as_deref().unwrap_or("\"\"");
+        let value = text.parse::<toml::Value>().ok().and_then(|value| serde_json::to_value(value).ok());
+        ((*key).to_owned(), serde_json::json!({"value": value, "source": shown.source.to_string()}))
+    };
+    shown.iter().map(entry).collect::<serde_json::Map<_, _>>().into()
+}
+
 fn line(name: &str, shown: Option<&Shown>) -> String {
     match shown {
         Some(Shown { text: Some(text), source, .. }) => format!("{name} = {text} # {source}\n"),
