@@ -21,7 +21,7 @@ use latchkey_domain::ids::{MailId, SessionId};
 
 pub use audit::AuditArgs;
 pub use backup::{BackupArgs, RestoreArgs};
-pub use copy_args::{CopyArgs, CopyDestination, CopySource};
+pub use copy_args::{CopyArgs, CopySource};
 pub use exit_codes::definition;
 pub use import::{ImportArgs, ImportCommand, ImportFile};
 pub use init::InitArgs;

@@ -17,8 +17,8 @@ use latchkey_domain::user::{AppMetadata, User};
 use latchkey_service::admin::{HelpMail, NewUser, UserChange};
 use serde_json::{Value, json};
 
-use super::{CommandError, json};
-use crate::cli::{FactorsCommand, Output, UserCommand, UserRef};
+use super::CommandError;
+use crate::cli::{FactorsCommand, UserCommand, UserRef};
 use crate::terminal;
 use crate::wiring::Assembly;
 
