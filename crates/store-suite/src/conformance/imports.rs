@@ -1,5 +1,7 @@
 //! Cases of imports: batches with their place, clashes, the undo.
 
+use std::time::Duration;
+
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::identity::{Issuer, ProviderKey, Subject, VerifiedIdentity};
 use latchkey_domain::ids::{ImportId, UserId};
@@ -18,7 +20,7 @@ use latchkey_store::{
 use serde_json::{Map, json};
 use uuid::Uuid;
 
-use super::fixtures::{MINUTE, World, at, email, object, password};
+use super::fixtures::{World, at, email, object, password};
 
 /// A record of a verified account with a password, a username and an identity at Google.
 fn record(name: &str) -> ImportRecord {
@@ -59,7 +61,7 @@ impl World {
             policy: ConflictPolicy::Skip,
             claim: self.id(now, ImportId::new).as_uuid(),
             takes_over: true,
-            idle: MINUTE,
+            idle: Duration::from_mins(1),
             event: self.event(AuditKind::ImportStarted, now),
             now,
         }
@@ -112,7 +114,7 @@ impl World {
         }
     }
 
-    async fn begun(&self, policy: ConflictPolicy, now: Timestamp) -> (ImportJob, Uuid) {
+    async fn begun_import(&self, policy: ConflictPolicy, now: Timestamp) -> (ImportJob, Uuid) {
         let begin = BeginImport { policy, ..self.begin(1, now) };
         let claim = begin.claim;
         match self.begin_import(begin).await.unwrap() {
@@ -138,7 +140,7 @@ impl World {
         records: Vec<ImportRecord>,
         now: Timestamp,
     ) -> Vec<RecordResult> {
-        let mut job = self.begun(policy, now).await;
+        let mut job = self.begun_import(policy, now).await;
         let batch = self.batch(&job, records, now);
         let results = self.write(&mut job, batch).await;
         self.set_import_state(job.0.id, job.1, ImportState::Done, now).await.unwrap();
@@ -153,7 +155,7 @@ fn told(results: &[RecordResult]) -> Vec<(RecordOutcome, Vec<ProblemCode>)> {
 }
 
 pub(super) async fn accounts_are_created_with_the_place(world: World) {
-    let mut job = world.begun(ConflictPolicy::Skip, at(0)).await;
+    let mut job = world.begun_import(ConflictPolicy::Skip, at(0)).await;
     let batch = world.batch(&job, vec![record("ada"), record("bob")], at(1));
     let results = world.write(&mut job, batch).await;
 
@@ -174,7 +176,7 @@ pub(super) async fn accounts_are_created_with_the_place(world: World) {
 }
 
 pub(super) async fn a_batch_of_a_process_that_lost_the_import_writes_nothing(world: World) {
-    let job = world.begun(ConflictPolicy::Skip, at(0)).await;
+    let job = world.begun_import(ConflictPolicy::Skip, at(0)).await;
     let lost = world.batch(&job, vec![record("ada")], at(1));
     let again = world.begin(1, at(2));
     let claim = again.claim;
@@ -195,7 +197,7 @@ pub(super) async fn a_batch_of_a_process_that_lost_the_import_writes_nothing(wor
 }
 
 pub(super) async fn one_import_runs_at_a_time(world: World) {
-    let (job, claim) = world.begun(ConflictPolicy::Skip, at(0)).await;
+    let (job, claim) = world.begun_import(ConflictPolicy::Skip, at(0)).await;
     let other = || BeginImport { source: "other.csv".to_owned(), ..world.begin(2, at(1)) };
     assert_eq!(world.begin_import(other()).await.unwrap(), BegunImport::Running(job.id));
     let same_of_another = BeginImport { takes_over: false, ..world.begin(1, at(1)) };
@@ -210,7 +212,7 @@ pub(super) async fn one_import_runs_at_a_time(world: World) {
 }
 
 pub(super) async fn a_changed_file_does_not_go_on(world: World) {
-    let mut job = world.begun(ConflictPolicy::Skip, at(0)).await;
+    let mut job = world.begun_import(ConflictPolicy::Skip, at(0)).await;
     let batch = world.batch(&job, vec![record("ada")], at(1));
     world.write(&mut job, batch).await;
     world.set_import_state(job.0.id, job.1, ImportState::Failed, at(2)).await.unwrap();
@@ -229,7 +231,7 @@ pub(super) async fn the_policy_decides_about_a_taken_address(world: World) {
     let skipped = world.import(ConflictPolicy::Skip, vec![with_key()], at(1)).await;
     assert_eq!(told(&skipped), [(RecordOutcome::Skipped, vec![ProblemCode::EmailTaken])]);
 
-    let mut job = world.begun(ConflictPolicy::Fail, at(2)).await;
+    let mut job = world.begun_import(ConflictPolicy::Fail, at(2)).await;
     let batch = world.batch(&job, vec![record("bob"), with_key(), record("eve")], at(2));
     let outcome = world.write_import_batch(batch).await.unwrap();
     let BatchOutcome::Written { counts, results, stopped } = outcome else { panic!("superseded") };
@@ -338,7 +340,7 @@ pub(super) async fn an_operator_is_not_changed(world: World) {
 
 pub(super) async fn a_dry_run_writes_no_account(world: World) {
     world.create_account(world.account("ada", at(0))).await.unwrap();
-    let mut job = world.begun(ConflictPolicy::Skip, at(1)).await;
+    let mut job = world.begun_import(ConflictPolicy::Skip, at(1)).await;
     let mut batch =
         ImportBatch { is_dry_run: true, ..world.batch(&job, vec![record("ada"), record("bob")], at(1)) };
     let stored = world.write(&mut job, batch.clone()).await;
@@ -357,7 +359,7 @@ pub(super) async fn a_dry_run_writes_no_account(world: World) {
 }
 
 pub(super) async fn an_undo_deletes_what_is_not_in_use(world: World) {
-    let mut job = world.begun(ConflictPolicy::Skip, at(0)).await;
+    let mut job = world.begun_import(ConflictPolicy::Skip, at(0)).await;
     let refused = BatchRecord {
         place: 4,
         line: 5,
