@@ -39,4 +39,5 @@ mod signals;
 mod start;
 mod start_errors;
 mod terminal;
+mod traces;
 mod waiting;

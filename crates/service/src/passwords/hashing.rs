@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 use crate::entropy::Entropy;
 use crate::error::{Error, Result};
 use crate::refusal::BUSY;
-use metrics::{HashMetrics, WorkClass};
+use metrics::{HashMetrics, HashSpans, WorkClass};
 use refusals::Refusals;
 
 pub(crate) mod metrics;
@@ -71,6 +71,7 @@ struct Job {
     /// parameters. Both together then take as long. `None` if no second computation is needed.
     rest: Option<Params>,
     answer: oneshot::Sender<Result<PasswordHash>>,
+    spans: HashSpans,
 }
 
 /// The hashing threads cannot be started.
@@ -175,7 +176,7 @@ impl PasswordHasher {
         let (answer, answered) = oneshot::channel();
         let rest = rest(&params, &self.params);
         self.metrics.enqueue();
-        match self.queue.try_send(Job { password, salt, params, rest, answer }) {
+        match self.queue.try_send(Job { password, salt, params, rest, answer, spans: HashSpans::begin() }) {
             Ok(()) => {}
             Err(TrySendError::Full(job)) => {
                 drop(job); // the password is not needed for a refusal
@@ -239,8 +240,9 @@ fn work(jobs: &Mutex<Receiver<Job>>, mut arena: Arena, metrics: &HashMetrics) {
     let _ = rustix::process::setpriority_process(None, NICENESS);
     loop {
         let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(job) = job else { return };
+        let Ok(mut job) = job else { return };
         metrics.dequeue();
+        let _span = job.spans.work();
         if job.answer.is_closed() {
             continue; // the client disconnected while the job was queued
         }
