@@ -1,5 +1,7 @@
 //! Tests of the metrics: who may read them, their formats, what counts, and the bound of their series.
 
+#![allow(clippy::float_cmp, clippy::cast_precision_loss, reason = "counts are whole numbers")]
+
 use std::process::Stdio;
 
 use latchkey_testkit::{PASSWORD, both_stores, json, minutes};

@@ -242,13 +242,14 @@ fn work(jobs: &Mutex<Receiver<Job>>, mut arena: Arena, metrics: &HashMetrics) {
         let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(mut job) = job else { return };
         metrics.dequeue();
-        let _span = job.spans.work();
+        let span = job.spans.work();
         if job.answer.is_closed() {
             continue; // the client disconnected while the job was queued
         }
         let watch = Stopwatch::start();
         let hash = arena.compute(&job);
         metrics.record(WorkClass::Own, watch.elapsed());
+        drop(span); // ends within the request, which goes on now
         let _ = job.answer.send(hash);
     }
 }
