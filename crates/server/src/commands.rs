@@ -33,6 +33,7 @@ use crate::settings::{LogFormat, LogSettings, Scope, Settings, SettingsError, So
 use crate::signals::{Ending, Endings};
 use crate::start_error;
 use crate::storage::Unreachable;
+use crate::traces::{self, TraceError};
 use crate::wiring::{Assembly, WiringError, assemble};
 
 /// Failure of a command. Its text is shown on the terminal.
@@ -54,6 +55,9 @@ pub enum CommandError {
     /// A file could not be written.
     #[error(transparent)]
     File(#[from] DataFolderError),
+    /// Traces cannot be exported as the settings say.
+    #[error(transparent)]
+    Traces(#[from] TraceError),
     /// The async runtime could not be started, or standard input could not be read.
     #[error(transparent)]
     Io(#[from] std::io::Error),
@@ -155,7 +159,9 @@ fn dispatch(
         }
         Command::Serve => {
             let settings = preflight::admit(Settings::load(sources?)?)?;
-            let _log = logging::start(&settings.log)?;
+            let (export, traces) = traces::start(&settings.traces)?.unzip();
+            let _log = logging::start(&settings.log, traces)?;
+            let _export = export; // dropped before the log
             runtime()?.block_on(serve(settings))?;
         }
         Command::User(command) => {
@@ -191,7 +197,7 @@ fn dispatch(
 
 /// Starts the log of a command other than `serve`: warnings and errors, as text.
 fn start_command_log() -> std::io::Result<LogThread> {
-    logging::start(&LogSettings { format: LogFormat::Text, level: "warn".to_owned() })
+    logging::start(&LogSettings { format: LogFormat::Text, level: "warn".to_owned() }, None)
 }
 
 fn runtime() -> std::io::Result<tokio::runtime::Runtime> {

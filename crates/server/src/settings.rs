@@ -30,6 +30,7 @@ mod source;
 mod storage;
 mod strength;
 mod suffixes;
+mod traces;
 mod variables;
 mod warnings;
 
@@ -65,6 +66,7 @@ pub use server::{Mode, ServerSettings};
 pub use source::{ReadFile, Sources};
 pub use storage::{PostgresSettings, StorageSettings, StorageUrl};
 pub use suffixes::redirect_warnings;
+pub use traces::TraceSettings;
 
 use print::Shown;
 
@@ -126,6 +128,7 @@ groups! {
     admin: AdminSettings,
     log: LogSettings,
     metrics: MetricsSettings,
+    traces: TraceSettings,
 }
 
 impl Settings {

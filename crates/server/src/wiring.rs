@@ -183,6 +183,8 @@ pub fn http_settings(settings: &Settings) -> HttpSettings {
         upload_limit: server.max_upload_bytes,
         body_timeout: server.body_timeout,
         request_timeout: server.request_timeout,
+        has_traces: settings.traces.endpoint.is_some(),
+        traces_users: settings.traces.user_ids,
         ..HttpSettings::new(server.public_url.clone(), server.is_development())
     }
 }

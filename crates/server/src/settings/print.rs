@@ -49,6 +49,7 @@ fn text_of(key: &str, value: &Value) -> Option<String> {
     let quoted = |text: String| toml::Value::String(text).to_string();
     match value {
         Value::Text(text) if is_address(key) => Some(quoted(without_password(text))),
+        Value::Text(text) if keys::find(key).is_some_and(|key| key.kind == Kind::Share) => Some(text.clone()),
         Value::Text(text) => Some(quoted(text.clone())),
         Value::Boolean(flag) => Some(flag.to_string()),
         Value::Integer(number) => Some(number.to_string()),

@@ -46,4 +46,5 @@ mod signals;
 mod start;
 mod start_errors;
 mod terminal;
+mod traces;
 mod waiting;

@@ -17,7 +17,7 @@ use tokio::sync::oneshot;
 use crate::entropy::Entropy;
 use crate::error::{Error, Result};
 use crate::refusal::BUSY;
-use metrics::{HashMetrics, WorkClass};
+use metrics::{HashMetrics, HashSpans, WorkClass};
 use queue::{Next, NotQueued, Queue, Taker};
 use refusals::Refusals;
 
@@ -80,6 +80,7 @@ struct Job {
     /// parameters. Both together then take as long. `None` if no second computation is needed.
     rest: Option<Params>,
     answer: oneshot::Sender<Result<PasswordHash>>,
+    spans: HashSpans,
 }
 
 /// The hashing threads cannot be started.
@@ -184,7 +185,7 @@ impl PasswordHasher {
         let (answer, answered) = oneshot::channel();
         let rest = rest(&params, &self.params);
         self.metrics.enqueue();
-        match self.queue.push(Job { password, salt, params, rest, answer }) {
+        match self.queue.push(Job { password, salt, params, rest, answer, spans: HashSpans::begin() }) {
             Ok(()) => {}
             Err(NotQueued::Full(job)) => {
                 drop(job); // the password is not needed for a refusal
@@ -280,7 +281,7 @@ fn work(jobs: &Taker<Job>, mut arena: Arena, metrics: &HashMetrics) {
     // If the system refuses, hashing runs at the normal priority.
     let _ = rustix::process::setpriority_process(None, NICENESS);
     loop {
-        let job = match jobs.next(arena.patience()) {
+        let mut job = match jobs.next(arena.patience()) {
             Next::Job(job) => job,
             Next::Idle => {
                 arena.free();
@@ -289,12 +290,14 @@ fn work(jobs: &Taker<Job>, mut arena: Arena, metrics: &HashMetrics) {
             Next::Closed => return,
         };
         metrics.dequeue();
+        let span = job.spans.work();
         if job.answer.is_closed() {
             continue; // the client disconnected while the job was queued
         }
         let watch = Stopwatch::start();
         let hash = arena.compute(&job);
         metrics.record(WorkClass::Own, watch.elapsed());
+        drop(span); // ends within the request, which goes on now
         let _ = job.answer.send(hash);
     }
 }
