@@ -2,6 +2,7 @@
 
 mod audit;
 mod copy_args;
+mod export;
 mod operators;
 mod providers;
 mod settings_args;
@@ -14,6 +15,7 @@ use latchkey_domain::ids::MailId;
 
 pub use audit::AuditArgs;
 pub use copy_args::{CopyArgs, CopyDestination, CopySource};
+pub use export::ExportArgs;
 pub use operators::OperatorCommand;
 pub use providers::{AddProvider, OAuthCommand};
 pub use settings_args::{Override, OverrideForm};
@@ -67,6 +69,8 @@ pub enum Command {
     Operator(OperatorCommand),
     /// Print the audit log, newest event first.
     Audit(AuditArgs),
+    /// Export all accounts as JSON lines, which an import reads.
+    Export(ExportArgs),
     /// Manage identity providers.
     #[command(subcommand, name = "oauth")]
     OAuth(OAuthCommand),

@@ -4,6 +4,7 @@ mod audit;
 mod config;
 mod copy;
 mod documents;
+mod export;
 mod keys;
 mod mail;
 mod migrate;
@@ -131,6 +132,9 @@ fn dispatch(
         }
         Command::Audit(arguments) => {
             with_service(sources, Scope::Database, async |assembly| audit::run(&assembly, &arguments).await)?;
+        }
+        Command::Export(arguments) => {
+            with_service(sources, Scope::Database, async |assembly| export::run(&assembly, arguments).await)?;
         }
         Command::OAuth(command) => {
             with_service(sources, Scope::Providers, async |assembly| oauth::run(&assembly, command).await)?;

@@ -27,6 +27,7 @@
 //! | [`operators`] | give, activate and withdraw roles in the console |
 //! | [`console`] | sign in to the console, step up, activate a role there |
 //! | [`admin`] | users, settings, audit |
+//! | [`exports`] | export all accounts |
 //! | [`outbox`], [`upkeep`], [`readiness`] | deliver mails, purge, health |
 //! | [`service`] | the list of capabilities with their lifetimes and limits, configuration, start |
 
@@ -40,6 +41,7 @@ pub mod deletion;
 pub mod email_change;
 pub mod entropy;
 pub mod error;
+pub mod exports;
 pub mod factors;
 mod kernel;
 pub mod mailbox;

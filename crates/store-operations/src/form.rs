@@ -9,7 +9,7 @@ mod sql;
 mod value;
 
 pub use cells::{Cell, Cells, Row, WrongKind};
-pub use executor::{Decided, Executor, Finish, Repeat};
+pub use executor::{Decided, Executor, Finish, Pages, Receiver, Repeat};
 pub use results::{ResultSource, Results, Taken};
 pub use script::{ProfileWrite, Script, Slot, Statement, TakeRequest};
 pub(crate) use sql::statements;

@@ -15,8 +15,10 @@ mod email_codes;
 mod email_sign_in;
 mod entry;
 mod error;
+mod exports;
 mod factors;
 mod identities;
+mod imported_hashes;
 mod limits;
 mod links;
 pub mod migrations;
@@ -57,6 +59,7 @@ pub use email_sign_in::{
 };
 pub use entry::{Entered, Entry, NewChallenge};
 pub use error::{StoreError, StoreResult, UniqueKey};
+pub use exports::{EXPORTED_PAGE, ExportReceiver, ExportedAccount, ExportedIdentity, ExportedTotp, Exports};
 pub use factors::{
     AccountFactors, BeginTotp, BegunTotp, ChangeFactors, ChangedFactors, ConfirmTotp, ConfirmedTotp,
     Enroller, Factors, OwnAccount, PendingTotp, ResetFactors, TurnTwoStepOn, TurnedOn, TurnedOnEvents,
@@ -66,6 +69,7 @@ pub use identities::{
     Identities, IdentityEvents, IdentityOutcome, LinkIdentity, LinkOutcome, LinkedIdentity,
     SignInWithIdentity, UnlinkIdentity, UnlinkOutcome, UsedToken,
 };
+pub use imported_hashes::{HashKey, ImportedHashes, MAX_HASH_KEYS, ReplaceHash};
 pub use limits::{LimitedResult, Limits};
 pub use links::StoredLink;
 pub use oauth_flows::{
@@ -97,9 +101,9 @@ pub use retention::{
 };
 pub use search_feed::{FeedPosition, FeedRead, SearchChange, SearchEntry, SearchFeed};
 pub use sessions::{
-    BeginPasswordChange, BegunSignIn, ChangePassword, EndedSession, FailedSignIn, LiveSession, OwnProfile,
-    PasswordChange, PasswordSet, PresentedRefreshToken, RefreshOutcome, RefreshSession, Sessions,
-    SetPassword, SignIn, SignInCandidate, SignInGuard, SignInOutcome, SignInSubject,
+    BeginPasswordChange, ChangePassword, EndedSession, FailedSignIn, LiveSession, OwnProfile, PasswordChange,
+    PasswordSet, PresentedRefreshToken, RefreshOutcome, RefreshSession, Sessions, SetPassword, SignIn,
+    SignInCandidate, SignInGuard, SignInOutcome, SignInSubject,
 };
 pub use settings::{SettingChange, Settings, StoredSettings};
 pub use signing_keys::{NewSigningKey, SigningKeys, StoredSigningKey};
@@ -120,8 +124,10 @@ pub trait Store:
     + EmailChanges
     + EmailCodes
     + EmailSignIns
+    + Exports
     + Factors
     + Identities
+    + ImportedHashes
     + Limits
     + OAuthFlows
     + OAuthProviders

@@ -136,6 +136,7 @@ macro_rules! migrations {
                 28 "0028_acting_operators",
                 31 "0031_limits_of_accounts",
                 32 "0032_audit_filters",
+                35 "0035_hashes_from_elsewhere",
             ]
         )
     };

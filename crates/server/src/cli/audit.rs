@@ -48,6 +48,6 @@ fn actor(text: &str) -> Result<ActorKind, &'static str> {
     ActorKind::parse(text).ok_or("wanted user, admin, operator or system")
 }
 
-fn time(text: &str) -> Result<Timestamp, &'static str> {
+pub(super) fn time(text: &str) -> Result<Timestamp, &'static str> {
     Timestamp::parse(text).ok_or("wanted a day such as 2026-03-01, or a time such as 2026-03-01T12:00:00Z")
 }

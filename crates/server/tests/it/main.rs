@@ -65,6 +65,8 @@ mod hostile;
 mod hostile_reading;
 mod hostile_values;
 mod http_rules;
+mod imported_passwords;
+mod instance_export;
 mod json_rules;
 mod keys;
 mod limits;
