@@ -134,6 +134,8 @@ words! {
         DeletionCancelled = "deletion_cancelled",
         /// The owner of an account exported the data that is stored about it.
         AccountExported = "account_exported",
+        /// All accounts were exported, by an admin key or on the machine itself.
+        InstanceExported = "instance_exported",
         /// An undo link was used.
         Undone = "undone",
         /// An account got a role in the console.

@@ -4,6 +4,7 @@ mod audit;
 mod backup;
 mod copy_args;
 mod exit_codes;
+mod export;
 mod import;
 mod init;
 mod install;
@@ -23,6 +24,7 @@ pub use audit::AuditArgs;
 pub use backup::{BackupArgs, RestoreArgs};
 pub use copy_args::{CopyArgs, CopySource};
 pub use exit_codes::definition;
+pub use export::ExportArgs;
 pub use import::{ImportArgs, ImportCommand, ImportFile};
 pub use init::InitArgs;
 pub use install::{CompletionsArgs, HealthArgs, ManArgs};
@@ -85,6 +87,8 @@ pub enum Command {
     Operator(OperatorCommand),
     /// Print the audit log, newest event first.
     Audit(AuditArgs),
+    /// Export all accounts as JSON lines, which an import reads.
+    Export(ExportArgs),
     /// Manage identity providers.
     #[command(subcommand, name = "oauth")]
     OAuth(OAuthCommand),

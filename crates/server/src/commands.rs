@@ -5,6 +5,7 @@ mod backup;
 mod config;
 mod copy;
 mod documents;
+mod export;
 mod health;
 mod import;
 mod init;
@@ -172,6 +173,9 @@ fn dispatch(
         }
         Command::Audit(arguments) => {
             with_service(sources, Scope::Database, async |assembly| audit::run(&assembly, &arguments).await)?;
+        }
+        Command::Export(arguments) => {
+            with_service(sources, Scope::Database, async |assembly| export::run(&assembly, arguments).await)?;
         }
         Command::OAuth(command) => {
             with_service(sources, Scope::Providers, async |assembly| oauth::run(&assembly, command).await)?;

@@ -296,6 +296,7 @@ fn service_config(settings: &Settings, kept_admin_key: Option<&Kept>) -> Result<
             iterations: passwords.iterations,
             threads: hash_threads(passwords.hash_threads),
             queue: passwords.hash_queue,
+            foreign_memory: passwords.foreign_memory,
         },
         limits: settings.limits,
         search_engine: features.search_engine,

@@ -145,8 +145,8 @@ async fn accounts(measured: &mut Measured) {
 }
 
 async fn sessions(m: &mut Measured) {
-    op!(m.begin_sign_in(&key(1), "", &takes(), Some(&guard()), at(0)), "with limits").unwrap();
-    op!(m.begin_sign_in(&key(9), "", &[], Some(&guard()), at(0)), "without limits").unwrap();
+    op!(m.begin_sign_in(&key(1), &takes(), Some(&guard()), at(0)), "with limits").unwrap();
+    op!(m.begin_sign_in(&key(9), &[], Some(&guard()), at(0)), "without limits").unwrap();
     op!(m.fail_sign_in(FailedSignIn { guard: Some(guard()), event: event(next()), now: at(0) })).unwrap();
     let checked = account(1).password.unwrap();
     let sign_in = SignIn {

@@ -143,7 +143,6 @@ table::table! { $
     }
     last_sign_up {
         the_last_sign_up_is_stored_for_every_account,
-        a_decoy_is_the_password_of_an_account_that_follows_or_of_a_first_one,
         a_sign_up_is_hashed_with_the_salt_of_the_account,
         a_sign_up_has_its_own_salt_if_the_account_has_no_usable_one,
         a_pending_account_that_is_proven_or_opened_forgets_the_sign_up,

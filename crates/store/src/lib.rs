@@ -15,8 +15,10 @@ mod email_codes;
 mod email_sign_in;
 mod entry;
 mod error;
+mod exports;
 mod factors;
 mod identities;
+mod imported_hashes;
 mod imports;
 mod limits;
 mod links;
@@ -64,6 +66,7 @@ pub use email_sign_in::{
 };
 pub use entry::{Entered, Entry, NewChallenge};
 pub use error::{StoreError, StoreResult, UniqueKey};
+pub use exports::{EXPORTED_PAGE, ExportReceiver, ExportedAccount, ExportedIdentity, ExportedTotp, Exports};
 pub use factors::{
     AccountFactors, BeginTotp, BegunTotp, ChangeFactors, ChangedFactors, ConfirmTotp, ConfirmedTotp,
     Enroller, Factors, OwnAccount, PendingTotp, ResetFactors, TurnTwoStepOn, TurnedOn, TurnedOnEvents,
@@ -73,6 +76,7 @@ pub use identities::{
     Identities, IdentityEvents, IdentityOutcome, LinkIdentity, LinkOutcome, LinkedIdentity,
     SignInWithIdentity, UnlinkIdentity, UnlinkOutcome, Unlinker, UsedToken,
 };
+pub use imported_hashes::{HashKey, ImportedHashes, MAX_HASH_KEYS, ReplaceHash};
 pub use imports::{
     BatchOutcome, BatchRecord, BeginImport, BegunImport, IMPORT_RETENTION, ImportBatch, Imports, NewImported,
     NewImportedTotp, RecordResult, SeenBefore, UndoImport, UndoneBatch,
@@ -113,9 +117,9 @@ pub use session_list::{
     ListLiveSessions, ListedSession, SessionFilter, SessionKey, SessionList, SessionPage, SessionPosition,
 };
 pub use sessions::{
-    BeginPasswordChange, BegunSignIn, ChangePassword, EndedSession, FailedSignIn, LiveSession, OwnProfile,
-    PasswordChange, PasswordSet, PresentedRefreshToken, RefreshOutcome, RefreshSession, Sessions,
-    SetPassword, SignIn, SignInCandidate, SignInGuard, SignInOutcome, SignInSubject,
+    BeginPasswordChange, ChangePassword, EndedSession, FailedSignIn, LiveSession, OwnProfile, PasswordChange,
+    PasswordSet, PresentedRefreshToken, RefreshOutcome, RefreshSession, Sessions, SetPassword, SignIn,
+    SignInCandidate, SignInGuard, SignInOutcome, SignInSubject,
 };
 pub use settings::{SettingChange, Settings, StoredSettings};
 pub use signing_keys::{NewSigningKey, SigningKeys, StoredSigningKey};
@@ -137,9 +141,11 @@ pub trait Store:
     + EmailChanges
     + EmailCodes
     + EmailSignIns
+    + Exports
     + Factors
     + Identities
     + Imports
+    + ImportedHashes
     + Limits
     + OAuthFlows
     + OAuthProviders

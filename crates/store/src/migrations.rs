@@ -162,6 +162,7 @@ macro_rules! migrations {
                 31 "0031_user_list",
                 32 "0032_kept_keys",
                 33 "0033_imports",
+                34 "0034_hashes_from_elsewhere",
             ]
         )
     };

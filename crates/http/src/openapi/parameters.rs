@@ -159,6 +159,12 @@ pub(crate) fn event_ip() -> Parameter {
     built(query("ip", "Only events of this IP address."), string().examples(["192.0.2.7"]))
 }
 
+/// Describes the query parameter `since` of the export.
+pub(crate) fn changed_since() -> Parameter {
+    let about = "Only accounts created or changed at or after this time, in RFC 3339; a day begins in UTC.";
+    built(query("since", about), moment())
+}
+
 /// Describes the query parameter `from` of the audit log.
 pub(crate) fn event_from() -> Parameter {
     built(query("from", "Only events at or after this time, in RFC 3339; a day begins in UTC."), moment())

@@ -158,7 +158,7 @@ pub(super) async fn failures_that_count_are_kept(world: World) {
     fail(&world, &home, at(14 * MINUTE)).await;
     purge(&world, at(14 * MINUTE + 1)).await;
 
-    let begun = world.begin_sign_in(&key("ada"), "", &[], Some(&home), at(14 * MINUTE + 2)).await.unwrap();
+    let begun = world.begin_sign_in(&key("ada"), &[], Some(&home), at(14 * MINUTE + 2)).await.unwrap();
     assert!(begun.is_err(), "{begun:?}");
     assert!(purge(&world, at(30 * DAY)).await > 0);
 }
@@ -188,7 +188,7 @@ pub(super) async fn a_known_client_stays_known_for_thirty_days(world: World) {
         }
     }
 
-    let begun = world.begin_sign_in(&key("ada"), "", &[], Some(&home), at(29 * DAY + 1)).await.unwrap();
+    let begun = world.begin_sign_in(&key("ada"), &[], Some(&home), at(29 * DAY + 1)).await.unwrap();
     assert!(begun.is_ok(), "{begun:?}");
 }
 
