@@ -28,6 +28,8 @@ pub(crate) enum Frame<'a> {
     Whole(&'a str),
     /// BEGIN before the script; the transaction stays open.
     First(&'a str),
+    /// The script alone, in an open transaction, which stays open.
+    Middle,
     /// COMMIT after the script, whose transaction is open already.
     Last,
 }
@@ -39,6 +41,7 @@ impl<'a> Frame<'a> {
             Self::Lone(_) if link.has_session_settings() => (None, false),
             Self::Lone(opening) | Self::Whole(opening) => (Some(opening), true),
             Self::First(opening) => (Some(opening), false),
+            Self::Middle => (None, false),
             Self::Last => (None, true),
         }
     }

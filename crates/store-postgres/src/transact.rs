@@ -186,7 +186,7 @@ pub(crate) struct Snapshot<'a> {
 impl Snapshot<'_> {
     /// Executes reads from the snapshot.
     pub(crate) async fn read(&mut self, script: &Script) -> StoreResult<Outputs> {
-        let frame = Frame { opening: self.opening.take(), is_last: false };
+        let frame = self.opening.take().map_or(Frame::Middle, Frame::First);
         Ok(self.connection.exchange(frame, script).await?)
     }
 }

@@ -48,6 +48,7 @@ impl TestApp {
             metadata: AppMetadata::default(),
             profile: None,
             locale: None,
+            browser: None,
             now,
             event,
         };

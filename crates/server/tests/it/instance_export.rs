@@ -83,7 +83,7 @@ both_stores! {
         export(&app, "").await;
 
         let events = app.admin().get("/api/auth/audit?event=instance_exported").send().await.expect(200);
-        assert_eq!(events.body["data"][0]["details"], json!({ "secrets": false }));
+        assert_eq!(events["data"][0]["details"], json!({ "secrets": false }));
     }
 
     with(|b| b.limits())

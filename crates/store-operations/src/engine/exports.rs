@@ -12,6 +12,7 @@ use super::Engine;
 use crate::form::{Executor, Pages, Receiver, Results, Script};
 use crate::tables::exports::PageReads;
 
+#[crate::measured]
 #[async_trait]
 impl<E: Executor> Exports for Engine<E> {
     async fn export_accounts(

@@ -10,6 +10,7 @@ use super::Engine;
 use crate::form::{Executor, Repeat, Script};
 use crate::tables::{credentials, hash_keys};
 
+#[crate::measured]
 #[async_trait]
 impl<E: Executor> ImportedHashes for Engine<E> {
     async fn save_hash_key(&self, key: HashKey, now: Timestamp) -> StoreResult<()> {

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use latchkey_domain::audit::AuditKind;
 use latchkey_store::StoreResult;
 
-use super::{Decided, Executor, Repeat, Results, Script, Slot};
+use super::{Decided, Executor, Pages, Receiver, Repeat, Results, Script, Slot};
 use crate::meter::Meter;
 use crate::tables::audit_events::kind_written;
 
@@ -68,6 +68,14 @@ impl<E: Executor> Executor for Metered<E> {
         F: FnOnce(&Results<'_>) -> StoreResult<T> + Send + 'static,
     {
         self.executor.read_long(script, finish).await
+    }
+
+    async fn read_pages<P, R>(&self, pages: P, receiver: R) -> StoreResult<()>
+    where
+        P: Pages,
+        R: Receiver<P::Page>,
+    {
+        self.executor.read_pages(pages, receiver).await
     }
 
     async fn write<T, F>(&self, script: Script, repeat: Repeat, finish: F) -> StoreResult<T>

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use super::arena::blocks_filled;
+use super::queue::Next;
 use super::*;
 use crate::entropy::SystemEntropy;
 use crate::refusal::BUSY;
@@ -259,6 +260,7 @@ fn memory_of_a_dear_hash_is_given_back() {
             params,
             rest: None,
             answer,
+            spans: HashSpans::begin(),
         };
         assert!(arena.compute(&job).is_ok());
         assert!(arena.blocks.capacity() <= 64, "{memory_kib} KiB");
