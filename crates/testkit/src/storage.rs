@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use latchkey_store::Store;
-use latchkey_store_postgres::{Postgres, PostgresOptions};
+use latchkey_store_postgres::{Postgres, PostgresOptions, Prepared};
 use latchkey_store_sqlite::{Sqlite, SqliteOptions};
 use latchkey_store_suite::cluster::counting_proxy::{self, RoundTrips};
 use latchkey_store_suite::cluster::{TestCluster, TestDatabase};
@@ -84,7 +84,9 @@ impl Data {
                 let server = TestCluster::shared().folder().display().to_string();
                 let url = database.url().replace(&server, &proxy.path().display().to_string());
                 // A pool of one connection, so that opening connections is not counted as round trips.
-                postgres(&PostgresOptions { pool_size: 1, ..options(&url) })
+                // Names are prepared in a round trip of their own, once per connection.
+                let prepared = Prepared::Never;
+                postgres(&PostgresOptions { pool_size: 1, prepared, ..options(&url) })
             }
         }
     }

@@ -42,7 +42,9 @@ async fn configure(app: &TestApp) {
 
 both_stores! {
     async fn unknown_key_is_refused_by_name_on_every_admin_call(app) {
-        for route in admin_routes().filter(|route| route.method != "GET") {
+        // The body of an import is a file of another service.
+        let takes_json = |route: &&Route| route.method != "GET" && (route.method, route.path) != ("POST", "/api/auth/import");
+        for route in admin_routes().filter(takes_json) {
             let answer = request(&app, route, "").json(&json!({"nonsense": 1})).send().await;
 
             refused_by_name(&answer, "nonsense");
