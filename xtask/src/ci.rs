@@ -1,7 +1,7 @@
 //! `cargo xtask ci`: runs every check, the fastest first.
 
 use crate::step::{Outcome, run as command, step};
-use crate::{alerts, deny, drill, generated, layering, sizes, tests_task};
+use crate::{alerts, deny, deploy, drill, generated, layering, packages, sizes, tests_task};
 
 /// Runs the checks and stops at the first failure. The last output lines say whether advisories were checked.
 pub(crate) fn run(_: &[String]) -> Outcome {
@@ -12,6 +12,8 @@ pub(crate) fn run(_: &[String]) -> Outcome {
     step("generated files", || generated::run(&[]))?;
     step("dependencies", || deny::run(&[]))?;
     step("alerts", || alerts::run(&[]))?;
+    step("files of deploy/", || deploy::run_checks(&[]))?;
+    step("packages", || packages::run(&[]))?;
     step("tests", || tests_task::run(&[]))?;
     step("drills", || drill::run(&[]))?;
     println!("{}", deny::closing_lines());

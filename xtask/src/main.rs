@@ -5,10 +5,13 @@ mod alerts;
 mod bench;
 mod ci;
 mod deny;
+mod deploy;
+mod dist;
 mod drill;
 mod generated;
 mod layering;
 mod model;
+mod packages;
 mod pictures;
 mod prerequisites;
 #[cfg(test)]
@@ -39,6 +42,13 @@ const TASKS: &[Task] = &[
     ("sizes", "files that grew too long", sizes::run),
     ("generated", "whether generated files are fresh; --write renews them", generated::run),
     ("pictures", "takes the pictures of README.md anew: docs/pictures", pictures::run),
+    ("deploy", "the files of deploy/, each by its own program", deploy::run_checks),
+    (
+        "dist",
+        "the packages of a release: [--target T] [--out DIR]; --check-reproducible builds twice and compares",
+        dist::run,
+    ),
+    ("packages", "packs the development build and tries the packages: packages [DIR]", packages::run),
     (
         "bench",
         "the benchmark: writes docs/benchmarks.md; --quick does less, --against BINARY compares; neither writes",
@@ -46,7 +56,7 @@ const TASKS: &[Task] = &[
     ),
     (
         "prepare",
-        "install what tests need: node, postgresql, pgbouncer, oathtool, chromium, firefox-esr, prometheus",
+        "install what tests need: node, postgresql, pgbouncer, oathtool, browsers, prometheus, readers of packages",
         prerequisites::run,
     ),
 ];

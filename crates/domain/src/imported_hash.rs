@@ -14,11 +14,11 @@
 //! | `$5$rounds=N$SALT$OUTPUT`, `$6$` | without rounds, which means 5,000 |
 //! | `$P$…`, `$H$…` of 34 characters | |
 //! | weak: `$digest$a=ALGORITHM,s=PLACE$SALT$OUTPUT` | hex of 32, 40, 64 or 128 digits; Django `md5$SALT$HEX`, `sha1$SALT$HEX`; LDAP `{SSHA}…` and the like |
-//! | `$wrapped$m=,t=,p=$a=,s=$SALT$SALT OF ARGON2ID$OUTPUT`: argon2id over the digest of a weak one | |
+//! | `$wrapped$m=,t=,p=$a=,s=$SALT$SALT OF ARGON2ID$OUTPUT`: argon2id over the hex digits of a weak one | |
 
 use std::fmt;
 
-use zeroize::{Zeroize, ZeroizeOnDrop};
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::id::id;
 use crate::password::PasswordHash;
@@ -34,7 +34,7 @@ mod scrypt;
 
 pub use argon2::{Argon2Hash, Argon2Variant};
 pub use bcrypt::BcryptHash;
-pub use class::{CLASS_LENGTH, class, decoy};
+pub use class::{CLASS_LENGTH, class, decoy, scheme_name};
 pub use crypt::{PhpassHash, ShaCryptHash};
 pub use digest::{DigestHash, DigestRecipe, SaltPlace, WeakDigest, WrappedDigest};
 pub use pbkdf2::{Pbkdf2Digest, Pbkdf2Hash};
@@ -146,6 +146,16 @@ impl ImportedHash {
             Scheme::Firebase(FirebaseHash { key: SignerKey::Given(key), .. }) => Some(key.as_slice()),
             _ => None,
         }
+    }
+
+    /// Returns the hash with this signer key. Hashes of other schemes are unchanged.
+    #[must_use]
+    pub fn with_signer_key(mut self, key: Zeroizing<Vec<u8>>) -> Self {
+        if let Scheme::Firebase(hash) = &mut self.scheme {
+            hash.key = SignerKey::Given(key);
+            return Self::from(self.scheme);
+        }
+        self
     }
 
     /// Returns the hash with the id of the stored signer key instead of the key. Hashes of other schemes are unchanged.

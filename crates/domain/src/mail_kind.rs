@@ -27,6 +27,8 @@ macro_rules! mail_kinds {
             PasswordWasReset "password_was_reset" [Nothing "password_was_reset"]
             /// Security notification: an account without password got one.
             PasswordSet "password_set" [Nothing "password_set"]
+            /// Security notification: an admin or the operator set the password.
+            PasswordReplaced "password_replaced" [Nothing "password_replaced"]
             /// Security notification: the first proof of the mailbox removed what was in the account before it.
             AccountCleared "account_cleared" [Nothing "account_cleared"]
             /// Asks the recipient to prove an address by a code: the new or the current one of a change of address.

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Deserializer};
-use zeroize::{Zeroize, ZeroizeOnDrop};
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::common_passwords;
 use crate::reason::Reason;
@@ -20,6 +20,8 @@ const TELLING_LENGTH: usize = 5;
 #[derive(Zeroize, ZeroizeOnDrop)]
 pub struct Password {
     text: String,
+    /// The password as it was typed, if that is not NFC.
+    typed: Option<String>,
 }
 
 impl Password {
@@ -29,8 +31,11 @@ impl Password {
     pub fn new(mut text: String) -> Self {
         let is_sane = text.chars().take(4 * LONGEST_PASSWORD + 1).count() <= 4 * LONGEST_PASSWORD;
         let normal = if is_sane { crate::fold::nfc(&text) } else { "x".repeat(LONGEST_PASSWORD + 1) };
+        if is_sane && normal != text {
+            return Self { text: normal, typed: Some(text) };
+        }
         text.zeroize();
-        Self { text: normal }
+        Self { text: normal, typed: None }
     }
 
     /// Returns the bytes in UTF-8, for the hash function only.
@@ -39,10 +44,22 @@ impl Password {
         self.text.as_bytes()
     }
 
+    /// Returns the bytes as they were typed, if these are not NFC. Other software may have hashed them.
+    #[must_use]
+    pub fn expose_typed(&self) -> Option<&[u8]> {
+        self.typed.as_deref().map(str::as_bytes)
+    }
+
+    /// Returns the password in NFKC, the form that some other software hashes.
+    #[must_use]
+    pub fn expose_nfkc(&self) -> Zeroizing<String> {
+        Zeroizing::new(crate::fold::nfkc(&self.text))
+    }
+
     /// Returns a copy, for hashing more than once. It is zeroised on drop too.
     #[must_use]
     pub fn duplicate(&self) -> Self {
-        Self { text: self.text.clone() }
+        Self { text: self.text.clone(), typed: self.typed.clone() }
     }
 
     /// True if the password has more than [`LONGEST_PASSWORD`] characters.
@@ -71,7 +88,7 @@ impl Shaped for Password {
 pub struct PasswordHash(String);
 
 impl PasswordHash {
-    /// Wraps a PHC string, computed or stored, without a check.
+    /// Wraps a hash, computed or stored, without a check: a PHC string, or a text of [`crate::imported_hash`].
     #[must_use]
     pub const fn from_phc(text: String) -> Self {
         Self(text)
@@ -280,6 +297,14 @@ mod tests {
         let composed = Password::new("caf\u{e9} au lait".to_owned());
         let decomposed = Password::new("cafe\u{301} au lait".to_owned());
         assert_eq!(composed.expose(), decomposed.expose());
+    }
+
+    #[test]
+    fn typed_bytes_are_kept_where_they_are_not_nfc() {
+        assert_eq!(Password::new("caf\u{e9}".to_owned()).expose_typed(), None);
+        let decomposed = Password::new("cafe\u{301} \u{fb01}".to_owned()).duplicate();
+        assert_eq!(decomposed.expose_typed(), Some("cafe\u{301} \u{fb01}".as_bytes()));
+        assert_eq!(decomposed.expose_nfkc().as_str(), "caf\u{e9} fi");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::imported_hash::scheme_name;
 use crate::stored_time::is_implausible;
 use crate::time::Timestamp;
 
@@ -39,6 +40,8 @@ pub struct Counts {
     pub live_sessions: u64,
     /// Number of accounts with a password.
     pub passwords: u64,
+    /// Number of passwords by the work class of their hash ([`crate::imported_hash::class`]). The sum is `passwords`.
+    pub password_classes: BTreeMap<String, u64>,
     /// Number of accounts with two-step sign-in.
     pub two_step: u64,
     /// Number of accounts with a passkey.
@@ -57,6 +60,18 @@ pub struct Counts {
     pub database_bytes: u64,
     /// Number of the newest migration of the database.
     pub migration: u64,
+}
+
+impl Counts {
+    /// Returns the number of passwords by the scheme of their hash.
+    #[must_use]
+    pub fn passwords_by_scheme(&self) -> BTreeMap<&'static str, u64> {
+        let mut schemes = BTreeMap::new();
+        for (class, passwords) in &self.password_classes {
+            *schemes.entry(scheme_name(class)).or_default() += passwords;
+        }
+        schemes
+    }
 }
 
 /// Numbers of events of one day.

@@ -11,6 +11,7 @@ mod errors;
 mod events;
 mod guest;
 mod list;
+mod mails;
 mod networks;
 mod operators;
 mod overview;

@@ -2,9 +2,9 @@
 
 use crate::endpoint::Endpoint;
 use crate::endpoints::auth::{
-    account, audit, challenges, config, csrf, email, events, factors, id_token, identities, import, logout,
-    mails, oauth, passkeys, password, profiles as flat, public_config, reauthenticate, refresh, sessions,
-    stats, undo, users,
+    account, audit, challenges, config, csrf, email, events, export, factors, id_token, identities, import,
+    logout, mails, oauth, passkeys, password, profiles as flat, public_config, reauthenticate, refresh,
+    sessions, stats, undo, users,
 };
 use crate::endpoints::profiles::{me, search, user};
 use crate::endpoints::{dev::mail, health, jwks, openapi, webauthn};
@@ -125,6 +125,11 @@ pub static GROUPS: [Group; 8] = [
             users::CHANGE,
             users::sessions::LIST,
             users::END_SESSIONS,
+            users::sessions::END,
+            users::send_verification::SEND,
+            users::send_reset_password::SEND,
+            users::password::SET,
+            users::identities::UNLINK,
             users::mails::LIST,
             users::sign_ins::LIST,
             users::limits::LIST,
@@ -140,6 +145,7 @@ pub static GROUPS: [Group; 8] = [
             mails::RETRY,
             audit::LIST,
             audit::export::EXPORT,
+            export::EXPORT,
             stats::GET,
             import::START,
             import::GET,

@@ -8,6 +8,7 @@ use axum::extract::{FromRequestParts, Request};
 use axum::response::{IntoResponse, Response};
 use futures_util::future::{BoxFuture, Either};
 use http::request::Parts;
+use latchkey_domain::ids::UserId;
 use latchkey_service::sessions::FreshCaller;
 use latchkey_service::sessions::authenticate::{Caller, NamedCaller};
 use tower::layer::layer_fn;
@@ -28,6 +29,7 @@ impl FromRequestParts<App> for SignedInUser {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
         let bearer = Credentials::of(&parts.headers).bearer;
         let caller = app.service.sessions.authenticate(bearer.as_ref().map(BearerToken::expose)).await?;
+        trace_user(app, caller.user_id);
         Ok(Self(caller))
     }
 }
@@ -41,7 +43,9 @@ impl FromRequestParts<App> for FreshUser {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
         let bearer = Credentials::of(&parts.headers).bearer;
-        Ok(Self(app.service.sessions.fresh(bearer.as_ref().map(BearerToken::expose)).await?))
+        let caller = app.service.sessions.fresh(bearer.as_ref().map(BearerToken::expose)).await?;
+        trace_user(app, caller.caller().user_id);
+        Ok(Self(caller))
     }
 }
 
@@ -54,7 +58,16 @@ impl FromRequestParts<App> for NamedUser {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self> {
         let bearer = Credentials::of(&parts.headers).bearer;
-        Ok(Self(app.service.sessions.named_caller(bearer.as_ref().map(BearerToken::expose)).await?))
+        let caller = app.service.sessions.named_caller(bearer.as_ref().map(BearerToken::expose)).await?;
+        trace_user(app, caller.user_id());
+        Ok(Self(caller))
+    }
+}
+
+/// Adds the user to the trace of the request, if the settings say so.
+fn trace_user(app: &App, user_id: UserId) {
+    if app.settings.traces_users {
+        tracing::info!(target: "traces", %user_id);
     }
 }
 

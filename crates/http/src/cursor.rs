@@ -11,12 +11,13 @@ use latchkey_domain::time::Timestamp;
 use crate::error::{ApiError, Result};
 
 /// Encodes a cursor.
-pub(crate) fn encode(created_at: Timestamp, id: impl Display) -> String {
+#[must_use]
+pub fn encode(created_at: Timestamp, id: impl Display) -> String {
     URL_SAFE_NO_PAD.encode(format!("{}.{id}", created_at.as_millis()))
 }
 
 /// Decodes the value of the parameter `cursor`.
-pub(crate) fn decode<T: FromStr>(cursor: &str) -> Result<(Timestamp, T)> {
+pub fn decode<T: FromStr>(cursor: &str) -> Result<(Timestamp, T)> {
     let read = || {
         let text = String::from_utf8(URL_SAFE_NO_PAD.decode(cursor).ok()?).ok()?;
         let (millis, id) = text.split_once('.')?;

@@ -25,7 +25,7 @@ pub mod caller;
 pub mod client;
 pub mod cookies;
 pub mod cors;
-mod cursor;
+pub mod cursor;
 pub mod endpoint;
 pub mod endpoints;
 pub mod error;

@@ -5,6 +5,7 @@ mod arrival;
 mod forwarding;
 mod guards;
 mod headers;
+mod trace_context;
 
 use std::convert::Infallible;
 use std::fmt::Display;
@@ -22,11 +23,12 @@ use http::{HeaderValue, Method};
 use tokio::time::Instant;
 use tower::layer::layer_fn;
 use tower::{Service, ServiceExt};
-use tracing::Instrument;
+use tracing::{Instrument, Span};
 use uuid::Uuid;
 
 use self::arrival::Arrival;
 use self::forwarding::IgnoredForwarding;
+use self::trace_context::TraceContext;
 
 use crate::cors::{Cors, allowed_headers};
 use crate::error::{ApiError, Refusal, Shaped, code_for_status, sign};
@@ -149,7 +151,9 @@ where
     let route = route.as_ref().map_or("(none)", MatchedPath::as_str);
     let is_head = request.method() == Method::HEAD;
 
-    let span = tracing::info_span!("request", %request_id, method, route);
+    let trace = TraceContext::of(&request, &middleware.settings, || middleware.ids.next_id());
+    let span = request_span(&request_id, method, route, trace.as_ref());
+    let traced = trace.is_some().then(|| span.clone());
     let response = respond(middleware, inside, request).instrument(span).await;
 
     let mut response = shape(response, &request_id);
@@ -170,8 +174,22 @@ where
     }
     // Addresses are personal data, so they are logged for error responses only.
     let client = client.filter(|_| refusal.is_some()).map(tracing::field::display);
-    tracing::info!(parent: None, %request_id, method, route, status, error, limit, client, ms, "answered");
+    let trace_id = trace.as_ref().map(|trace| trace.trace_id.as_str());
+    tracing::info!(
+        parent: None, %request_id, trace_id, method, route, status, error, limit, client, ms, "answered"
+    );
+    if let Some(span) = &traced {
+        tracing::info!(target: "traces", parent: span, status, is_error = status >= 500);
+    }
     response
+}
+
+/// Builds the span of a request. The parent in another process is `None` unless a trusted proxy named it.
+fn request_span(request_id: &impl Display, method: &str, route: &str, trace: Option<&TraceContext>) -> Span {
+    let trace_id = trace.map(|trace| trace.trace_id.as_str());
+    let parent_id = trace.and_then(|trace| trace.parent_id.as_deref());
+    let is_sampled = trace.filter(|trace| trace.is_sampled).map(|_| true);
+    tracing::info_span!("request", %request_id, method, route, trace_id, parent_id, is_sampled)
 }
 
 /// Returns the error code of an error response and the name of the exceeded limit, if any, for the access log; `None`

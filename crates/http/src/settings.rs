@@ -53,6 +53,10 @@ pub struct HttpSettings {
     pub header_bytes_limit: usize,
     /// Maximum number of header lines; 431 above it.
     pub header_count_limit: usize,
+    /// True if requests are traced (`traces.endpoint`).
+    pub has_traces: bool,
+    /// True if traces contain the ids of users (`traces.user_ids`).
+    pub traces_users: bool,
 }
 
 impl HttpSettings {
@@ -75,6 +79,8 @@ impl HttpSettings {
             uri_limit: 8 * 1024,
             header_bytes_limit: 32 * 1024,
             header_count_limit: 100,
+            has_traces: false,
+            traces_users: false,
         }
     }
 

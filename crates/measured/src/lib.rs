@@ -5,7 +5,8 @@ use proc_macro::TokenStream;
 use quote::{ToTokens, quote};
 use syn::{ImplItem, ImplItemFn, ItemImpl, ReturnType, parse_macro_input, parse_quote};
 
-/// Measures the time and the error of each async method of the block, under the method's name. It stands above
+/// Measures the time and the error of each async method of the block, under the method's name, and makes it a span of the
+/// trace of its request. It stands above
 /// `#[async_trait]`. The type has a method `meter`, whose value has `finish(&Site, Stopwatch, Option<&E>)`, where `E` is
 /// the error of all methods.
 #[proc_macro_attribute]
@@ -26,7 +27,8 @@ fn measure(method: &mut ImplItemFn) {
     let measured = quote!({
         static SITE: ::latchkey_metrics::Site = ::latchkey_metrics::Site::new(#name);
         let watch = ::latchkey_metrics::Stopwatch::start();
-        let outcome: #outcome = async move #body.await;
+        let span = ::tracing::info_span!(target: "traces", "store", operation = #name);
+        let outcome: #outcome = ::tracing::Instrument::instrument(async move #body, span).await;
         self.meter().finish(&SITE, watch, outcome.as_ref().err());
         outcome
     });

@@ -45,18 +45,21 @@ pub struct Family<K, C> {
 
 impl<C: Cell> Family<usize, C> {
     /// Creates a family with one cell per row. Cells without a record are not exposed.
+    #[must_use]
     pub fn of_rows(about: About, rows: Vec<String>, cell: impl Fn() -> C) -> Self {
         Self { is_sparse: true, ..Self::new(about, rows, cell) }
     }
 }
 
 impl<A: Word, C: Cell> Family<(A,), C> {
+    #[must_use]
     pub fn of_words(about: About, name: &str, cell: impl Fn() -> C) -> Self {
         Self::new(about, A::ALL.iter().map(|word| label(name, word.word())).collect(), cell)
     }
 }
 
 impl<A: Word, B: Word, C: Cell> Family<(A, B), C> {
+    #[must_use]
     pub fn of_pairs(about: About, [first, second]: [&str; 2], cell: impl Fn() -> C) -> Self {
         let rows = A::ALL.iter().flat_map(|a| {
             B::ALL.iter().map(|b| format!("{},{}", label(first, a.word()), label(second, b.word())))
@@ -72,6 +75,7 @@ impl<K, C: Cell> Family<K, C> {
     }
 
     /// Returns the cell of these labels.
+    #[must_use]
     pub fn of(&self, key: K) -> &C
     where
         K: Key,

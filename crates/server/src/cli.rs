@@ -3,23 +3,35 @@
 mod audit;
 mod backup;
 mod copy_args;
+mod exit_codes;
+mod export;
 mod import;
+mod init;
+mod install;
 mod operators;
+mod output;
 mod providers;
+mod secret_url;
 mod settings_args;
 mod users;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
-use latchkey_domain::ids::MailId;
+use latchkey_domain::ids::{MailId, SessionId};
 
 pub use audit::AuditArgs;
 pub use backup::{BackupArgs, RestoreArgs};
-pub use copy_args::{CopyArgs, CopyDestination, CopySource};
+pub use copy_args::{CopyArgs, CopySource};
+pub use exit_codes::definition;
+pub use export::ExportArgs;
 pub use import::{ImportArgs, ImportCommand, ImportFile};
+pub use init::InitArgs;
+pub use install::{CompletionsArgs, HealthArgs, ManArgs};
 pub use operators::OperatorCommand;
+pub use output::Output;
 pub use providers::{AddProvider, OAuthCommand};
+pub use secret_url::SecretUrl;
 pub use settings_args::{Override, OverrideForm};
 pub use users::{UserListArgs, UserRef, UserRefForm};
 
@@ -60,6 +72,10 @@ pub enum Command {
     /// Run the service; the default command. On SIGTERM, SIGINT and SIGHUP it finishes the requests in flight and
     /// exits.
     Serve,
+    /// Write settings and secrets of a new instance, then check them.
+    Init(InitArgs),
+    /// Ask a service whether it is ready.
+    Health(HealthArgs),
     /// Show or check the settings.
     #[command(subcommand)]
     Config(ConfigCommand),
@@ -71,6 +87,8 @@ pub enum Command {
     Operator(OperatorCommand),
     /// Print the audit log, newest event first.
     Audit(AuditArgs),
+    /// Export all accounts as JSON lines, which an import reads.
+    Export(ExportArgs),
     /// Manage identity providers.
     #[command(subcommand, name = "oauth")]
     OAuth(OAuthCommand),
@@ -101,6 +119,10 @@ pub enum Command {
     Copy(CopyArgs),
     /// Print the version.
     Version,
+    /// Print the script that completes arguments in a shell.
+    Completions(CompletionsArgs),
+    /// Print the manual page.
+    Man(ManArgs),
     /// Print a generated document of `docs/`.
     #[command(subcommand, hide = true)]
     Document(DocumentCommand),
@@ -112,6 +134,8 @@ pub struct MigrateArgs {
     /// Print the missing migrations and change nothing. Exit code 0: none; 1: some, or the database cannot be read.
     #[arg(long)]
     pub check: bool,
+    #[command(flatten)]
+    pub output: Output,
 }
 
 /// Subcommands of `latchkey document`, one per generated file.
@@ -134,12 +158,14 @@ pub enum ConfigCommand {
     /// time are read from the database and marked `admin`; nothing is created or migrated.
     Print {
         /// Print the documented defaults instead of the settings in force.
-        #[arg(long)]
+        #[arg(long, conflicts_with = "json")]
         defaults: bool,
+        #[command(flatten)]
+        output: Output,
     },
     /// Check the settings, and the files, address and database that a start uses. Reports all problems and changes
     /// nothing.
-    Check,
+    Check(Output),
 }
 
 /// Subcommands of `latchkey user`.
@@ -166,11 +192,15 @@ pub enum UserCommand {
     Show {
         /// Email address or id of the account.
         user: UserRef,
+        #[command(flatten)]
+        output: Output,
     },
     /// Say why an account cannot sign in: a sentence for each obstacle.
     Why {
         /// Email address or id of the account.
         user: UserRef,
+        #[command(flatten)]
+        output: Output,
     },
     /// List the limits that refuse requests for an account now.
     Limits {
@@ -179,6 +209,41 @@ pub enum UserCommand {
         /// Lift them, and clear the counters of failures.
         #[arg(long)]
         lift: bool,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// List the mails to an account of the last 30 days, with their fate and without their content.
+    Mails {
+        /// Email address or id of the account.
+        user: UserRef,
+    },
+    /// Mail a code or link by which the owner of an account verifies the address.
+    SendVerification(SendMailArgs),
+    /// Mail a code or link by which the owner of an account sets a new password.
+    SendReset(SendMailArgs),
+    /// End all sessions of an account, or one.
+    EndSessions {
+        /// Email address or id of the account.
+        user: UserRef,
+        /// Id of the one session to end, as `user show` lists it.
+        #[arg(long, value_name = "ID")]
+        session: Option<SessionId>,
+    },
+    /// Set the password of an account, end its sessions and mail the owner. The password is the first line of standard
+    /// input; at a terminal it is asked for twice and not shown.
+    SetPassword {
+        /// Email address or id of the account.
+        user: UserRef,
+    },
+    /// Unlink the identities of a provider from an account. The last way to sign in is refused.
+    Unlink {
+        /// Email address or id of the account.
+        user: UserRef,
+        /// Key of the provider, such as google.
+        provider: String,
+        /// Subject of the one identity to unlink, if the account has several of the provider.
+        #[arg(long)]
+        subject: Option<String>,
     },
     /// Manage the second factors of an account.
     #[command(subcommand)]
@@ -203,6 +268,16 @@ pub enum UserCommand {
     },
 }
 
+/// Arguments of the commands that have a mail sent.
+#[derive(Debug, Args)]
+pub struct SendMailArgs {
+    /// Email address or id of the account.
+    pub user: UserRef,
+    /// Page to which a mailed link leads; the default redirect URL if it is left out.
+    #[arg(long, value_name = "URL")]
+    pub redirect_to: Option<String>,
+}
+
 /// Subcommands of `latchkey user factors`.
 #[derive(Debug, Subcommand)]
 pub enum FactorsCommand {
@@ -224,9 +299,9 @@ pub enum FactorsCommand {
 #[derive(Debug, Subcommand)]
 pub enum KeysCommand {
     /// Create a new signing key now. The previous one stays valid until the last token signed with it has expired.
-    Rotate,
+    Rotate(Output),
     /// List the signing keys.
-    List,
+    List(Output),
 }
 
 /// Subcommands of `latchkey secret`.
@@ -253,6 +328,8 @@ pub enum RedirectsCommand {
     Test {
         /// Redirect target, as an application would send it.
         url: String,
+        #[command(flatten)]
+        output: Output,
     },
 }
 
@@ -270,6 +347,8 @@ pub enum MailCommand {
         /// Number of mails to list, 1 to 1000.
         #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1000))]
         limit: u32,
+        #[command(flatten)]
+        output: Output,
     },
     /// Put dead mails back into the queue, unless their code or link has expired.
     Retry(RetryArgs),

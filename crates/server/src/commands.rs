@@ -5,7 +5,12 @@ mod backup;
 mod config;
 mod copy;
 mod documents;
+mod export;
+mod health;
 mod import;
+mod init;
+mod install;
+mod json;
 mod keys;
 mod mail;
 mod migrate;
@@ -21,6 +26,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use crate::cli::{Command, ConfigCommand, Override, SecretCommand, SettingsArgs};
+use crate::data_folder::DataFolderError;
 use crate::logging::{self, LogThread};
 use crate::preflight;
 use crate::serve::{ServeError, serve};
@@ -28,6 +34,7 @@ use crate::settings::{LogFormat, LogSettings, Scope, Settings, SettingsError, So
 use crate::signals::{Ending, Endings};
 use crate::start_error;
 use crate::storage::Unreachable;
+use crate::traces::{self, TraceError};
 use crate::wiring::{Assembly, WiringError, assemble};
 
 /// Failure of a command. Its text is shown on the terminal.
@@ -46,6 +53,12 @@ pub enum CommandError {
     /// The storage engine failed.
     #[error("{}", latchkey_http::error::chain_of(.0))]
     Store(#[from] latchkey_store::StoreError),
+    /// A file could not be written.
+    #[error(transparent)]
+    File(#[from] DataFolderError),
+    /// Traces cannot be exported as the settings say.
+    #[error(transparent)]
+    Traces(#[from] TraceError),
     /// The async runtime could not be started, or standard input could not be read.
     #[error(transparent)]
     Io(#[from] std::io::Error),
@@ -100,10 +113,16 @@ fn dispatch(
     environment: Vec<(OsString, OsString)>,
 ) -> Result<ExitCode, CommandError> {
     let overrides = arguments.overrides.into_iter().map(Override::into_text).collect();
-    let sources = Sources::gather(arguments.config.as_deref(), environment, overrides);
+    let sources = Sources::gather(arguments.config.as_deref(), environment.clone(), overrides);
     match command {
         Command::Version => println!("latchkey {}", env!("CARGO_PKG_VERSION")),
         Command::Document(document) => documents::print(&document),
+        Command::Completions(arguments) => install::completions(&arguments)?,
+        Command::Man(arguments) => install::man(&arguments)?,
+        Command::Health(arguments) => runtime()?.block_on(health::run(sources, &arguments))?,
+        Command::Init(arguments) => {
+            return runtime()?.block_on(unless_ended(init::run(arguments, environment)));
+        }
         Command::Migrate(arguments) => {
             let settings = Settings::load_for(sources?, Scope::Database)?;
             let _log = start_command_log()?;
@@ -130,16 +149,20 @@ fn dispatch(
             runtime()?.block_on(copy::run(&settings, &arguments))?;
         }
         Command::Pages(command) => pages::run(&Settings::load_for(sources?, Scope::Pages)?, command)?,
-        Command::Config(ConfigCommand::Check) => return Ok(runtime()?.block_on(config::check(sources))),
-        Command::Config(ConfigCommand::Print { defaults: true }) => config::print_defaults(),
-        Command::Config(ConfigCommand::Print { defaults: false }) => {
+        Command::Config(ConfigCommand::Check(output)) => {
+            return Ok(runtime()?.block_on(config::check(sources, output))?);
+        }
+        Command::Config(ConfigCommand::Print { defaults: true, .. }) => config::print_defaults(),
+        Command::Config(ConfigCommand::Print { defaults: false, output }) => {
             let settings = Settings::load(sources?)?;
             let _log = start_command_log()?;
-            runtime()?.block_on(config::print(settings));
+            runtime()?.block_on(config::print(settings, output))?;
         }
         Command::Serve => {
             let settings = preflight::admit(Settings::load(sources?)?)?;
-            let _log = logging::start(&settings.log)?;
+            let (export, traces) = traces::start(&settings.traces)?.unzip();
+            let _log = logging::start(&settings.log, traces)?;
+            let _export = export; // dropped before the log
             runtime()?.block_on(serve(settings))?;
         }
         Command::User(command) => {
@@ -150,6 +173,9 @@ fn dispatch(
         }
         Command::Audit(arguments) => {
             with_service(sources, Scope::Database, async |assembly| audit::run(&assembly, &arguments).await)?;
+        }
+        Command::Export(arguments) => {
+            with_service(sources, Scope::Database, async |assembly| export::run(&assembly, arguments).await)?;
         }
         Command::OAuth(command) => {
             with_service(sources, Scope::Providers, async |assembly| oauth::run(&assembly, command).await)?;
@@ -166,7 +192,7 @@ fn dispatch(
         }
         Command::Redirects(command) => {
             return with_service(sources, Scope::Database, async |assembly| {
-                Ok(redirects::run(&assembly, command))
+                redirects::run(&assembly, command)
             });
         }
     }
@@ -175,7 +201,7 @@ fn dispatch(
 
 /// Starts the log of a command other than `serve`: warnings and errors, as text.
 fn start_command_log() -> std::io::Result<LogThread> {
-    logging::start(&LogSettings { format: LogFormat::Text, level: "warn".to_owned() })
+    logging::start(&LogSettings { format: LogFormat::Text, level: "warn".to_owned() }, None)
 }
 
 fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
@@ -191,15 +217,17 @@ fn with_service<T>(
 ) -> Result<T, CommandError> {
     let settings = Settings::load_for(sources?, scope)?;
     let _log = start_command_log()?;
-    runtime()?.block_on(async {
-        let mut endings = Endings::receive()?;
-        let working = async {
-            let assembly = assemble(&settings, Unreachable::Fail).await?;
-            work(assembly).await
-        };
-        tokio::select! {
-            done = working => done,
-            ending = endings.next() => Err(CommandError::Ended(ending)),
-        }
-    })
+    runtime()?.block_on(unless_ended(async {
+        let assembly = assemble(&settings, Unreachable::Fail).await?;
+        work(assembly).await
+    }))
+}
+
+/// Runs a command until it is done or a signal arrives. What it holds is dropped then: a terminal gets its echo back.
+async fn unless_ended<T>(working: impl Future<Output = Result<T, CommandError>>) -> Result<T, CommandError> {
+    let mut endings = Endings::receive()?;
+    tokio::select! {
+        done = working => done,
+        ending = endings.next() => Err(CommandError::Ended(ending)),
+    }
 }

@@ -27,6 +27,13 @@ pub struct DataFolderError {
     source: io::Error,
 }
 
+impl DataFolderError {
+    /// Error of a file or folder that cannot be written.
+    pub(crate) fn unwritable(path: &Path, source: io::Error) -> Self {
+        Self { path: path.to_owned(), action: "cannot be written", source }
+    }
+}
+
 /// Existing data folder, in which secrets can be read or generated.
 pub struct DataFolder<'a> {
     path: &'a Path,

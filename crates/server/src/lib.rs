@@ -29,5 +29,6 @@ pub mod signals;
 pub mod start_error;
 pub mod storage;
 pub mod terminal;
+pub mod traces;
 pub mod wiring;
 pub mod workers;

@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
-use latchkey::cli::Cli;
+use clap::FromArgMatches;
+use latchkey::cli::{Cli, definition};
 use latchkey::commands;
 
 #[expect(clippy::disallowed_methods, reason = "the one place that reads the process environment")]
@@ -12,6 +12,7 @@ fn main() -> ExitCode {
         eprintln!("latchkey: the cryptography provider cannot be installed");
         return ExitCode::FAILURE;
     }
-    let (arguments, command) = Cli::parse().into_parts();
+    let parsed = Cli::from_arg_matches_mut(&mut definition().get_matches());
+    let (arguments, command) = parsed.unwrap_or_else(|error| error.exit()).into_parts();
     commands::run(arguments, command, std::env::vars_os())
 }

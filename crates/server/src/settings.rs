@@ -30,6 +30,7 @@ mod source;
 mod storage;
 mod strength;
 mod suffixes;
+mod traces;
 mod variables;
 mod warnings;
 
@@ -65,6 +66,7 @@ pub use server::{Mode, ServerSettings};
 pub use source::{ReadFile, Sources};
 pub use storage::{PostgresSettings, StorageSettings, StorageUrl};
 pub use suffixes::redirect_warnings;
+pub use traces::TraceSettings;
 
 use print::Shown;
 
@@ -126,6 +128,7 @@ groups! {
     admin: AdminSettings,
     log: LogSettings,
     metrics: MetricsSettings,
+    traces: TraceSettings,
 }
 
 impl Settings {
@@ -209,6 +212,12 @@ impl Settings {
     #[must_use]
     pub fn to_toml(&self) -> String {
         print::to_toml(&self.shown)
+    }
+
+    /// Returns the settings in force by key, each with its source, without secrets.
+    #[must_use]
+    pub fn to_json(&self) -> serde_json::Value {
+        print::to_json(&self.shown)
     }
 
     /// Replaces configured values by those that an admin stored in the database, for the output of

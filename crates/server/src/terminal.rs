@@ -25,6 +25,11 @@ pub async fn ask_hidden(question: &str) -> io::Result<Zeroizing<String>> {
     ask(question).await
 }
 
+/// Asks for a line that may be shown.
+pub async fn ask_line(question: &str) -> io::Result<Zeroizing<String>> {
+    ask(question).await
+}
+
 /// Asks a yes-or-no question. Only `y` and `yes` count as yes; end of input counts as no.
 pub async fn ask_yes(question: &str) -> io::Result<bool> {
     let answer = ask(question).await?;

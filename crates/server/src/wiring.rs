@@ -183,6 +183,8 @@ pub fn http_settings(settings: &Settings) -> HttpSettings {
         upload_limit: server.max_upload_bytes,
         body_timeout: server.body_timeout,
         request_timeout: server.request_timeout,
+        has_traces: settings.traces.endpoint.is_some(),
+        traces_users: settings.traces.user_ids,
         ..HttpSettings::new(server.public_url.clone(), server.is_development())
     }
 }
@@ -294,6 +296,7 @@ fn service_config(settings: &Settings, kept_admin_key: Option<&Kept>) -> Result<
             iterations: passwords.iterations,
             threads: hash_threads(passwords.hash_threads),
             queue: passwords.hash_queue,
+            foreign_memory: passwords.foreign_memory,
         },
         limits: settings.limits,
         search_engine: features.search_engine,

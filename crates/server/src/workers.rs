@@ -192,6 +192,11 @@ async fn keep_up(service: Arc<Service>, mut stop: watch::Receiver<bool>) {
 async fn keep_up_once(service: &Service) -> latchkey_service::Result<()> {
     service.upkeep.record_refusals().await?;
     service.upkeep.count_statistics_if_due().await?;
+    service.passwords.learn_classes().await?;
+    let wrapped = service.passwords.wrap_digests().await?;
+    if wrapped > 0 {
+        tracing::info!(wrapped, "weak password hashes of imported accounts were wrapped in argon2id");
+    }
     if service.upkeep.rotate_signing_key_if_due().await? {
         tracing::info!("the signing key was rotated");
     }

@@ -10,8 +10,10 @@ use crate::passwords::Passwords;
 use crate::service::LimitsConfig;
 use crate::shared::Shared;
 
+mod account_acts;
 mod audit;
 mod limits;
+mod mails;
 mod sessions;
 mod settings;
 mod sign_in_state;
@@ -24,6 +26,7 @@ pub use latchkey_store::{
     EventPage, ListUsers, ListedSession, SessionFilter, SessionKey, SessionPage, SessionPosition, UserPage,
     UserPosition,
 };
+pub use mails::HelpMail;
 pub use settings::PublicSettings;
 pub use sign_in_state::SignInState;
 pub use statistics::Statistics;

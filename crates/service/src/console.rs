@@ -7,6 +7,7 @@ use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::challenge::ChallengeId;
 use latchkey_domain::client::{Client, OpenedFor};
 use latchkey_domain::email::Email;
+use latchkey_domain::ids::UserId;
 use latchkey_domain::operator::{Act, RECENT_FACTOR};
 use latchkey_domain::page_session::{BrowserSecret, ConsoleToken};
 use latchkey_domain::password::Password;
@@ -155,11 +156,19 @@ impl Console {
         suffices && self.kernel.now().since(proof.authenticated_at) <= RECENT_FACTOR
     }
 
-    /// Records that an operator asked for what the role does not permit.
-    pub async fn record_refusal(&self, session: &ConsoleSession, act: Act, client: &Client) -> Result<()> {
+    /// Records that an operator asked for what the role does not permit, or for a change of a protected account. `about` is
+    /// the user whom the act was to concern.
+    pub async fn record_refusal(
+        &self,
+        session: &ConsoleSession,
+        act: Act,
+        about: Option<UserId>,
+        client: &Client,
+    ) -> Result<()> {
         let now = self.kernel.now();
         let actor = Actor::from(session.party());
         let mut event = self.kernel.event(AuditKind::OperatorRefused, actor, Some(client), now);
+        event.user_id = about;
         event.details.insert("act".to_owned(), format!("{act:?}").into());
         Ok(self.kernel.store.record_event(event).await?)
     }

@@ -83,6 +83,14 @@ pub struct Factors {
     codes_key: hmac::Key,
 }
 
+impl Factors {
+    /// Decrypts the secret of a TOTP factor for an export, in Base32.
+    pub(crate) fn reveal(&self, user: UserId, factor: FactorId, sealed: &[u8]) -> Result<String> {
+        let secret = TotpSecret::open(&self.totp_key, (user, factor), sealed);
+        Ok(secret.map_err(Error::internal)?.to_base32())
+    }
+}
+
 /// A TOTP factor whose enrolment has begun. Its first correct code confirms it; until then it is not asked for at
 /// sign-in.
 pub struct BegunTotp {

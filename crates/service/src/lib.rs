@@ -29,6 +29,7 @@
 //! | [`console`] | sign in to the console, step up, activate a role there |
 //! | [`admin`] | users, settings, audit |
 //! | [`imports`] | take accounts over from another service |
+//! | [`exports`] | export all accounts |
 //! | [`outbox`], [`upkeep`], [`readiness`] | deliver mails, purge, health |
 //! | [`secret_rotation`] | replace the server secret |
 //! | [`backups`] | age of the newest backup, settlement of a restored database |
@@ -45,6 +46,7 @@ pub mod deletion;
 pub mod email_change;
 pub mod entropy;
 pub mod error;
+pub mod exports;
 pub mod factors;
 pub mod imports;
 mod kernel;

@@ -110,19 +110,25 @@ impl Mailbox {
     /// the minimum interval between two mails, the other the number of mails to one mailbox. The latter
     /// ignores plus-tags, because all tagged addresses reach one mailbox.
     pub(crate) fn recipient_takes(&self, email: &EmailKey, purpose: Purpose) -> Vec<Take> {
+        let pause = Rate { burst: 1, window: self.limits.mail_recipient_pause };
+        let mut takes = self.recipient_take("mail pause", (purpose, email.as_str()), pause);
+        takes.extend(self.mailbox_takes(email, purpose));
+        takes
+    }
+
+    /// Returns the request for one token from the token bucket of mails to one mailbox. It alone limits the mails that an
+    /// admin has sent, who need not wait.
+    pub(crate) fn mailbox_takes(&self, email: &EmailKey, purpose: Purpose) -> Vec<Take> {
+        let rate = self.limits.mail_recipient;
+        self.recipient_take("mail recipient", (purpose, &email.without_tag()), rate)
+    }
+
+    fn recipient_take(&self, name: &str, (purpose, key): (Purpose, &str), rate: Rate) -> Vec<Take> {
         if !self.kernel.limits.is_enabled() {
             return Vec::new();
         }
-        let recipient = |name, key: &str, rate| Take {
-            key: LimitKey::new(name, &[purpose.as_str(), key]),
-            rate,
-            limit: "mails, per recipient",
-        };
-        let pause = Rate { burst: 1, window: self.limits.mail_recipient_pause };
-        vec![
-            recipient("mail pause", email.as_str(), pause),
-            recipient("mail recipient", &email.without_tag(), self.limits.mail_recipient),
-        ]
+        let key = LimitKey::new(name, &[purpose.as_str(), key]);
+        vec![Take { key, rate, limit: "mails, per recipient" }]
     }
 
     /// Returns the limits of mails to an address for all purposes, and those of wrong codes.

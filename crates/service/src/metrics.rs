@@ -13,6 +13,7 @@ use latchkey_domain::words::Word;
 use latchkey_metrics::{About, Counter, Family, Named};
 use latchkey_oauth::ProviderError;
 use latchkey_store::MailFate;
+use tracing::Instrument;
 
 use crate::error::{Error, Result};
 use crate::sessions::{Entrance, Opened};
@@ -146,7 +147,9 @@ impl Metrics {
         result: Result<Entrance>,
     ) -> Result<Entrance> {
         let outcome = result.as_ref().map_or_else(|error| Outcome::of(error).into(), EntranceOutcome::of);
-        let family = if is_newcomer(&result, now) { &self.sign_ups } else { &self.sign_ins };
+        let brings_accounts = !matches!(method, Method::Password | Method::Passkey);
+        let is_sign_up = brings_accounts && is_newcomer(&result, now);
+        let family = if is_sign_up { &self.sign_ups } else { &self.sign_ins };
         family.of((method, outcome)).count();
         result
     }
@@ -173,12 +176,13 @@ impl Metrics {
         self.mails.of((kind, outcome)).count();
     }
 
-    /// Counts a step at a provider, and returns its result. `key` is that of a configured provider.
-    pub(crate) fn provider<T>(
+    /// Makes a step at a provider, counts it, and returns its result. `key` is that of a configured provider.
+    pub(crate) async fn provider<T>(
         &self,
         key: &str,
-        result: Result<T, ProviderError>,
+        step: impl Future<Output = Result<T, ProviderError>>,
     ) -> Result<T, ProviderError> {
+        let result = step.instrument(tracing::info_span!(target: "traces", "provider", provider = key)).await;
         let outcome = match &result {
             Ok(_) => ProviderOutcome::Answered,
             Err(ProviderError::IdTokenRefused(_) | ProviderError::IssuerMixUp) => ProviderOutcome::Refused,

@@ -58,3 +58,11 @@ pub struct Outbox {
     pub(crate) sender: Mailbox,
     pub(crate) retries: MailRetries,
 }
+
+impl Outbox {
+    /// Returns the name of the transport in the settings; `None` if none is configured.
+    #[must_use]
+    pub fn transport(&self) -> Option<&'static str> {
+        self.mailer.transport.as_ref().map(Transport::name)
+    }
+}

@@ -4,7 +4,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use aws_lc_rs::hmac;
 use latchkey_domain::client::Client;
 use latchkey_domain::email::{Email, EmailKey};
 use latchkey_domain::guess_limits;
@@ -20,12 +19,17 @@ use crate::sessions::Sessions;
 use crate::settings::SettingsInForce;
 
 pub mod change;
+mod classes;
+mod compare;
+mod hash_keys;
 pub mod hashing;
 mod reauthenticate;
 pub mod reset;
 mod set;
 pub mod sign_in;
 
+pub(crate) use classes::WorkClasses;
+pub(crate) use hash_keys::HashKeys;
 pub use hashing::HashingConfig;
 pub(crate) use hashing::PasswordHasher;
 
@@ -71,8 +75,8 @@ pub struct Passwords {
     pub(crate) sessions: Arc<Sessions>,
     pub(crate) mailbox: Arc<Mailbox>,
     pub(crate) hasher: PasswordHasher,
-    /// Key of the choice of decoys, see [`latchkey_store::BegunSignIn::decoy`].
-    pub(crate) decoy_key: hmac::Key,
+    pub(crate) classes: WorkClasses,
+    pub(crate) hash_keys: HashKeys,
     pub(crate) limits: Limits,
     pub(crate) lifetimes: Lifetimes,
 }

@@ -193,6 +193,7 @@ fn bound_to(row: &SealedRow) -> Vec<u8> {
         SealedRow::Provider(key) | SealedRow::KeptKey(key) => key.clone().into_bytes(),
         SealedRow::OAuthFlow(state) => state.as_bytes().to_vec(),
         SealedRow::Mail(id) => id.to_string().into_bytes(),
+        SealedRow::HashKey(id) => id.as_uuid().as_bytes().to_vec(),
     }
 }
 

@@ -22,6 +22,7 @@ use crate::deletion::Deletion;
 use crate::email_change::EmailChanges;
 use crate::entropy::Entropy;
 use crate::error::Error;
+use crate::exports::Exports;
 use crate::factors::Factors;
 use crate::imports::Imports;
 use crate::kernel::{ClientLimits, IdOrder, Kernel, LimitAudit, MailWriter, OperatorRules, Site};
@@ -34,7 +35,7 @@ use crate::own_data::OwnData;
 use crate::page_sessions::PageSessions;
 use crate::passkeys::{Passkeys, RelyingParty};
 use crate::passwords::hashing::HashingError;
-use crate::passwords::{HashingConfig, PasswordHasher, Passwords};
+use crate::passwords::{HashKeys, HashingConfig, PasswordHasher, Passwords, WorkClasses};
 use crate::profiles::Profiles;
 use crate::providers::{OAuthParts, ProviderRegistry};
 use crate::readiness::Readiness;
@@ -50,7 +51,7 @@ use crate::tokens::{self, AccessTokens, SigningAlgorithm};
 use crate::undo::UndoLinks;
 use crate::upkeep::Upkeep;
 use crate::{
-    access, accounts, deletion, email_change, factors, imports, mailbox, oauth, own_data, passkeys,
+    access, accounts, deletion, email_change, exports, factors, imports, mailbox, oauth, own_data, passkeys,
     passwords, profiles, sessions, upkeep,
 };
 
@@ -99,6 +100,7 @@ by_capability! {
         profiles: profiles::Limits,
         oauth: oauth::Limits,
         own_data: own_data::Limits,
+        exports: exports::Limits,
         access: access::Limits,
         imports: imports::Limits,
     }
@@ -196,6 +198,8 @@ pub struct Service {
     pub undo: UndoLinks,
     /// The data that the service stores about a user, for that user.
     pub own_data: OwnData,
+    /// The export of all accounts.
+    pub exports: Arc<Exports>,
     /// Deletion of an account by its owner.
     pub deletion: Deletion,
     /// Changes of the email address of an account by its owner.
@@ -265,7 +269,9 @@ impl Service {
         let reloading = AsyncMutex::default();
         let locales = mailer.templates.locales().to_vec();
         let shared = Shared { kernel: kernel.clone(), base_settings, locales, tokens, providers, reloading };
-        Ok(Self::open(kernel, Arc::new(shared), config, &secret, hasher, mailer)?)
+        let service = Self::open(kernel, Arc::new(shared), config, &secret, hasher, mailer)?;
+        service.passwords.learn_classes().await?;
+        Ok(service)
     }
 
     /// Builds the modules of use cases in the order of their dependencies. Each uses the kernel and those
@@ -292,7 +298,8 @@ impl Service {
             sessions: s(),
             mailbox: mailbox.clone(),
             hasher,
-            decoy_key: secret.hmac_key(KeyUse::PasswordDecoys)?,
+            classes: WorkClasses::new(secret.hmac_key(KeyUse::PasswordDecoys)?),
+            hash_keys: HashKeys::new(secret)?,
             limits: limits.passwords,
             lifetimes: lifetimes.passwords,
         });
@@ -310,6 +317,12 @@ impl Service {
                 limits: limits.accounts,
             },
             own_data: OwnData { kernel: k(), limits: limits.own_data },
+            exports: Arc::new(Exports {
+                kernel: k(),
+                passwords: passwords.clone(),
+                factors: factors.clone(),
+                limits: limits.exports,
+            }),
             deletion: Deletion { kernel: k(), lifetimes: lifetimes.deletion },
             email_changes: EmailChanges::new(k(), s(), mailbox.clone(), lifetimes.email_change),
             undo: UndoLinks::new(k(), s(), mailbox.clone(), challenges.clone()),

@@ -83,6 +83,7 @@ plain_settings! {
     Option<Duration>: Kind::DurationOrZero, |reader, key| Some(reader.duration(key)).filter(|time| !time.is_zero());
     Rate: Kind::Rate, |reader, key| reader.rate(key);
     Option<Secret>: Kind::Secret, |reader, key| reader.take_secret(key);
+    f64: Kind::Share, |reader, key| reader.text(key).parse().unwrap_or_default();
     u16: Kind::Integer { from: 0, to: 0xffff }, |reader, key| reader.number(key);
     u32: Kind::Integer { from: 0, to: 0xffff_ffff }, |reader, key| reader.number(key);
     // This enum of the domain is listed here; enums of other crates become settings by `words!` of

@@ -20,6 +20,8 @@ pub enum Kind {
         from: u64,
         to: u64,
     },
+    /// Number from 0 to 1.
+    Share,
     List,
     /// Duration above zero.
     Duration,
@@ -61,6 +63,7 @@ impl fmt::Display for Kind {
             }
             Self::Boolean => "true or false",
             Self::Integer { from, to } => return write!(f, "a whole number from {from} to {to}"),
+            Self::Share => "a number from 0 to 1, such as 0.01",
             Self::List => "a list of texts",
             Self::Duration => "a duration above zero, such as 500ms, 30s, 15m, 24h or 90d",
             Self::DurationOrZero => "a duration, such as 0s, 500ms, 30s, 15m, 24h or 90d",

@@ -49,6 +49,8 @@ pub fn from_toml(kind: Kind, value: toml::Value) -> Result<Value, Found> {
     match (kind, value) {
         (Kind::Boolean, toml::Value::Boolean(flag)) => Ok(Value::Boolean(flag)),
         (Kind::Integer { .. }, toml::Value::Integer(number)) => integer(kind, &number.to_string()),
+        (Kind::Share, toml::Value::Float(number)) => from_text(kind, number.to_string()),
+        (Kind::Share, toml::Value::Integer(number)) => from_text(kind, number.to_string()),
         (Kind::List, toml::Value::Array(items)) => {
             let texts = items.into_iter().map(|item| match item {
                 toml::Value::String(text) => Ok(text),
@@ -78,6 +80,10 @@ pub fn from_text(kind: Kind, text: String) -> Result<Value, Found> {
         Kind::Boolean if text == "true" || text == "false" => Ok(Value::Boolean(text == "true")),
         Kind::Choice(_) | Kind::Boolean => Err(found(&text)),
         Kind::Integer { .. } => integer(kind, &text),
+        Kind::Share => match text.parse::<f64>() {
+            Ok(share) if (0.0..=1.0).contains(&share) => Ok(Value::Text(text)),
+            _ => Err(found(&text)),
+        },
         Kind::List => list(&text),
         Kind::Duration | Kind::DurationOrZero => duration::parse(&text)
             .filter(|duration| kind == Kind::DurationOrZero || !duration.is_zero())

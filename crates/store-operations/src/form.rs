@@ -10,7 +10,7 @@ mod sql;
 mod value;
 
 pub use cells::{Cell, Cells, Row, WrongKind};
-pub use executor::{Decided, Executor, Finish, Repeat};
+pub use executor::{Decided, Executor, Finish, Pages, Receiver, Repeat};
 pub use metered::Metered;
 pub use results::{ResultSource, Results, Taken};
 pub use script::{ManyValues, ProfileWrite, Script, Slot, Statement, TakeRequest};

@@ -1,6 +1,7 @@
 //! Operations of the storage contract, grouped by concept: those that are long, or that share steps with
 //! others. Short operations are in [`crate::engine`].
 
+pub(crate) mod account_acts;
 pub(crate) mod answer_challenge;
 pub(crate) mod begin_challenge;
 pub(crate) mod begin_email_change;

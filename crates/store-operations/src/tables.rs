@@ -3,7 +3,10 @@
 pub(crate) mod audit_events;
 pub(crate) mod challenges;
 pub(crate) mod codes;
+pub(crate) mod credentials;
 pub(crate) mod email_changes;
+pub(crate) mod exports;
+pub(crate) mod hash_keys;
 pub(crate) mod identities;
 pub(crate) mod imported_accounts;
 pub(crate) mod imports;
@@ -61,7 +64,7 @@ macro_rules! lists {
 /// Returns all statements, each with its table and name. A test of each engine prepares them.
 pub fn all_statements() -> impl Iterator<Item = (&'static str, &'static str, &'static Sql)> {
     let lists = lists!(
-        audit_events audit_filters challenges codes email_changes identities imported_accounts imports kept_keys known_clients limit_buckets limit_failures link_tokens
+        audit_events audit_filters challenges codes credentials email_changes exports hash_keys identities imported_accounts imports kept_keys known_clients limit_buckets limit_failures link_tokens
         oauth_codes oauth_flows oauth_providers operators outbox page_codes passkeys profiles recovery_codes sealed seen_devices
         session_console session_ends session_list session_pages sessions
         settings sign_up_attempts signing_keys statistics totp_factors undo_tokens used_ceremonies used_tokens user_list users
@@ -74,6 +77,7 @@ pub fn all_statements() -> impl Iterator<Item = (&'static str, &'static str, &'s
 pub const TABLES: &[Table] = &[
     users::TABLE,
     users::CREDENTIALS,
+    hash_keys::TABLE,
     operators::TABLE,
     identities::TABLE,
     profiles::TABLE,

@@ -16,7 +16,7 @@ use tokio_postgres::error::SqlState;
 
 use crate::errors::{EngineFault, Fault, ServerFault, driver};
 use crate::migrations::IS_COPY_BEGUN;
-use crate::options::PostgresOptions;
+use crate::options::{PostgresOptions, Prepared};
 use crate::script::Script;
 use crate::store::{Postgres, PostgresStore};
 use crate::transact::Decision;
@@ -73,6 +73,8 @@ pub struct CopyTarget {
 impl CopyTarget {
     /// Connects to the target database, and applies missing migrations.
     pub async fn open(options: PostgresOptions) -> Result<Self, TargetError> {
+        // A name is prepared before the script runs, so it could not concern a table that the script creates.
+        let options = PostgresOptions { prepared: Prepared::Never, ..options };
         let store = Postgres::connect(options).await?;
         store.migrate_for_copy().await?;
         Ok(Self { store })

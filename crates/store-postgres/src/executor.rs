@@ -2,7 +2,8 @@
 
 use latchkey_store::StoreResult;
 use latchkey_store_operations::form::{
-    Decided, Executor, Repeat, ResultSource, Results, Row, Script, Slot, Statement, TakeRequest, Taken,
+    Decided, Executor, Pages, Receiver, Repeat, ResultSource, Results, Row, Script, Slot, Statement,
+    TakeRequest, Taken,
 };
 
 use crate::errors::{EngineFault, Fallible, conflict, driver};
@@ -152,6 +153,23 @@ impl Executor for Postgres {
         let prepared = Translated::of(self, script)?;
         let outputs = self.read_long_script(&prepared.script).await?;
         finish(&prepared, &outputs, made)
+    }
+
+    async fn read_pages<P, R>(&self, mut pages: P, mut receiver: R) -> StoreResult<()>
+    where
+        P: Pages,
+        R: Receiver<P::Page>,
+    {
+        let mut snapshot = self.snapshot().await?;
+        while let Some(script) = pages.next() {
+            let prepared = Translated::of(self, script)?;
+            let outputs = snapshot.read(&prepared.script).await?;
+            let page = finish(&prepared, &outputs, |results| pages.read(results))?;
+            if !receiver.take(page).await {
+                break;
+            }
+        }
+        Ok(())
     }
 
     async fn write<T, F>(&self, script: Script, repeat: Repeat, made: F) -> StoreResult<T>

@@ -176,6 +176,28 @@ impl Postgres {
     }
 }
 
+/// One snapshot for reads that follow one another: a read-only transaction, which ends when this value is dropped.
+pub(crate) struct Snapshot<'a> {
+    connection: Connection,
+    /// BEGIN statement of the transaction; `None` after the first read.
+    opening: Option<&'a str>,
+}
+
+impl Snapshot<'_> {
+    /// Executes reads from the snapshot.
+    pub(crate) async fn read(&mut self, script: &Script) -> StoreResult<Outputs> {
+        let frame = Frame { opening: self.opening.take(), is_last: false };
+        Ok(self.connection.exchange(frame, script).await?)
+    }
+}
+
+impl Postgres {
+    /// Begins a snapshot with its first read.
+    pub(crate) async fn snapshot(&self) -> StoreResult<Snapshot<'_>> {
+        Ok(Snapshot { connection: self.connection().await?, opening: Some(self.opening_of_reads()) })
+    }
+}
+
 fn only(mut outputs: Outputs) -> StoreResult<Output> {
     outputs.take_first().map_err(StoreError::from)
 }

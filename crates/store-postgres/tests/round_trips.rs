@@ -23,7 +23,7 @@ use latchkey_store::{
     NewAccount, NewEmailCode, NewOAuthCode, NewSigningKey, NewToken, OAuthFlows, Outbox, PendingSignUp,
     PresentedCode, Profiles, RefreshSession, RequestEmailCode, ResetPassword, RetryMail, SessionFilter,
     SessionList, SessionPosition, Sessions, SettingChange, Settings, SignIn, SigningKeys, Store,
-    UnlinkIdentity, UpdateProfile, UpdateUser, UserPosition,
+    UnlinkIdentity, Unlinker, UpdateProfile, UpdateUser, UserPosition,
 };
 use latchkey_store_postgres::{Postgres, PostgresOptions, PostgresStore, Prepared};
 use latchkey_store_suite::cluster::counting_proxy::{self, RoundTrips};
@@ -71,6 +71,7 @@ macro_rules! op {
     }};
 }
 
+mod account_acts;
 mod email_change;
 mod email_sign_in;
 mod operators;
@@ -144,8 +145,8 @@ async fn accounts(measured: &mut Measured) {
 }
 
 async fn sessions(m: &mut Measured) {
-    op!(m.begin_sign_in(&key(1), "", &takes(), Some(&guard()), at(0)), "with limits").unwrap();
-    op!(m.begin_sign_in(&key(9), "", &[], Some(&guard()), at(0)), "without limits").unwrap();
+    op!(m.begin_sign_in(&key(1), &takes(), Some(&guard()), at(0)), "with limits").unwrap();
+    op!(m.begin_sign_in(&key(9), &[], Some(&guard()), at(0)), "without limits").unwrap();
     op!(m.fail_sign_in(FailedSignIn { guard: Some(guard()), event: event(next()), now: at(0) })).unwrap();
     let checked = account(1).password.unwrap();
     let sign_in = SignIn {
@@ -250,7 +251,7 @@ async fn profiles_and_admin(measured: &mut Measured) {
         now: at(3),
     };
     op!(m.update_user(change));
-    op!(m.end_all_sessions(user_id(3), event(next()), at(4)));
+    account_acts::measure(m).await;
     op!(m.delete_profile(user_id(3), event(next())));
     op!(m.delete_users(
         &[user_id(3), user_id(4), user_id(999)],
@@ -302,7 +303,7 @@ async fn identities(measured: &mut Measured) {
         provider: provider.clone(),
         subject: None,
         offer: SignInOffer { providers: vec![provider], ..SignInOffer::default() },
-        keep: session_id,
+        by: Unlinker::Admin(Protection::Operators),
         event: event(next()),
         mail: Some(mail(next())),
         now
@@ -320,7 +321,6 @@ async fn the_rest(measured: &mut Measured) {
     op!(m.retry_mails(vec![RetryMail { id: mails[0].id, event: event(next()) }], at(7)));
     op!(m.take(&takes(), at(0))).unwrap();
     op!(m.find_account_limits(&account_limits()));
-    op!(m.lift_limits(user_id(1), &account_limits(), event(next())));
     op!(m.load_settings());
     let changes = ["a", "b", "c"].map(|key| SettingChange { key: key.to_owned(), value: Some(1.into()) });
     op!(m.save_settings(&changes, event(next()), at(0)));

@@ -6,7 +6,7 @@ use std::future::Future;
 
 use latchkey_store::{StoreError, StoreResult};
 use latchkey_store_operations::form::{
-    Decided, Executor, Repeat, ResultSource, Results, Row, Script, Slot, Statement, Taken,
+    Decided, Executor, Pages, Receiver, Repeat, ResultSource, Results, Row, Script, Slot, Statement, Taken,
 };
 use rusqlite::{Connection, params_from_iter};
 
@@ -176,6 +176,26 @@ impl Executor for Sqlite {
         F: FnOnce(&Results<'_>) -> StoreResult<T> + Send + 'static,
     {
         self.read_elsewhere(move |conn| finish_read(conn, &script, made)).await
+    }
+
+    async fn read_pages<P, R>(&self, mut pages: P, mut receiver: R) -> StoreResult<()>
+    where
+        P: Pages,
+        R: Receiver<P::Page>,
+    {
+        let snapshot = self.snapshot()?;
+        while let Some(script) = pages.next() {
+            let read = move |conn: &Connection| {
+                let page = finish(conn, &script, |results| pages.read(results))?;
+                Ok((pages, page))
+            };
+            let (rest, page) = snapshot.run(read).await?;
+            pages = rest;
+            if !receiver.take(page).await {
+                break;
+            }
+        }
+        Ok(())
     }
 
     async fn write<T, F>(&self, script: Script, _: Repeat, made: F) -> StoreResult<T>

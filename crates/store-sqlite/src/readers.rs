@@ -11,6 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::errors::{EngineFault, Fallible, driver, unavailable};
 use crate::point_reads::{HeldSnapshots, PointReads};
+use crate::statements::execute;
 use crate::wal_index::WalIndex;
 
 /// Capacity of the queue of long-running reads. While the queue is full, callers wait.
@@ -47,17 +48,26 @@ impl Readers {
         T: Send + 'static,
         F: FnOnce(&Connection) -> Fallible<T> + Send + 'static,
     {
-        let (reply, answer) = oneshot::channel();
-        let task = move |conn: &Connection| {
-            // If the caller has been cancelled, the read is skipped.
-            if !reply.is_closed() {
-                let _ = reply.send(read(conn).map_err(StoreError::from));
-            }
-        };
-        let stopped = || unavailable(EngineFault::Stopped);
-        let queue = self.long.queue.as_ref().ok_or_else(stopped)?;
-        queue.send(Box::new(task)).await.map_err(|_| stopped())?;
-        answer.await.map_err(|_| driver(EngineFault::Panicked))?
+        self.long.run(read).await
+    }
+}
+
+/// One snapshot for reads that follow one another, on a connection and thread of its own.
+pub(crate) struct Snapshot(Threads);
+
+impl Snapshot {
+    /// Begins a read transaction. Its snapshot is that of the first read.
+    pub(crate) fn begin(conn: Connection) -> Fallible<Self> {
+        execute(&conn, "BEGIN", [])?;
+        Ok(Self(Threads::start(vec![conn]).map_err(unavailable)?))
+    }
+
+    pub(crate) async fn run<T, F>(&self, read: F) -> StoreResult<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> Fallible<T> + Send + 'static,
+    {
+        self.0.run(read).await
     }
 }
 
@@ -81,6 +91,26 @@ impl Threads {
             all.threads.push(Builder::new().name(name).spawn(move || serve(&conn, &waiting))?);
         }
         Ok(all)
+    }
+}
+
+impl Threads {
+    async fn run<T, F>(&self, read: F) -> StoreResult<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> Fallible<T> + Send + 'static,
+    {
+        let (reply, answer) = oneshot::channel();
+        let task = move |conn: &Connection| {
+            // If the caller has been cancelled, the read is skipped.
+            if !reply.is_closed() {
+                let _ = reply.send(read(conn).map_err(StoreError::from));
+            }
+        };
+        let stopped = || unavailable(EngineFault::Stopped);
+        let queue = self.queue.as_ref().ok_or_else(stopped)?;
+        queue.send(Box::new(task)).await.map_err(|_| stopped())?;
+        answer.await.map_err(|_| driver(EngineFault::Panicked))?
     }
 }
 

@@ -1,6 +1,6 @@
 //! The open database: one file with its writer and readers. Scripts are executed in `executor`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::available_parallelism;
@@ -13,7 +13,7 @@ use rusqlite::Connection;
 use crate::backup::LogAtClose;
 use crate::errors::{Fallible, unavailable};
 use crate::file_watch::{FileWatch, PeriodicCheck};
-use crate::readers::Readers;
+use crate::readers::{Readers, Snapshot};
 use crate::search::pending;
 use crate::statements::execute;
 use crate::wal_index::WalIndex;
@@ -78,6 +78,9 @@ pub struct Sqlite {
     _patrol: PeriodicCheck,
     /// True while the writer has a queued request to add profiles to the search index.
     is_catching_up: Arc<AtomicBool>,
+    /// Path of the file, and the patience of its connections with locks of other processes.
+    path: PathBuf,
+    patience: Duration,
     /// WAL index of the file. It is dropped last, after all connections.
     _index: Arc<WalIndex>,
 }
@@ -119,7 +122,23 @@ impl Sqlite {
                 .map_err(unavailable)?;
         let patrol = PeriodicCheck::start(Arc::clone(&files)).map_err(unavailable)?;
         let is_catching_up = Arc::default();
-        Ok(Engine::new(Self { readers, writer, files, _patrol: patrol, is_catching_up, _index: index }))
+        let (path, patience) = (path.to_owned(), options.busy_timeout);
+        Ok(Engine::new(Self {
+            readers,
+            writer,
+            files,
+            path,
+            patience,
+            _patrol: patrol,
+            is_catching_up,
+            _index: index,
+        }))
+    }
+
+    /// Begins a snapshot on a connection of its own, which ends when it is dropped.
+    pub(crate) fn snapshot(&self) -> StoreResult<Snapshot> {
+        let conn = open::reader(&self.path, self.patience)?;
+        Ok(Snapshot::begin(conn)?)
     }
 
     /// Converts the store to a shared trait object. This function instantiates the generic operations in this crate,

@@ -51,10 +51,12 @@ fn old_failures_without_an_account_are_read_from_an_index_in_order() {
 }
 
 #[test]
-fn password_of_a_decoy_is_read_from_the_index_of_addresses() {
-    let steps = plan("users", "FIND_SOME_PASSWORD");
-    assert!(steps.iter().all(|step| !step.contains("B-TREE")), "{steps:#?}");
-    assert!(steps.iter().any(|step| step.contains("(email_key>?)")), "{steps:#?}");
+fn work_classes_of_hashes_are_read_from_their_index() {
+    for name in ["FIND_BEGINNING", "COUNT_CLASS", "LIST_DIGESTS"] {
+        let steps = plan("credentials", name);
+        assert!(steps.iter().any(|step| step.contains("credentials_by_class (<expr>>?")), "{steps:#?}");
+        assert!(steps.iter().all(|step| !step.contains("USE TEMP B-TREE FOR ORDER BY")), "{steps:#?}");
+    }
 }
 
 #[test]

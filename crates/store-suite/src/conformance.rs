@@ -18,6 +18,7 @@
 //! [`numbered`].
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod account_acts;
 mod account_limits;
 mod accounts;
 mod acts;
@@ -142,7 +143,6 @@ table::table! { $
     }
     last_sign_up {
         the_last_sign_up_is_stored_for_every_account,
-        a_decoy_is_the_password_of_an_account_that_follows_or_of_a_first_one,
         a_sign_up_is_hashed_with_the_salt_of_the_account,
         a_sign_up_has_its_own_salt_if_the_account_has_no_usable_one,
         a_pending_account_that_is_proven_or_opened_forgets_the_sign_up,
@@ -799,7 +799,6 @@ table::table! { $
         deleted_users_are_gone_with_all_that_is_theirs,
         a_freed_address_begins_anew,
         an_empty_list_deletes_no_user,
-        an_admin_ends_all_sessions,
         an_admin_deletes_a_profile_once,
     }
     user_list {
@@ -807,6 +806,18 @@ table::table! { $
         pages_of_every_order_follow_one_another_both_ways,
         the_last_sign_in_is_that_of_the_audit_log,
         numbers_stay_right_after_a_purge,
+    }
+    account_acts {
+        an_admin_ends_all_sessions,
+        an_admin_ends_one_session,
+        a_session_of_another_user_does_not_end,
+        an_admin_sets_a_password_which_ends_sessions_codes_and_tokens,
+        a_password_for_an_unverified_address_is_not_mailed_about,
+        an_admin_removes_the_text_of_a_profile,
+        an_admin_has_a_code_mailed,
+        an_account_that_may_not_have_a_code_gets_none_from_an_admin,
+        an_admin_unlinks_an_identity_but_not_the_last_way_in,
+        acts_spare_the_accounts_of_operators,
     }
     user_changes {
         a_new_address_is_unverified,

@@ -3,8 +3,10 @@
 use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::email::Email;
-use latchkey_domain::ids::UserId;
+use latchkey_domain::ids::{SessionId, UserId};
 use latchkey_domain::operator::{OperatorRefusal, Protection};
+use latchkey_domain::password::PasswordHash;
+use latchkey_domain::profile::Profile;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::{AppMetadata, User};
 use latchkey_domain::user_list::{UserFilter, UserKey, UserOrder};
@@ -91,6 +93,39 @@ pub enum UpdateUserOutcome {
     Refused(OperatorRefusal),
 }
 
+/// An act of an admin or operator on the account of a user.
+#[derive(Debug, Clone)]
+pub struct AccountAct {
+    /// Id of the user.
+    pub user_id: UserId,
+    /// Audit event of the act. The store fills in the user id.
+    pub event: AuditEvent,
+    /// What is spared if the account is an operator's.
+    pub protection: Protection,
+    /// Time of the request, used as the current time throughout the operation.
+    pub now: Timestamp,
+}
+
+/// A password that an admin sets for a user.
+#[derive(Debug, Clone)]
+pub struct ReplacePassword {
+    /// Account and event of kind `PasswordSet`.
+    pub act: AccountAct,
+    /// Hash of the password.
+    pub password: PasswordHash,
+    /// Mail of kind `PasswordReplaced`; `None` writes no mail.
+    pub mail: Option<NewMail>,
+}
+
+/// Outcome of [`AdminUsers::clear_profile`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClearedProfile {
+    /// The profile has no public text any more.
+    Cleared,
+    /// The user has no profile.
+    NotFound,
+}
+
 /// Operations on users that only admins may call.
 #[async_trait]
 pub trait AdminUsers {
@@ -111,12 +146,20 @@ pub trait AdminUsers {
     ) -> GuardedResult<u64>;
 
     /// Ends all sessions of a user. Returns the number of sessions that ended, or `None` for an unknown user.
-    async fn end_all_sessions(
-        &self,
-        id: UserId,
-        event: AuditEvent,
-        now: Timestamp,
-    ) -> StoreResult<Option<u64>>;
+    async fn end_all_sessions(&self, act: AccountAct) -> GuardedResult<Option<u64>>;
+
+    /// Ends one session of a user. Returns `false` if the user has no such live session.
+    async fn end_session(&self, act: AccountAct, id: SessionId) -> GuardedResult<bool>;
+
+    /// Sets the password of a user, ends all sessions, and deletes outstanding codes and tokens. The password counts as
+    /// known to come from the mailbox's owner if the address is verified. Returns `false` for an unknown user.
+    async fn replace_password(&self, replace: ReplacePassword) -> GuardedResult<bool>;
+
+    /// Finds the profile of a user, also of a banned or pending one.
+    async fn find_profile_of_any(&self, id: UserId) -> StoreResult<Option<Profile>>;
+
+    /// Removes name, username, bio, picture and custom fields from a user's profile.
+    async fn clear_profile(&self, act: AccountAct) -> GuardedResult<ClearedProfile>;
 
     /// Deletes a user's profile. Returns `false` if the user has none.
     async fn delete_profile(&self, id: UserId, event: AuditEvent) -> StoreResult<bool>;

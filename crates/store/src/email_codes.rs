@@ -94,6 +94,26 @@ pub struct RequestEmailCode {
     pub now: Timestamp,
 }
 
+/// A new code or link that an admin has mailed to a user.
+#[derive(Debug, Clone)]
+pub struct SendEmailCode {
+    /// Id of the user, who must have the address of `request`.
+    pub user_id: UserId,
+    /// Code or link, mail and rate limits.
+    pub request: RequestEmailCode,
+    /// Audit event of the act. The store fills in the user id.
+    pub event: AuditEvent,
+}
+
+/// Outcome of [`EmailCodes::send_email_code`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SentEmailCode {
+    /// The mail was written.
+    Sent,
+    /// The account may not have this mail, or has another address by now. Nothing was written.
+    Refused,
+}
+
 /// An attempt to redeem an email code.
 #[derive(Debug, Clone)]
 pub struct CodeAttempt {
@@ -287,6 +307,9 @@ pub enum ResetOutcome {
 pub trait EmailCodes {
     /// Stores a code or link, and writes its mail to the outbox.
     async fn request_email_code(&self, request: RequestEmailCode) -> LimitedResult<()>;
+
+    /// Stores a code or link for an admin, and writes its mail to the outbox, unless the account may not have it.
+    async fn send_email_code(&self, send: SendEmailCode) -> LimitedResult<SentEmailCode>;
 
     /// Redeems a verification code, whichever client requested it. A right code verifies the address, and
     /// opens the session of `entry` or writes its challenge. One transaction checks the code, and counts a

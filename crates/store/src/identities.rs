@@ -8,6 +8,7 @@ use latchkey_domain::identity::{
     IdentityRefusal, IdentityRules, Issuer, LegacyIdentities, ProviderKey, Subject, VerifiedIdentity,
 };
 use latchkey_domain::ids::{ProfileId, SessionId, UserId};
+use latchkey_domain::operator::{OperatorRefusal, Protection};
 use latchkey_domain::profile::NewProfile;
 use latchkey_domain::sign_in_offer::SignInOffer;
 use latchkey_domain::time::Timestamp;
@@ -134,6 +135,15 @@ pub enum LinkOutcome {
     Gone,
 }
 
+/// Party that unlinks identities from an account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unlinker {
+    /// The owner, in this session. It stays open even if an unlinked identity opened it.
+    Owner(SessionId),
+    /// An admin or operator, with what is spared if the account is an operator's.
+    Admin(Protection),
+}
+
 /// Identities to unlink from an account.
 #[derive(Debug, Clone)]
 pub struct UnlinkIdentity {
@@ -145,8 +155,8 @@ pub struct UnlinkIdentity {
     pub subject: Option<Subject>,
     /// Methods of sign-in that the service offers. One of them must stay possible for the account.
     pub offer: SignInOffer,
-    /// Session of the caller. It stays open even if an unlinked identity opened it.
-    pub keep: SessionId,
+    /// Party that unlinks.
+    pub by: Unlinker,
     /// Audit event of the change. The store fills in user id and session id.
     pub event: AuditEvent,
     /// Mail of kind `IdentityUnlinked` to the owner; `None` if security notifications are off.
@@ -164,6 +174,8 @@ pub enum UnlinkOutcome {
     NotFound,
     /// Refused: the owner could no longer sign in ([`SignInOffer::admits`]). Nothing changed.
     LastWayIn,
+    /// The account is an operator's. Nothing changed.
+    Refused(OperatorRefusal),
 }
 
 /// An identity linked to an account, as stored.
@@ -205,7 +217,7 @@ pub trait Identities {
     /// is filled in, provided that [`LinkIdentity::earlier`] allows it.
     async fn link_identity(&self, link: LinkIdentity) -> StoreResult<LinkOutcome>;
 
-    /// Unlinks identities and ends the sessions that they opened, except the caller's. Concurrent calls cannot remove
+    /// Unlinks identities and ends the sessions that they opened, except that of the owner who unlinks. Concurrent calls cannot remove
     /// the account's last credential.
     async fn unlink_identity(&self, unlink: UnlinkIdentity) -> StoreResult<UnlinkOutcome>;
 

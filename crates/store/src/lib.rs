@@ -15,8 +15,10 @@ mod email_codes;
 mod email_sign_in;
 mod entry;
 mod error;
+mod exports;
 mod factors;
 mod identities;
+mod imported_hashes;
 mod imports;
 mod limits;
 mod links;
@@ -40,7 +42,10 @@ mod statistics;
 mod undo;
 
 pub use accounts::{Accounts, BeginSignUp, CreateOutcome, NewAccount, PendingSignUp, SignUpOutcome};
-pub use admin_users::{AdminUsers, ListUsers, UpdateUser, UpdateUserOutcome, UserPage, UserPosition};
+pub use admin_users::{
+    AccountAct, AdminUsers, ClearedProfile, ListUsers, ReplacePassword, UpdateUser, UpdateUserOutcome,
+    UserPage, UserPosition,
+};
 pub use audit::{Audit, EVENTS_INSPECTED, EventPage, ListEvents, ListOwnEvents};
 pub use challenges::{
     AnswerChallenge, AnswerMails, Answered, BeginReauthentication, BeginResetChallenge, ChallengeTerms,
@@ -54,13 +59,14 @@ pub use email_changes::{
 pub use email_codes::{
     BeginReset, Browser, CodeAttempt, CodeLane, Consent, EmailCodes, ExchangeOutcome, LinkState, LinkStatus,
     NewCode, NewEmailCode, NewToken, OpenLink, OpenedLink, RequestEmailCode, ResetOutcome, ResetPassword,
-    ResetSubject, TokenAttempt, VerifyOutcome,
+    ResetSubject, SendEmailCode, SentEmailCode, TokenAttempt, VerifyOutcome,
 };
 pub use email_sign_in::{
     EmailSignIn, EmailSignIns, NewSignInLink, Newcomer, PresentedLink, RequestSignInMail, SignInLink,
 };
 pub use entry::{Entered, Entry, NewChallenge};
 pub use error::{StoreError, StoreResult, UniqueKey};
+pub use exports::{EXPORTED_PAGE, ExportReceiver, ExportedAccount, ExportedIdentity, ExportedTotp, Exports};
 pub use factors::{
     AccountFactors, BeginTotp, BegunTotp, ChangeFactors, ChangedFactors, ConfirmTotp, ConfirmedTotp,
     Enroller, Factors, OwnAccount, PendingTotp, ResetFactors, TurnTwoStepOn, TurnedOn, TurnedOnEvents,
@@ -68,8 +74,9 @@ pub use factors::{
 };
 pub use identities::{
     Identities, IdentityEvents, IdentityOutcome, LinkIdentity, LinkOutcome, LinkedIdentity,
-    SignInWithIdentity, UnlinkIdentity, UnlinkOutcome, UsedToken,
+    SignInWithIdentity, UnlinkIdentity, UnlinkOutcome, Unlinker, UsedToken,
 };
+pub use imported_hashes::{HashKey, ImportedHashes, MAX_HASH_KEYS, ReplaceHash};
 pub use imports::{
     BatchOutcome, BatchRecord, BeginImport, BegunImport, IMPORT_RETENTION, ImportBatch, Imports, NewImported,
     NewImportedTotp, RecordResult, SeenBefore, UndoImport, UndoneBatch,
@@ -110,9 +117,9 @@ pub use session_list::{
     ListLiveSessions, ListedSession, SessionFilter, SessionKey, SessionList, SessionPage, SessionPosition,
 };
 pub use sessions::{
-    BeginPasswordChange, BegunSignIn, ChangePassword, EndedSession, FailedSignIn, LiveSession, OwnProfile,
-    PasswordChange, PasswordSet, PresentedRefreshToken, RefreshOutcome, RefreshSession, Sessions,
-    SetPassword, SignIn, SignInCandidate, SignInGuard, SignInOutcome, SignInSubject,
+    BeginPasswordChange, ChangePassword, EndedSession, FailedSignIn, LiveSession, OwnProfile, PasswordChange,
+    PasswordSet, PresentedRefreshToken, RefreshOutcome, RefreshSession, Sessions, SetPassword, SignIn,
+    SignInCandidate, SignInGuard, SignInOutcome, SignInSubject,
 };
 pub use settings::{SettingChange, Settings, StoredSettings};
 pub use signing_keys::{NewSigningKey, SigningKeys, StoredSigningKey};
@@ -134,9 +141,11 @@ pub trait Store:
     + EmailChanges
     + EmailCodes
     + EmailSignIns
+    + Exports
     + Factors
     + Identities
     + Imports
+    + ImportedHashes
     + Limits
     + OAuthFlows
     + OAuthProviders

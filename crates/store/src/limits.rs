@@ -3,12 +3,12 @@
 
 use async_trait::async_trait;
 use latchkey_domain::account_limits::{AccountCounters, AccountLimits};
-use latchkey_domain::audit::AuditEvent;
-use latchkey_domain::ids::UserId;
 use latchkey_domain::limits::{Limited, Take};
 use latchkey_domain::time::Timestamp;
 
+use crate::admin_users::AccountAct;
 use crate::error::StoreResult;
+use crate::operators::GuardedResult;
 
 /// Result of a rate-limited operation: its outcome, or the limit that refused the request. A refused request changes
 /// nothing: no token is taken, no attempt counted, no password compared.
@@ -23,12 +23,6 @@ pub trait Limits {
     /// Reads the states of an account's limits.
     async fn find_account_limits(&self, limits: &AccountLimits) -> StoreResult<AccountCounters>;
 
-    /// Lifts the limits of an account: clears all its counters, and fills its buckets. Records the event, and fills in its
-    /// user id.
-    async fn lift_limits(
-        &self,
-        user_id: UserId,
-        limits: &AccountLimits,
-        event: AuditEvent,
-    ) -> StoreResult<()>;
+    /// Lifts the limits of an account: clears all its counters, and fills its buckets.
+    async fn lift_limits(&self, limits: &AccountLimits, act: AccountAct) -> GuardedResult<()>;
 }

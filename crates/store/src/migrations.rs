@@ -157,11 +157,12 @@ macro_rules! migrations {
                 26 "0026_statistics",
                 27 "0027_operators",
                 28 "0028_acting_operators",
-                31 "0031_limits_of_accounts",
-                32 "0032_audit_filters",
-                33 "0033_user_list",
-                36 "0036_imports",
-                37 "0037_kept_keys",
+                29 "0029_limits_of_accounts",
+                30 "0030_audit_filters",
+                31 "0031_user_list",
+                32 "0032_kept_keys",
+                33 "0033_imports",
+                34 "0034_hashes_from_elsewhere",
             ]
         )
     };

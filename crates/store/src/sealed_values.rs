@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::factors::FactorId;
-use latchkey_domain::ids::{KeyId, MailId, UserId};
+use latchkey_domain::ids::{HashKeyId, KeyId, MailId, UserId};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 
@@ -25,17 +25,20 @@ pub enum SealedColumn {
     Mails,
     /// Keys that outlive the secret.
     KeptKeys,
+    /// Signer keys of imported hashes.
+    HashKeys,
 }
 
 impl SealedColumn {
     /// All columns, in the order in which they are sealed anew.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::SigningKeys,
         Self::KeptKeys,
         Self::TotpSecrets,
         Self::Providers,
         Self::OAuthFlows,
         Self::Mails,
+        Self::HashKeys,
     ];
 }
 
@@ -54,6 +57,8 @@ pub enum SealedRow {
     Mail(MailId),
     /// Row of [`SealedColumn::KeptKeys`], by the label of the key.
     KeptKey(String),
+    /// Row of [`SealedColumn::HashKeys`].
+    HashKey(HashKeyId),
 }
 
 /// A sealed value with its row.

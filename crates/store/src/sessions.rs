@@ -76,16 +76,6 @@ pub enum SignInSubject {
     Unknown,
 }
 
-/// Data for a password check, as read by [`Sessions::begin_sign_in`].
-#[derive(Debug, Clone, PartialEq)]
-pub struct BegunSignIn {
-    /// Holder of the email address.
-    pub subject: SignInSubject,
-    /// Password hash of some account, which lends its parameters to the check if the subject has no hash; `None` if the
-    /// accounts that were read have none.
-    pub decoy: Option<PasswordHash>,
-}
-
 /// User id and profile of the owner of a live session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OwnProfile {
@@ -290,16 +280,14 @@ pub enum PasswordSet {
 #[async_trait]
 pub trait Sessions {
     /// Takes one token from each rate limit, or none if one is used up. Checks the limits of wrong passwords
-    /// and finds the account. The decoy is the first password hash of the 16 accounts that follow the text
-    /// `decoy_from` in the order of their addresses, otherwise of the first 16 accounts.
+    /// and finds the account.
     async fn begin_sign_in(
         &self,
         email: &EmailKey,
-        decoy_from: &str,
         takes: &[Take],
         guard: Option<&SignInGuard>,
         now: Timestamp,
-    ) -> LimitedResult<BegunSignIn>;
+    ) -> LimitedResult<SignInSubject>;
 
     /// Same as [`Self::begin_sign_in`] for the owner of a live session. `takes` and `guard` are made for the address
     /// `email`, which must still be the account's.

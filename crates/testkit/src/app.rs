@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use latchkey_service::Service;
+use latchkey_store::Store;
 use latchkey_store_suite::cluster::TestDatabase;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -106,6 +107,8 @@ impl TestApp {
         self.service().search.follow().await.expect("changes that can be read");
         self.service().upkeep.record_refusals().await.expect("events that can be written");
         self.service().upkeep.count_statistics_if_due().await.expect("counts that can be written");
+        self.service().passwords.learn_classes().await.expect("counts that can be read");
+        self.service().passwords.wrap_digests().await.expect("digests that can be wrapped");
         self.service().upkeep.purge().await.expect("rows that can be deleted");
     }
 
@@ -197,6 +200,11 @@ impl TestApp {
         let files = std::fs::read_dir(self.folder()).unwrap().map(|file| file.unwrap().path());
         let files = files.filter(|path| path.is_file()).flat_map(|path| std::fs::read(path).unwrap());
         files.chain(self.database().map(TestDatabase::bytes).unwrap_or_default()).collect()
+    }
+
+    /// Opens the stored data once more, for what no request can store.
+    pub(crate) fn store(&self) -> Arc<dyn Store> {
+        self.restart_state.data.open(self.folder())
     }
 
     /// Public URL of the service, without a trailing slash.

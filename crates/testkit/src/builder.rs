@@ -107,7 +107,13 @@ fn service_config(public_url: Url) -> ServiceConfig {
         algorithm: SigningAlgorithm::Es256,
         lifetimes: defaults(),
         // Minimal cost of argon2, to keep tests fast.
-        hashing: HashingConfig { memory_kib: 64, iterations: 1, threads: NonZeroUsize::MIN, queue: 64 },
+        hashing: HashingConfig {
+            memory_kib: 64,
+            iterations: 1,
+            threads: NonZeroUsize::MIN,
+            queue: 64,
+            foreign_memory: 256 << 20,
+        },
         limits: LimitsConfig { all: LimitSwitch { enabled: false }, ..defaults() },
         search_engine: SearchEngine::Memory,
         has_mail_transport: true,

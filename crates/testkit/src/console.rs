@@ -1,9 +1,14 @@
 //! Console of operators in a test.
 
+use aws_lc_rs::hmac;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ipnet::IpNet;
+use latchkey_service::secrets::{KeyUse, ServerSecret};
 use url::Url;
 
 use crate::builder::TestAppBuilder;
+use crate::instance::SECRET;
 
 /// Console of a test.
 #[derive(Debug, Clone, Default)]
@@ -55,4 +60,13 @@ impl TestAppBuilder {
         change(self.console.get_or_insert_default());
         self
     }
+}
+
+/// Computes the token of a form of the console: that of a page which shows no form, because the role permits none.
+#[must_use]
+pub fn form_token(browser_secret: &str, path: &str, session_id: &str) -> String {
+    let secret = ServerSecret::new(SECRET.to_vec()).unwrap();
+    let key = secret.hmac_key(KeyUse::PageForms).unwrap();
+    let message = format!("{browser_secret}{path}\n{session_id}");
+    URL_SAFE_NO_PAD.encode(hmac::sign(&key, message.as_bytes()))
 }

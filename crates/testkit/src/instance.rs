@@ -29,7 +29,7 @@ use crate::entropy::SeededEntropy;
 use crate::storage::Data;
 use crate::time::ManualClock;
 
-const SECRET: &[u8] = b"the server secret of all tests, 32 bytes and more";
+pub(crate) const SECRET: &[u8] = b"the server secret of all tests, 32 bytes and more";
 
 /// State of an instance that survives a restart.
 pub(crate) struct RestartState {

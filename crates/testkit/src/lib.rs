@@ -30,6 +30,7 @@ pub mod builder;
 pub mod client;
 pub mod console;
 pub mod entropy;
+pub mod imported;
 pub mod instance;
 pub mod macros;
 pub mod mails;

@@ -25,6 +25,30 @@ pub fn class(text: &str) -> Option<&str> {
     text.get(..end).filter(|class| class.len() <= CLASS_LENGTH)
 }
 
+/// Returns the name of the scheme of a work class, from a finite list: `other` for an unknown class.
+#[must_use]
+pub fn scheme_name(class: &str) -> &'static str {
+    let mut names = class.split('$');
+    match (names.next(), names.next()) {
+        (Some("bcrypt_sha256"), _) => "bcrypt_sha256",
+        (Some(""), Some(name)) => match name {
+            "argon2id" => "argon2id",
+            "argon2i" => "argon2i",
+            "argon2d" => "argon2d",
+            "2a" | "2b" | "2y" => "bcrypt",
+            "scrypt" => "scrypt",
+            "fbscrypt" => "fbscrypt",
+            "pbkdf2-sha1" | "pbkdf2-sha256" | "pbkdf2-sha512" => "pbkdf2",
+            "5" | "6" => "sha_crypt",
+            "P" | "H" => "phpass",
+            "digest" => "digest",
+            "wrapped" => "wrapped",
+            _ => "other",
+        },
+        _ => "other",
+    }
+}
+
 /// Returns the end of the text's nth `$`.
 fn nth(text: &str, number: usize) -> Option<usize> {
     text.match_indices('$').nth(number - 1).map(|(at, _)| at + 1)

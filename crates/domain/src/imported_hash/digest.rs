@@ -112,7 +112,7 @@ impl fmt::Display for DigestHash {
     }
 }
 
-/// Hash of argon2id over a digest. A stolen one is guessed no faster than one of our own.
+/// Hash of argon2id over the hex digits of a digest. A stolen one is guessed no faster than one of our own.
 #[derive(Clone, PartialEq, Eq)]
 pub struct WrappedDigest {
     /// Recipe of the digest.

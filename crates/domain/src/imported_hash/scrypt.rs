@@ -44,8 +44,6 @@ impl ScryptCosts {
             parallelism: within(number(parallelism)?, 1, MOST_PARALLELISM)?,
         };
         within(costs.memory(), 0, MOST_MEMORY)?;
-        // RFC 7914, section 2: N is less than 2^(128 * r / 8).
-        within(u32::from(costs.log_n), 1, 16 * costs.block_size - 1)?;
         Ok(costs)
     }
 

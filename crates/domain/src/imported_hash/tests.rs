@@ -165,9 +165,7 @@ fn costs() -> impl Strategy<Value = ScryptCosts> {
         block_size,
         parallelism,
     });
-    costs.prop_filter("memory", |costs| {
-        costs.memory() <= 128 << 20 && u32::from(costs.log_n) < 16 * costs.block_size
-    })
+    costs.prop_filter("memory", |costs| costs.memory() <= 128 << 20)
 }
 
 fn recipe() -> impl Strategy<Value = DigestRecipe> {

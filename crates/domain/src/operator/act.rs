@@ -58,6 +58,8 @@ acts! {
         DeleteUsers,
         /// Change the address of an account.
         ChangeAddresses,
+        /// Set a password for an account.
+        SetPasswords,
         /// Change the metadata of an account.
         ChangeMetadata,
         /// Remove second factors and passkeys of an account.
@@ -96,11 +98,18 @@ acts! {
 }
 
 impl Act {
-    /// True if the operator must have proved a second factor recently: the acts of owners, deletions, changes of addresses
-    /// and factors, and imports.
+    /// True if the operator must have proved a second factor recently: the acts of owners, deletions, changes of addresses,
+    /// passwords and factors, and imports.
     #[must_use]
     pub const fn needs_recent_factor(self) -> bool {
         matches!(self.least_role(), Role::Owner)
-            || matches!(self, Self::DeleteUsers | Self::ChangeAddresses | Self::RemoveFactors | Self::Import)
+            || matches!(
+                self,
+                Self::DeleteUsers
+                    | Self::ChangeAddresses
+                    | Self::SetPasswords
+                    | Self::RemoveFactors
+                    | Self::Import
+            )
     }
 }

@@ -36,6 +36,17 @@ impl Party {
         };
         if changes_operators { Protection::LastOwner } else { Protection::Operators }
     }
+
+    /// Returns what the end of sessions by this party spares: the sessions of operators, for operators below admin.
+    #[must_use]
+    pub fn protection_from_end_of_sessions(self) -> Protection {
+        match self {
+            Self::Operator(operator) if !operator.role.may(Act::EndSessionsOfOperators) => {
+                Protection::Operators
+            }
+            Self::Operator(_) | Self::Admin | Self::System => Protection::LastOwner,
+        }
+    }
 }
 
 impl From<Party> for Actor {

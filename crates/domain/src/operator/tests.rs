@@ -38,6 +38,7 @@ fn every_role_may_do_its_row_of_the_table_and_the_rows_above() {
                 Act::ChangeUsers,
                 Act::DeleteUsers,
                 Act::ChangeAddresses,
+                Act::SetPasswords,
                 Act::ChangeMetadata,
                 Act::RemoveFactors,
                 Act::ManageInvitations,
@@ -90,7 +91,8 @@ fn owners_alone_give_roles() {
 #[test]
 fn acts_that_open_other_accounts_need_a_recent_factor() {
     let recent: Vec<_> = Act::ALL.iter().filter(|act| act.needs_recent_factor()).collect();
-    let of_admins = [Act::DeleteUsers, Act::ChangeAddresses, Act::RemoveFactors, Act::Import];
+    let of_admins =
+        [Act::DeleteUsers, Act::ChangeAddresses, Act::SetPasswords, Act::RemoveFactors, Act::Import];
     assert!(
         recent.iter().all(|act| act.least_role() == Role::Owner || of_admins.contains(act)),
         "{recent:?}"
@@ -147,6 +149,18 @@ fn only_owners_and_the_machine_change_accounts_of_operators() {
     }
     assert_eq!(Party::Admin.protection(true), Protection::Operators);
     assert_eq!(Party::Admin.protection(false), Protection::LastOwner);
+}
+
+#[test]
+fn admin_keys_and_admins_end_sessions_of_operators() {
+    for role in ROLES {
+        let party = Party::Operator(ActingOperator { user_id: id(1), role: *role });
+        let expected = if *role >= Role::Admin { Protection::LastOwner } else { Protection::Operators };
+        assert_eq!(party.protection_from_end_of_sessions(), expected, "{role}");
+    }
+    for party in [Party::Admin, Party::System] {
+        assert_eq!(party.protection_from_end_of_sessions(), Protection::LastOwner);
+    }
 }
 
 #[test]

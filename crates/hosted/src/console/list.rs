@@ -2,8 +2,8 @@
 
 use super::page::Page;
 use super::{
-    activate, audit, confirm, operators, overview, passkey_options, providers, sessions, settings, sign_in,
-    sign_out, signing, system, user, users,
+    activate, audit, confirm, mails, operators, overview, passkey_options, providers, sessions, settings,
+    sign_in, sign_out, signing, system, user, users,
 };
 
 pub(crate) const PAGES: &[&Page] = &[
@@ -13,6 +13,7 @@ pub(crate) const PAGES: &[&Page] = &[
     &confirm::PAGE,
     &passkey_options::PAGE,
     &sign_out::PAGE,
+    &mails::PAGE,
     &audit::PAGE,
     &audit::EXPORT,
     &operators::PAGE,

@@ -28,6 +28,11 @@ impl Rejection {
         problem::Refused::of_fields(Vec::new()).with(vec![problem])
     }
 
+    /// True if the API has this code for the refusal.
+    pub(crate) fn is(&self, code: &str) -> bool {
+        matches!(self, Self::Form(refused) if refused.error.code == code)
+    }
+
     /// Changes the problems, where a page shows them in another way.
     #[must_use]
     pub(crate) fn with_problems(mut self, change: impl FnOnce(&mut Vec<Problem>)) -> Self {
@@ -63,7 +68,8 @@ impl From<problem::Rejection> for Rejection {
 impl From<Error> for Rejection {
     fn from(error: Error) -> Self {
         let own = match &error {
-            Error::Refused(row) => own(row.name),
+            Error::Refused(row) => own(row),
+            Error::Validation { field: "redirectTo", .. } => Some(Problem::whole(Refusal::NoTarget)),
             _ => None,
         };
         match own {
@@ -77,11 +83,15 @@ impl From<Error> for Rejection {
 }
 
 /// Returns the console's own word for a refusal.
-fn own(name: &str) -> Option<Problem> {
-    Some(match name {
+fn own(row: &latchkey_service::Refusal) -> Option<Problem> {
+    let because = || Problem::whole(Refusal::Because { reason: row.message.to_owned() });
+    Some(match row.name {
         "OPERATOR_PROTECTED" => Problem::whole(Refusal::OperatorProtected),
         "LAST_OWNER" => Problem::whole(Refusal::LastOwner),
         "PRECONDITION_FAILED" => Problem::whole(Refusal::Changed),
+        "MAIL_NOT_SENT" | "MAIL_NOT_RETRIED" | "EMAIL_PROVIDER_NOT_CONFIGURED" | "LAST_SIGN_IN_METHOD" => {
+            because()
+        }
         "EMAIL_EXISTS" => Problem::at("email", Refusal::AddressTaken),
         _ => return None,
     })

@@ -1,27 +1,31 @@
-//! `/console/users/{id}`: what is known about one user, and why the user cannot sign in. Opening it is noted in the audit
-//! log, once an hour for each operator and user.
+//! `/console/users/{id}`: what is known about one user, why the user cannot sign in, and the acts on the account. Opening
+//! it is noted in the audit log, once an hour for each operator and user.
 
 use std::str::FromStr;
 
 use axum::routing::get;
 use latchkey_domain::ids::UserId;
 use latchkey_http::path::PathText;
-use latchkey_pages::console::views::{UserActs, UserPage};
+use latchkey_pages::console::views::UserPage;
 use latchkey_service::admin::UserFile;
 use latchkey_service::refusal::USER_NOT_FOUND;
 
 use super::events::{self, People};
+use super::mails;
 use super::page::Page;
 use super::stop::{Outcome, Stop};
 use super::visit::ConsoleVisit;
 
+mod acts;
+mod forms;
 mod shown;
 
+use forms::Forms;
 pub(super) use shown::state as state_of;
 
 const PATH: &str = "/console/users/{id}";
 
-pub(crate) const PAGE: Page = Page::new(PATH, || get(show));
+pub(crate) const PAGE: Page = Page::new(PATH, || get(show).post(acts::act));
 
 async fn show(PathText(id): PathText, visit: ConsoleVisit) -> Outcome {
     let id = UserId::from_str(&id).map_err(|_| visit.not_found())?;
@@ -41,7 +45,7 @@ pub(super) async fn view(visit: &ConsoleVisit, id: UserId) -> Result<UserPage, S
         Err(error) => return Err(error.into()),
     };
     let UserFile { account, events, .. } = &file;
-    let user = &account.user;
+    let (user, forms) = (&account.user, Forms::new(visit, &file));
     let providers = visit.service().oauth.offered_providers();
     let events = events::rows(visit.service(), events.clone(), People::Omitted).await?;
     let name = file.profile.as_ref().map(|profile| profile.name.as_str().to_owned());
@@ -54,16 +58,16 @@ pub(super) async fn view(visit: &ConsoleVisit, id: UserId) -> Result<UserPage, S
         operator: shown::mark(visit, &file),
         created: shown::when(user.created_at),
         last_sign_in: user.last_sign_in_at.map(shown::when),
-        ways: shown::ways(&file, &providers),
-        sessions: shown::sessions(&file),
+        ways: shown::ways(&file, &providers, &forms),
+        sessions: shown::sessions(&file, &forms),
         session_count: file.sessions.len() as u64,
         all_sessions: format!("/console/sessions?user={id}"),
         profile: file.profile.as_ref().map(shown::profile),
         metadata: shown::json(user.metadata.as_map()),
-        mails: file.mails.iter().map(shown::mail).collect(),
+        mails: file.mails.iter().map(|mail| mails::row(mail, None, forms.retry_mail())).collect(),
         limits: file.limits.iter().map(shown::limit).collect(),
         events,
         all_events: format!("/console/audit?user={id}"),
-        acts: UserActs::default(),
+        acts: forms.acts(&file),
     })
 }

@@ -34,6 +34,8 @@ pub(crate) struct ConsoleVisit {
     crumbs: Vec<Crumb>,
     /// Path and query of the request.
     here: String,
+    /// User whom the request concerns, for the audit log.
+    about: Option<UserId>,
 }
 
 impl FromRequestParts<Console> for ConsoleVisit {
@@ -51,7 +53,7 @@ impl FromRequestParts<Console> for ConsoleVisit {
         let above = place.filter(|place| place.path() != guest.path());
         let crumb = |place: Place| Crumb { text: CrumbText::Place(place), href: place.path().to_owned() };
         let crumbs = above.map(crumb).into_iter().collect();
-        let visit = Self { guest, session, place, crumbs, here };
+        let visit = Self { guest, session, place, crumbs, here, about: None };
         if let Some(place) = place {
             visit.must(place.act()).await?;
         }
@@ -112,8 +114,19 @@ impl ConsoleVisit {
         if self.may(act) {
             return Ok(());
         }
-        self.service().console.record_refusal(&self.session, act, &self.to_client()).await?;
+        self.record_refusal(act).await?;
         Err(self.stop(PageError::forbidden()))
+    }
+
+    /// Names the user whom the request concerns. Refusals are audited with it.
+    pub(crate) const fn concerns(&mut self, user: UserId) {
+        self.about = Some(user);
+    }
+
+    /// Records that the operator asked for an act that is refused.
+    pub(crate) async fn record_refusal(&self, act: Act) -> Result<(), Stop> {
+        let (console, client) = (&self.service().console, self.to_client());
+        Ok(console.record_refusal(&self.session, act, self.about, &client).await?)
     }
 
     /// Returns the 404 page, for what does not exist.

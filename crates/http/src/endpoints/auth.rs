@@ -7,6 +7,7 @@ pub mod config;
 pub mod csrf;
 pub mod email;
 pub mod events;
+pub mod export;
 pub mod factors;
 pub mod id_token;
 pub mod identities;

@@ -1,6 +1,7 @@
 //! Schemas of the parameters of paths, query strings and headers, with the bounds that the extractors enforce.
 
 use latchkey_domain::audit::{ActorKind, AuditKind};
+use latchkey_domain::ids::SessionId;
 use latchkey_domain::passkey::PasskeyId;
 use latchkey_domain::shape::Shaped;
 use latchkey_domain::user_list::{UserSort, UserState};
@@ -158,6 +159,12 @@ pub(crate) fn event_ip() -> Parameter {
     built(query("ip", "Only events of this IP address."), string().examples(["192.0.2.7"]))
 }
 
+/// Describes the query parameter `since` of the export.
+pub(crate) fn changed_since() -> Parameter {
+    let about = "Only accounts created or changed at or after this time, in RFC 3339; a day begins in UTC.";
+    built(query("since", about), moment())
+}
+
 /// Describes the query parameter `from` of the audit log.
 pub(crate) fn event_from() -> Parameter {
     built(query("from", "Only events at or after this time, in RFC 3339; a day begins in UTC."), moment())
@@ -183,6 +190,11 @@ pub(crate) fn with_passkeys() -> Parameter {
 /// Describes the path parameter `{passkeyId}`.
 pub(crate) fn passkey_id() -> Parameter {
     built(path("passkeyId", PasskeyId::SENT.about), fields::sent::<PasskeyId>().description(None::<String>))
+}
+
+/// Describes the path parameter `{sessionId}`.
+pub(crate) fn session_id() -> Parameter {
+    built(path("sessionId", SessionId::SENT.about), fields::sent::<SessionId>().description(None::<String>))
 }
 
 /// Describes the query parameter `details` of the list of one's own sessions.

@@ -63,6 +63,13 @@ pub enum Refusal {
     },
     /// File, environment or command line fixed the setting.
     SettingPinned,
+    /// A rule refuses the act.
+    Because {
+        /// The sentence of the API's error.
+        reason: String,
+    },
+    /// A mail with a link has no page to lead to.
+    NoTarget,
     /// The account was changed by someone else in the meantime.
     Changed,
     /// More accounts were chosen than one act may name.

@@ -11,7 +11,7 @@ use crate::views::{
 
 /// Kinds of events that the activity page never shows: they concern the whole service, or are
 /// hidden from the owner.
-const NOT_SHOWN: [AuditKind; 9] = [
+const NOT_SHOWN: [AuditKind; 12] = [
     AuditKind::SignUpRepeated,
     AuditKind::SettingsChanged,
     AuditKind::KeyRotated,
@@ -20,6 +20,9 @@ const NOT_SHOWN: [AuditKind; 9] = [
     AuditKind::AdminRefused,
     AuditKind::RequestLimited,
     AuditKind::UserRead,
+    AuditKind::UsersExported,
+    AuditKind::ImportStarted,
+    AuditKind::ImportUndone,
     AuditKind::OperatorRefused,
 ];
 

@@ -6,7 +6,7 @@ use clap::Args;
 use latchkey_domain::audit::{ActorKind, AuditKind};
 use latchkey_domain::time::Timestamp;
 
-use super::UserRef;
+use super::{Output, UserRef};
 
 /// Arguments of `latchkey audit`. An event is printed if it meets every condition.
 #[derive(Debug, Args)]
@@ -36,8 +36,10 @@ pub struct AuditArgs {
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     pub limit: Option<u64>,
     /// Print JSON lines: one event a line, as the admin API returns it.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "json")]
     pub jsonl: bool,
+    #[command(flatten)]
+    pub output: Output,
 }
 
 fn kind(text: &str) -> Result<AuditKind, &'static str> {

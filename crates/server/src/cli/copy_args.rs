@@ -1,14 +1,11 @@
 //! Arguments of `latchkey copy`.
 
-use std::convert::Infallible;
-use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::sync::Arc;
 
 use clap::Args;
 
-use crate::settings::Secret;
+use super::{Output, SecretUrl};
 
 /// Arguments of `latchkey copy`.
 #[derive(Debug, Args)]
@@ -29,23 +26,14 @@ pub struct CopyArgs {
     /// PostgreSQL database to copy to, as `postgres://…`. Defaults to the setting storage.url, so that the password
     /// need not be on the command line.
     #[arg(long, value_name = "URL")]
-    pub to: Option<CopyDestination>,
+    pub to: Option<SecretUrl>,
+    #[command(flatten)]
+    pub output: Output,
 }
 
 /// Path of the SQLite file to copy, without the prefix `sqlite:`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CopySource(pub PathBuf);
-
-/// URL of the target database as typed. Clap does not parse the URL, because clap's error message would repeat
-/// the URL with its password. `Debug` redacts it.
-#[derive(Clone)]
-pub struct CopyDestination(pub Arc<Secret>);
-
-impl fmt::Debug for CopyDestination {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("CopyDestination(…)")
-    }
-}
 
 impl FromStr for CopySource {
     type Err = &'static str;
@@ -55,13 +43,5 @@ impl FromStr for CopySource {
             Some(path) if !path.is_empty() => Ok(Self(PathBuf::from(path))),
             _ => Err("the source is sqlite: and the path of a file"),
         }
-    }
-}
-
-impl FromStr for CopyDestination {
-    type Err = Infallible;
-
-    fn from_str(text: &str) -> Result<Self, Infallible> {
-        Ok(Self(Arc::new(Secret::new(text.to_owned()))))
     }
 }

@@ -3,13 +3,13 @@
 use clap::Subcommand;
 use latchkey_domain::operator::Role;
 
-use super::UserRef;
+use super::{Output, UserRef};
 
 /// Subcommands of `latchkey operator`.
 #[derive(Debug, Subcommand)]
 pub enum OperatorCommand {
     /// List the operators, with their roles and states.
-    List,
+    List(Output),
     /// Give an account a role in the console, or change its role, and print the link that activates it. The account must
     /// exist with a verified address.
     Grant {

@@ -2,6 +2,8 @@
 
 use clap::{Args, Subcommand};
 
+use super::Output;
+
 /// Subcommands of `latchkey oauth`.
 #[derive(Debug, Subcommand)]
 pub enum OAuthCommand {
@@ -9,12 +11,15 @@ pub enum OAuthCommand {
     /// key in PEM is all of standard input.
     Add(AddProvider),
     /// List the configured identity providers.
-    List,
-    /// Remove an identity provider. Linked identities stay stored, but cannot sign in until the provider is added
-    /// again.
+    List(Output),
+    /// Remove an identity provider with its secret. Linked identities stay stored, but cannot sign in until the provider
+    /// is added again. At a terminal it asks for confirmation.
     Remove {
         /// Key of the provider, as `oauth list` shows it.
         key: String,
+        /// Remove without confirmation. Required if standard input is not a terminal.
+        #[arg(long)]
+        yes: bool,
     },
 }
 

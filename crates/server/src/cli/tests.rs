@@ -31,7 +31,7 @@ fn settings_arguments_stand_before_or_after_the_command() {
         "latchkey config check --set log.level=debug --config a.toml --set log.format=json",
     ] {
         let (settings, command) = Cli::try_parse_from(line.split(' ')).unwrap().into_parts();
-        assert!(matches!(command, Command::Config(ConfigCommand::Check)));
+        assert!(matches!(command, Command::Config(ConfigCommand::Check(_))));
         assert_eq!(settings.config.unwrap().to_str(), Some("a.toml"));
         let texts: Vec<_> = settings.overrides.into_iter().map(super::Override::into_text).collect();
         assert_eq!(texts, ["log.level=debug", "log.format=json"]);

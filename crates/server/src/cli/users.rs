@@ -8,6 +8,7 @@ use latchkey_domain::time::Timestamp;
 use latchkey_domain::user_list::{UserSort, UserState};
 
 use super::audit::time;
+use super::output::Output;
 
 /// Arguments of `latchkey user list`. An account is listed if it meets every condition.
 #[derive(Debug, Args)]
@@ -37,6 +38,8 @@ pub struct UserListArgs {
     /// Number of accounts to skip.
     #[arg(long, default_value_t = 0)]
     pub offset: u32,
+    #[command(flatten)]
+    pub output: Output,
 }
 
 fn state(text: &str) -> Result<UserState, &'static str> {

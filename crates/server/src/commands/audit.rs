@@ -17,6 +17,16 @@ const LISTED: u64 = 50;
 /// Number of events that are read at once.
 const PAGE: u32 = 500;
 
+/// Form of the output.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Table,
+    /// One event a line.
+    Lines,
+    /// One document, written while the events are read.
+    Document,
+}
+
 pub(super) async fn run(assembly: &Assembly, arguments: &AuditArgs) -> Result<(), CommandError> {
     let filter = filter(assembly, arguments).await?;
     let mut out = BufWriter::new(std::io::stdout().lock());
@@ -57,7 +67,16 @@ async fn print(
     let all = if arguments.jsonl { u64::MAX } else { LISTED };
     let mut left = arguments.limit.unwrap_or(all);
     let mut before = None;
-    if !arguments.jsonl {
+    let form = match (arguments.jsonl, arguments.output.json) {
+        (true, _) => Form::Lines,
+        (_, true) => Form::Document,
+        _ => Form::Table,
+    };
+    if form == Form::Document {
+        write!(out, "{{\"data\":[")?;
+    }
+    let mut is_first = true;
+    if form == Form::Table {
         writeln!(out, "{:<26}{:<24}{:<46}{:<38}{:<17}DETAILS", "TIME", "EVENT", "ACTOR", "USER", "ADDRESS")?;
     }
     while left > 0 {
@@ -65,20 +84,28 @@ async fn print(
         let page = assembly.service.admin.list_events(filter, before, limit).await?;
         for event in page.events {
             left -= 1;
-            write_event(out, event, arguments.jsonl)?;
+            if form == Form::Document && !std::mem::take(&mut is_first) {
+                write!(out, ",")?;
+            }
+            write_event(out, event, form)?;
         }
         before = page.next;
         if before.is_none() {
             break;
         }
     }
+    if form == Form::Document {
+        writeln!(out, "]}}")?;
+    }
     out.flush()?;
     Ok(())
 }
 
-fn write_event(out: &mut impl Write, event: AuditEvent, as_json: bool) -> std::io::Result<()> {
-    if as_json {
-        return out.write_all(EventBody::from(event).line().as_bytes());
+fn write_event(out: &mut impl Write, event: AuditEvent, form: Form) -> std::io::Result<()> {
+    match form {
+        Form::Lines => return out.write_all(EventBody::from(event).line().as_bytes()),
+        Form::Document => return out.write_all(EventBody::from(event).line().trim_end().as_bytes()),
+        Form::Table => {}
     }
     let actor = match event.actor.operator() {
         Some(id) => format!("operator {id}"),

@@ -71,10 +71,26 @@ fn summary(manifest: &Manifest) -> String {
 
 /// Returns the text that names the tools of PostgreSQL.
 pub(super) fn for_postgres(url: &StorageUrl) -> String {
-    let shown = url.shown();
+    // The mark in place of a password would be taken for one.
+    let shown = url.shown().replace(":***@", "@");
     format!(
         "the database is PostgreSQL, whose own tools back it up: run `pg_dump --format=custom --file=latchkey.dump '{shown}'` \
          with its password in PGPASSWORD or ~/.pgpass, and restore by `pg_restore --dbname='{shown}' latchkey.dump` into \
          an empty database. Keep server.secret in another place"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn command_for_postgresql_has_the_url_without_a_password() {
+        let url = StorageUrl::parse("postgres://ada:hunter2@localhost/accounts").unwrap();
+        assert!(
+            for_postgres(&url)
+                .contains("pg_dump --format=custom --file=latchkey.dump 'postgres://ada@localhost/accounts'")
+        );
+    }
 }

@@ -2,13 +2,20 @@
 
 use std::process::ExitCode;
 
+use serde_json::{Value, json};
+
+use super::json;
+use crate::cli::Output;
 use crate::preflight::{self, Findings};
-use crate::settings::{DEFAULT_TOML, Settings, SettingsError, Sources};
+use crate::settings::{DEFAULT_TOML, Problem, Settings, SettingsError, Sources};
 use crate::{storage, wiring};
 
 /// Prints all problems of the settings and of the files, address and database that they name. The exit code is success
 /// only if a start would succeed.
-pub(super) async fn check(sources: Result<Sources, SettingsError>) -> ExitCode {
+pub(super) async fn check(
+    sources: Result<Sources, SettingsError>,
+    output: Output,
+) -> std::io::Result<ExitCode> {
     let (settings, mut problems) = match sources {
         Ok(sources) => {
             let (settings, problems) = Settings::read(sources);
@@ -21,19 +28,35 @@ pub(super) async fn check(sources: Result<Sources, SettingsError>) -> ExitCode {
         None => Findings::default(),
     };
     problems.append(&mut findings.problems);
-    let (verdict, code) = match &settings {
-        Some(settings) if problems.is_empty() => (good_news(settings), ExitCode::SUCCESS),
-        _ => (SettingsError::from(problems).to_string(), ExitCode::FAILURE),
-    };
-    println!("{verdict}");
     let warnings = settings.as_ref().map(Settings::warnings).unwrap_or_default();
-    for warning in warnings.into_iter().chain(findings.warnings) {
+    findings.warnings.splice(0..0, warnings);
+    let good = settings.filter(|_| problems.is_empty());
+    let code = if good.is_some() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    if output.json {
+        json::print(&report(&problems, &findings))?;
+        return Ok(code);
+    }
+    match good {
+        Some(settings) => println!("{}", good_news(&settings)),
+        None => println!("{}", SettingsError::from(problems)),
+    }
+    for warning in findings.warnings {
         println!("- warning: {warning}");
     }
     for note in findings.notes {
         println!("- note: {note}");
     }
-    code
+    Ok(code)
+}
+
+fn report(problems: &[Problem], findings: &Findings) -> Value {
+    let problem = |one: &Problem| json!({"key": one.key(), "message": one.to_string(), "mend": one.remedy()});
+    json!({
+        "good": problems.is_empty(),
+        "problems": problems.iter().map(problem).collect::<Vec<_>>(),
+        "warnings": findings.warnings,
+        "notes": findings.notes,
+    })
 }
 
 fn good_news(settings: &Settings) -> String {
@@ -43,7 +66,7 @@ fn good_news(settings: &Settings) -> String {
 
 /// Prints the settings in force, including those that an admin changed at run time. If the database cannot be read, a
 /// note says so and the configured values are printed.
-pub(super) async fn print(mut settings: Settings) {
+pub(super) async fn print(mut settings: Settings, output: Output) -> std::io::Result<()> {
     let database = settings.storage.url.shown();
     let stored = storage::stored_settings(&settings).await;
     let changed = match stored {
@@ -65,8 +88,13 @@ pub(super) async fn print(mut settings: Settings) {
             "The database {database} cannot be read, so what an admin changed at run time is not shown: {reason}"
         ),
     };
-    println!("# {}", latchkey_http::error::escape_control(&note));
+    let note = latchkey_http::error::escape_control(&note);
+    if output.json {
+        return json::print(&json!({"note": note, "settings": settings.to_json()}));
+    }
+    println!("# {note}");
     print!("{}", settings.to_toml());
+    Ok(())
 }
 
 pub(super) fn print_defaults() {

@@ -11,9 +11,10 @@ use latchkey_store_operations::bulk::{Table, TableDigest};
 use latchkey_store_operations::tables::TABLES;
 use latchkey_store_postgres::{CopyStart, CopyTarget, PostgresOptions, TargetError};
 use latchkey_store_sqlite::{SourceError, SqliteSource};
+use serde_json::{Value, json};
 
 use self::progress::Progress;
-use super::CommandError;
+use super::{CommandError, json};
 use crate::cli::CopyArgs;
 use crate::settings::{Settings, StorageUrl};
 
@@ -32,7 +33,7 @@ pub(super) async fn run(settings: &Settings, arguments: &CopyArgs) -> Result<(),
 
     let plan = survey(&source)?;
     if target.begin(&plan).await? == CopyStart::GoesOn {
-        println!("An earlier run was interrupted; the copy resumes.");
+        eprintln!("An earlier run was interrupted; the copy resumes.");
     }
     let mut progress = Progress::new("copying", rows_of(&plan));
     for (table, _) in &plan {
@@ -41,7 +42,11 @@ pub(super) async fn run(settings: &Settings, arguments: &CopyArgs) -> Result<(),
     progress.end();
     let found = verify(&target, &plan).await?;
 
-    print_comparison(&plan, &found);
+    if arguments.output.json {
+        json::print(&comparison(&plan, &found))?;
+    } else {
+        print_comparison(&plan, &found);
+    }
     judge(&plan, &found)?;
     if source.has_changed()? {
         return Err(CommandError::Refused(
@@ -51,7 +56,9 @@ pub(super) async fn run(settings: &Settings, arguments: &CopyArgs) -> Result<(),
         ));
     }
     target.finish().await?;
-    println!("{AFTERWARDS}");
+    if !arguments.output.json {
+        println!("{AFTERWARDS}");
+    }
     Ok(())
 }
 
@@ -141,6 +148,18 @@ async fn verify(target: &CopyTarget, plan: &Plan) -> Result<Vec<TableDigest>, Co
 
 fn rows_of(plan: &Plan) -> u64 {
     plan.iter().map(|(_, digest)| digest.rows).sum()
+}
+
+fn comparison(plan: &Plan, found: &[TableDigest]) -> Value {
+    let compared = plan.iter().zip(found).map(|((table, source), target)| {
+        json!({
+            "table": table.name,
+            "source": {"rows": source.rows, "digest": source.to_string()},
+            "target": {"rows": target.rows, "digest": target.to_string()},
+            "same": source == target,
+        })
+    });
+    json!({"data": compared.collect::<Vec<_>>()})
 }
 
 fn print_comparison(plan: &Plan, found: &[TableDigest]) {

@@ -3,15 +3,25 @@
 use std::cmp::Reverse;
 
 use latchkey_domain::operator::Party;
+use latchkey_http::endpoints::auth::mails::OutboxMailBody;
 use latchkey_service::outbox::{ListMails, ListedMail, MailState};
+use serde_json::json;
 
-use super::CommandError;
+use super::{CommandError, json};
 use crate::cli::{MailCommand, RetryArgs};
 use crate::wiring::Assembly;
 
 pub(super) async fn run(assembly: &Assembly, command: MailCommand) -> Result<(), CommandError> {
     match command {
-        MailCommand::List { dead, sent, limit } => list(assembly, states(dead, sent), limit).await,
+        MailCommand::List { dead, sent, limit, output } => {
+            let mails = list(assembly, states(dead, sent), limit).await?;
+            if output.json {
+                let mails = mails.into_iter().map(|mail| json!(OutboxMailBody::from(mail)));
+                return Ok(json::print(&json!({"data": mails.collect::<Vec<_>>()}))?);
+            }
+            print(&mails);
+            Ok(())
+        }
         MailCommand::Retry(which) => retry(assembly, which).await,
     }
 }
@@ -25,15 +35,18 @@ const fn states(dead: bool, sent: bool) -> &'static [MailState] {
     }
 }
 
-async fn list(assembly: &Assembly, states: &[MailState], limit: u32) -> Result<(), CommandError> {
+async fn list(
+    assembly: &Assembly,
+    states: &[MailState],
+    limit: u32,
+) -> Result<Vec<ListedMail>, CommandError> {
     let mut mails = Vec::new();
     for state in states {
         mails.extend(assembly.service.outbox.list(&ListMails::newest(Some(*state), limit)).await?.mails);
     }
     mails.sort_by_key(|mail| Reverse((mail.created_at, mail.id)));
     mails.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-    print(&mails);
-    Ok(())
+    Ok(mails)
 }
 
 /// Prints mails without their content, each with the error of its last failed attempt.

@@ -2,24 +2,28 @@
 
 use std::process::ExitCode;
 
-use super::CommandError;
+use serde_json::json;
+
+use super::{CommandError, json};
 use crate::cli::MigrateArgs;
 use crate::settings::Settings;
 use crate::storage;
 
 pub(super) async fn run(settings: &Settings, arguments: &MigrateArgs) -> Result<ExitCode, CommandError> {
     let missing = storage::check_migrations(settings).await?;
-    if missing.is_empty() {
+    let is_behind = arguments.check && !missing.is_empty();
+    if !arguments.check && !missing.is_empty() {
+        storage::open(settings).await?;
+    }
+    let key = if arguments.check { "missing" } else { "applied" };
+    if arguments.output.json {
+        json::print(&json!({key: missing}))?;
+    } else if missing.is_empty() {
         println!("The database is up to date.");
-        return Ok(ExitCode::SUCCESS);
+    } else {
+        print_list(if is_behind { "Missing:" } else { "Applied:" }, &missing);
     }
-    if arguments.check {
-        print_list("Missing:", &missing);
-        return Ok(ExitCode::FAILURE);
-    }
-    storage::open(settings).await?;
-    print_list("Applied:", &missing);
-    Ok(ExitCode::SUCCESS)
+    Ok(if is_behind { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 fn print_list(title: &str, names: &[&str]) {

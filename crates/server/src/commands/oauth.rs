@@ -6,20 +6,22 @@ use latchkey_service::Error;
 use latchkey_service::oauth::SecretText;
 use latchkey_service::oauth::providers::ProviderInput;
 use latchkey_service::refusal::{PROVIDER_EXISTS, PROVIDER_NOT_FOUND, PROVIDER_PINNED};
+use serde_json::{Value, json};
 
-use super::CommandError;
-use crate::cli::{AddProvider, OAuthCommand};
+use super::{CommandError, json};
+use crate::cli::{AddProvider, OAuthCommand, Output};
 use crate::terminal;
 use crate::wiring::Assembly;
 
 pub(super) async fn run(assembly: &Assembly, command: OAuthCommand) -> Result<(), CommandError> {
     match command {
         OAuthCommand::Add(provider) => add(assembly, provider).await,
-        OAuthCommand::List => {
+        OAuthCommand::List(Output { json: true }) => Ok(json::print(&facts(assembly))?),
+        OAuthCommand::List(_) => {
             list(assembly);
             Ok(())
         }
-        OAuthCommand::Remove { key } => remove(assembly, &key).await,
+        OAuthCommand::Remove { key, yes } => remove(assembly, &key, yes).await,
     }
 }
 
@@ -50,6 +52,25 @@ async fn add(assembly: &Assembly, provider: AddProvider) -> Result<(), CommandEr
     Ok(())
 }
 
+fn facts(assembly: &Assembly) -> Value {
+    let oauth = &assembly.service.oauth;
+    let kinds = [(ProviderKind::BuiltIn, "built-in"), (ProviderKind::Custom, "custom")];
+    let known = kinds.into_iter().flat_map(|(kind, word)| {
+        oauth.list_providers(kind).into_iter().map(move |known| {
+            json!({
+                "key": known.key.as_str(),
+                "kind": word,
+                "name": known.name(),
+                "clientId": known.description.client_id,
+                "enabled": known.description.enabled,
+                "pinned": known.is_pinned,
+                "redirectUri": oauth.callback_url(&known).to_string(),
+            })
+        })
+    });
+    json!({"data": known.collect::<Vec<_>>()})
+}
+
 fn list(assembly: &Assembly) {
     println!("{:<20}{:<10}{:<10}{:<40}NAME", "KEY", "KIND", "STATE", "CLIENT");
     for kind in [ProviderKind::BuiltIn, ProviderKind::Custom] {
@@ -69,7 +90,16 @@ fn list(assembly: &Assembly) {
     }
 }
 
-async fn remove(assembly: &Assembly, key: &str) -> Result<(), CommandError> {
+async fn remove(assembly: &Assembly, key: &str, is_sure: bool) -> Result<(), CommandError> {
+    if !is_sure && !terminal::is_there() {
+        let text = "`oauth remove` asks first, and standard input is no terminal; nothing was removed. Add --yes to \
+                    remove without a question";
+        return Err(CommandError::Refused(text.to_owned()));
+    }
+    let question = format!("Remove {key} and its secret? Nobody can sign in with it then. [y/N] ");
+    if !is_sure && !terminal::ask_yes(&question).await? {
+        return Err(CommandError::Refused("nothing was removed".to_owned()));
+    }
     let kind = assembly.service.oauth.provider_kind(key);
     match assembly.service.oauth.delete_provider(kind, key, Party::System, None).await {
         Err(Error::Refused(&PROVIDER_NOT_FOUND)) => {

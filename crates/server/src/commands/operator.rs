@@ -4,16 +4,24 @@ use latchkey_domain::operator::{Operator, Party};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::User;
 use latchkey_service::operators::Granting;
+use serde_json::{Value, json};
 
-use super::CommandError;
 use super::user::{find, refused};
+use super::{CommandError, json};
 use crate::cli::OperatorCommand;
 use crate::wiring::Assembly;
 
 pub(super) async fn run(assembly: &Assembly, command: OperatorCommand) -> Result<(), CommandError> {
     let operators = &assembly.service.operators;
     match command {
-        OperatorCommand::List => list(&operators.list().await?, assembly.service.now()),
+        OperatorCommand::List(output) => {
+            let operators = operators.list().await?;
+            if output.json {
+                json::print(&json!({"data": operators.iter().map(facts).collect::<Vec<_>>()}))?;
+            } else {
+                list(&operators, assembly.service.now());
+            }
+        }
         OperatorCommand::Grant { user, role } => {
             let user = find(assembly, &user).await?;
             let granting = operators.grant(user.id, role, Party::System, None).await?;
@@ -34,6 +42,18 @@ pub(super) async fn run(assembly: &Assembly, command: OperatorCommand) -> Result
         }
     }
     Ok(())
+}
+
+fn facts(Operator { user, grant }: &Operator) -> Value {
+    json!({
+        "userId": user.id.to_string(),
+        "email": user.email.as_typed(),
+        "role": grant.role.as_str(),
+        "grantedAt": grant.granted_at,
+        "activatedAt": grant.activated_at,
+        "activationExpiresAt": grant.activation_expires_at,
+        "twoStep": user.has_two_step(),
+    })
 }
 
 fn list(operators: &[Operator], now: Timestamp) {

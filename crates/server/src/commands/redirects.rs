@@ -2,19 +2,24 @@
 
 use std::process::ExitCode;
 
+use serde_json::json;
+
+use super::{CommandError, json};
 use crate::cli::RedirectsCommand;
 use crate::wiring::Assembly;
 
-pub(super) fn run(assembly: &Assembly, command: RedirectsCommand) -> ExitCode {
-    let RedirectsCommand::Test { url } = command;
-    match assembly.service.settings().redirects.check(&url) {
-        Ok(allowed) => {
-            println!("allowed: {}", allowed.as_str());
-            ExitCode::SUCCESS
+pub(super) fn run(assembly: &Assembly, command: RedirectsCommand) -> Result<ExitCode, CommandError> {
+    let RedirectsCommand::Test { url, output } = command;
+    let verdict =
+        assembly.service.settings().redirects.check(&url).map(|allowed| allowed.as_str().to_owned());
+    let code = if verdict.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    match verdict {
+        Ok(url) if output.json => json::print(&json!({"allowed": true, "url": url}))?,
+        Err(refusal) if output.json => {
+            json::print(&json!({"allowed": false, "url": url, "reason": refusal.to_string()}))?;
         }
-        Err(refusal) => {
-            println!("refused: {refusal}");
-            ExitCode::FAILURE
-        }
+        Ok(url) => println!("allowed: {url}"),
+        Err(refusal) => println!("refused: {refusal}"),
     }
+    Ok(code)
 }

@@ -10,10 +10,10 @@ use latchkey_store_sqlite::Sqlite;
 
 use super::CommandError;
 use crate::backups::BackupError;
-use crate::data_folder::{DataFolderError, replace_secret};
+use crate::data_folder::replace_secret;
 use crate::settings::{Settings, StorageUrl};
 use crate::storage::{self, Unreachable};
-use crate::wiring::{WiringError, server_secret, stored_secret};
+use crate::wiring::{server_secret, stored_secret};
 
 impl From<RotationError> for CommandError {
     fn from(error: RotationError) -> Self {
@@ -21,12 +21,6 @@ impl From<RotationError> for CommandError {
             RotationError::Store(error) => Self::Store(error),
             other => Self::Refused(format!("server.secret: {other}")),
         }
-    }
-}
-
-impl From<DataFolderError> for CommandError {
-    fn from(error: DataFolderError) -> Self {
-        WiringError::from(error).into()
     }
 }
 

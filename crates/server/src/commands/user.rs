@@ -1,6 +1,7 @@
-//! Commands `latchkey user create`, `ban`, `unban` and `delete`. The commands `latchkey user list`,
-//! `latchkey user show`, `latchkey user why`, `latchkey user limits` and `latchkey user factors` are in the submodules.
+//! Commands `latchkey user create`, `ban`, `unban` and `delete`. The other commands of `latchkey user` are in the
+//! submodules.
 
+mod acts;
 mod factors;
 mod list;
 mod show;
@@ -13,7 +14,8 @@ use latchkey_domain::operator::Party;
 use latchkey_domain::password::Password;
 use latchkey_domain::profile::Name;
 use latchkey_domain::user::{AppMetadata, User};
-use latchkey_service::admin::{NewUser, UserChange};
+use latchkey_service::admin::{HelpMail, NewUser, UserChange};
+use serde_json::{Value, json};
 
 use super::CommandError;
 use crate::cli::{FactorsCommand, UserCommand, UserRef};
@@ -36,9 +38,17 @@ pub(super) async fn run(assembly: &Assembly, command: UserCommand) -> Result<(),
             println!("{}", user.id);
         }
         UserCommand::List(args) => list::run(assembly, &args).await?,
-        UserCommand::Show { user } => show::run(assembly, &user).await?,
-        UserCommand::Why { user } => why::run(assembly, &user).await?,
-        UserCommand::Limits { user, lift } => why::limits(assembly, &user, lift).await?,
+        UserCommand::Show { user, output } => show::run(assembly, &user, output).await?,
+        UserCommand::Why { user, output } => why::run(assembly, &user, output).await?,
+        UserCommand::Limits { user, lift, output } => why::limits(assembly, &user, lift, output).await?,
+        UserCommand::Mails { user } => acts::mails(assembly, &user).await?,
+        UserCommand::SendVerification(args) => acts::send(assembly, args, HelpMail::Verification).await?,
+        UserCommand::SendReset(args) => acts::send(assembly, args, HelpMail::Reset).await?,
+        UserCommand::EndSessions { user, session } => acts::end_sessions(assembly, &user, session).await?,
+        UserCommand::SetPassword { user } => acts::set_password(assembly, &user).await?,
+        UserCommand::Unlink { user, provider, subject } => {
+            acts::unlink(assembly, &user, (&provider, subject.as_deref())).await?;
+        }
         UserCommand::Factors(FactorsCommand::Remove { user, passkeys, yes }) => {
             factors::remove(assembly, &user, passkeys, yes).await?;
         }
@@ -47,6 +57,21 @@ pub(super) async fn run(assembly: &Assembly, command: UserCommand) -> Result<(),
         UserCommand::Delete { user, yes } => delete(assembly, &user, yes).await?,
     }
     Ok(())
+}
+
+/// Facts of an account for `--json`, with the names of the admin API.
+fn facts(user: &User) -> Value {
+    json!({
+        "id": user.id.to_string(),
+        "email": user.email.as_typed(),
+        "emailVerified": user.email_verified,
+        "banned": user.is_banned(),
+        "providers": user.providers(),
+        "createdAt": user.created_at,
+        "updatedAt": user.updated_at,
+        "lastSignInAt": user.last_sign_in_at,
+        "deletesAt": user.deletes_at,
+    })
 }
 
 async fn set_banned(assembly: &Assembly, user: &UserRef, banned: bool) -> Result<(), CommandError> {
@@ -131,10 +156,10 @@ async fn read_password() -> Result<Password, CommandError> {
 async fn ask_password() -> Result<Password, CommandError> {
     let password = terminal::ask_hidden("Password: ").await?;
     if password.is_empty() {
-        return Err(refused("the password is empty; nothing was created".to_owned()));
+        return Err(refused("the password is empty; nothing was changed".to_owned()));
     }
     if *terminal::ask_hidden("The same again: ").await? != *password {
-        return Err(refused("the two passwords differ; nothing was created".to_owned()));
+        return Err(refused("the two passwords differ; nothing was changed".to_owned()));
     }
     Ok(Password::new(password.to_string()))
 }

@@ -12,17 +12,18 @@ use latchkey_settings::{
 use super::keys;
 use super::scope::Scope;
 use super::source::{ReadFile, Sources};
-use super::variables::{self, Slip, key_of_file_variable, key_of_variable};
+use super::variables::{self, Slip, key_of_file, key_of_file_variable, key_of_variable};
 
 pub(super) fn merge(sources: Sources, scope: Scope, problems: &mut Problems) -> Entries {
     let defaults = keys::ITEMS.iter().filter_map(|item| {
         Some((item.name, Entry { value: item.default_value()?, source: Source::Default }))
     });
-    let mut layers = Layers { entries: defaults.collect(), scope, problems };
+    let read_file = sources.read_file;
+    let mut layers = Layers { entries: defaults.collect(), scope, read_file, problems };
     if let Some((path, text)) = sources.file {
-        layers.add_toml(&text, &Source::File(path));
+        layers.add_toml(&text, &path);
     }
-    layers.add_environment(sources.environment, sources.read_file);
+    layers.add_environment(sources.environment);
     for (index, text) in sources.overrides.into_iter().enumerate() {
         layers.add_override(index, &text);
     }
@@ -33,13 +34,15 @@ pub(super) fn merge(sources: Sources, scope: Scope, problems: &mut Problems) -> 
 struct Layers<'a> {
     entries: Entries,
     scope: Scope,
+    read_file: ReadFile,
     problems: &'a mut Problems,
 }
 
 impl Layers<'_> {
-    fn add_toml(&mut self, text: &str, source: &Source) {
+    fn add_toml(&mut self, text: &str, path: &Path) {
+        let source = &Source::File(path.to_owned());
         match text.parse::<toml::Table>() {
-            Ok(table) => self.add_table("", table, source),
+            Ok(table) => self.add_table("", table, path),
             Err(error) => {
                 // The parser's full error quotes the line, which may contain a secret.
                 let line = error.span().map_or(1, |span| line_of(text, span.start));
@@ -49,13 +52,16 @@ impl Layers<'_> {
         }
     }
 
-    fn add_table(&mut self, section: &str, table: toml::Table, source: &Source) {
+    fn add_table(&mut self, section: &str, table: toml::Table, path: &Path) {
+        let source = &Source::File(path.to_owned());
+        let mut files = Vec::new();
         for (name, value) in table {
             let name = if section.is_empty() { name } else { format!("{section}.{name}") };
             match (keys::find(&name), value) {
                 (Some(key), value) => self.set(key, from_toml(key.kind, value), source),
+                (None, toml::Value::String(file)) if key_of_file(&name).is_some() => files.push((name, file)),
                 (None, toml::Value::Table(inner)) if keys::is_section(&name) => {
-                    self.add_table(&name, inner, source);
+                    self.add_table(&name, inner, path);
                 }
                 (None, _) if keys::is_section(&name) => {
                     let sentence = format!("it is a section; write [{name}] and its keys below");
@@ -64,9 +70,26 @@ impl Layers<'_> {
                 (None, _) => self.unknown(&name, source, keys::nearest(&name).map(str::to_owned)),
             }
         }
+        for (name, file) in files {
+            self.add_secret_file(&name, &file, path);
+        }
     }
 
-    fn add_environment(&mut self, variables: Vec<(OsString, OsString)>, read_file: ReadFile) {
+    /// Sets a secret that a settings file names by the path of its own file, relative to the settings file.
+    fn add_secret_file(&mut self, name: &str, file: &str, settings_file: &Path) {
+        let Some(key) = key_of_file(name).filter(|key| !self.scope.leaves_out(key.name)) else { return };
+        let is_given = |entry: &Entry| matches!(entry.source, Source::File(_));
+        if self.entries.get(key.name).is_some_and(is_given) {
+            let sentence = format!("{} is set too; keep one of the two", key.name);
+            return self.problems.at(name, sentence);
+        }
+        let path = settings_file.parent().unwrap_or(Path::new("")).join(file);
+        if let Some(text) = self.read_secret(name, &path) {
+            self.set(key, from_text(key.kind, text), &Source::SecretFile(name.to_owned(), path));
+        }
+    }
+
+    fn add_environment(&mut self, variables: Vec<(OsString, OsString)>) {
         let mut seen = BTreeSet::new();
         let (mut ours, mut others): (Vec<_>, Vec<_>) = variables
             .into_iter()
@@ -82,7 +105,7 @@ impl Layers<'_> {
                 self.problems.at(&name, "its value is not UTF-8; write it again");
                 continue;
             };
-            self.add_variable(&name, value, read_file, &mut seen);
+            self.add_variable(&name, value, &mut seen);
         }
     }
 
@@ -100,17 +123,17 @@ impl Layers<'_> {
                 self.problems
                     .warn(format!("{name} is not read; if it was meant as a setting, write {meant}"));
             }
+            Some(Slip::Unknown) => {
+                let sentence = format!(
+                    "{name} begins with LATCHKEY_ and is no setting; take it out, or write LATCHKEY__SECTION__KEY"
+                );
+                self.problems.warn(sentence);
+            }
             None => {}
         }
     }
 
-    fn add_variable(
-        &mut self,
-        name: &str,
-        value: String,
-        read_file: ReadFile,
-        seen: &mut BTreeSet<&'static str>,
-    ) {
+    fn add_variable(&mut self, name: &str, value: String, seen: &mut BTreeSet<&'static str>) {
         let (key, source, value) = if let Some(key) = key_of_variable(name) {
             (key, Source::Environment(name.to_owned()), value)
         } else if let Some(key) = key_of_file_variable(name) {
@@ -118,7 +141,7 @@ impl Layers<'_> {
             if is_unset || self.scope.leaves_out(key.name) {
                 return;
             }
-            let Some(text) = self.read_secret(name, &value, read_file) else {
+            let Some(text) = self.read_secret(name, Path::new(&value)) else {
                 return;
             };
             (key, Source::SecretFile(name.to_owned(), PathBuf::from(value)), text)
@@ -134,14 +157,14 @@ impl Layers<'_> {
         self.set(key, from_text(key.kind, value), &source);
     }
 
-    fn read_secret(&mut self, name: &str, path: &str, read_file: ReadFile) -> Option<String> {
-        match read_file(Path::new(path)) {
+    fn read_secret(&mut self, name: &str, path: &Path) -> Option<String> {
+        match (self.read_file)(path) {
             Ok(mut text) => {
                 text.truncate(text.trim_end_matches(['\r', '\n']).len());
                 Some(text)
             }
             Err(error) => {
-                let sentence = format!("the file {path:?} cannot be read ({error})");
+                let sentence = format!("the file {:?} cannot be read ({error})", path.display().to_string());
                 self.problems.at(name, sentence);
                 None
             }

@@ -1,6 +1,6 @@
 //! Section `passwords`: cost of password hashing.
 
-use latchkey_settings::{Problems, settings};
+use latchkey_settings::{Problems, Reader, settings};
 
 use super::server::Mode;
 
@@ -10,6 +10,10 @@ const LEAST_MEMORY_KIB: u32 = 7168;
 /// Minimum product of memory in KiB and iterations for production: 7168 KiB times 5 iterations, the weakest parameters
 /// that OWASP recommends.
 const LEAST_WORK: u64 = 35_840;
+
+/// Bounds of `passwords.foreign_memory` in bytes.
+const FOREIGN_MEMORY: std::ops::RangeInclusive<usize> = 256 << 20..=64 << 30;
+const WANTED_MEMORY: &str = "expected a number of MiB or GiB from 256 MiB to 64 GiB, such as \"512 MiB\"";
 
 settings! {
     /// Settings of section `passwords`.
@@ -27,7 +31,26 @@ settings! {
         /// Maximum number of passwords that wait for a hashing thread. If the queue is full, the response is 503
         /// SERVICE_BUSY at once, so that other requests stay fast.
         "passwords.hash_queue" => hash_queue: usize [1..=65_536] = 64;
+        /// Maximum memory that all hashing threads together use to check the hashes of imported accounts, from 256 MiB
+        /// (what the most expensive one needs) to 64 GiB. A check that needs more than is free waits.
+        "passwords.foreign_memory" => foreign_memory: usize | read_memory = "256 MiB";
     }
+}
+
+/// Reads a number of MiB or GiB within the bounds of `passwords.foreign_memory`.
+fn read_memory(reader: &mut Reader<'_>, key: &'static str) -> usize {
+    let parse = |text: &str| {
+        let (count, unit) = text.split_once(' ').ok_or(WANTED_MEMORY)?;
+        let is_plain = count.bytes().all(|digit| digit.is_ascii_digit());
+        let count = count.parse::<usize>().ok().filter(|_| is_plain).ok_or(WANTED_MEMORY)?;
+        let bytes = match unit {
+            "MiB" => count.checked_mul(1 << 20),
+            "GiB" => count.checked_mul(1 << 30),
+            _ => None,
+        };
+        bytes.filter(|bytes| FOREIGN_MEMORY.contains(bytes)).ok_or(WANTED_MEMORY)
+    };
+    reader.parse(key, parse).unwrap_or(*FOREIGN_MEMORY.start())
 }
 
 impl PasswordSettings {

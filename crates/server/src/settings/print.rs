@@ -49,6 +49,7 @@ fn text_of(key: &str, value: &Value) -> Option<String> {
     let quoted = |text: String| toml::Value::String(text).to_string();
     match value {
         Value::Text(text) if is_address(key) => Some(quoted(without_password(text))),
+        Value::Text(text) if keys::find(key).is_some_and(|key| key.kind == Kind::Share) => Some(text.clone()),
         Value::Text(text) => Some(quoted(text.clone())),
         Value::Boolean(flag) => Some(flag.to_string()),
         Value::Integer(number) => Some(number.to_string()),
@@ -85,6 +86,16 @@ pub(super) fn to_toml(shown: &BTreeMap<&'static str, Shown>) -> String {
         text.push_str(&line(&key[section.len() + 1..], shown.get(key)));
     }
     text
+}
+
+/// Returns each setting that is set as `{value, source}`. Secrets are `***`.
+pub(super) fn to_json(shown: &BTreeMap<&'static str, Shown>) -> serde_json::Value {
+    let entry = |(key, shown): (&&'static str, &Shown)| {
+        let text = shown.text.as_deref().unwrap_or("\"\"");
+        let value = text.parse::<toml::Value>().ok().and_then(|value| serde_json::to_value(value).ok());
+        ((*key).to_owned(), serde_json::json!({"value": value, "source": shown.source.to_string()}))
+    };
+    shown.iter().map(entry).collect::<serde_json::Map<_, _>>().into()
 }
 
 fn line(name: &str, shown: Option<&Shown>) -> String {

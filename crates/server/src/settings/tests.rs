@@ -11,6 +11,7 @@ mod providers;
 mod rules;
 mod sources;
 mod values;
+mod watch;
 
 use super::{Settings, Sources};
 

@@ -23,7 +23,21 @@ pub(super) enum Slip {
     Misspelt(String),
     /// Similar name that may belong to another program.
     Similar(String),
+    /// Name with our prefix that resembles no setting.
+    Unknown,
 }
+
+/// Variables with our prefix that are no settings, because tools of this project read them.
+const OF_OUR_TOOLS: &[&str] = &[
+    "LATCHKEY_ADVISORY_DB",
+    "LATCHKEY_BINARY",
+    "LATCHKEY_CRASH_TEST_FILE",
+    "LATCHKEY_CRASH_TEST_FIRST",
+    "LATCHKEY_MODEL_RUNS",
+    "LATCHKEY_MODEL_SEED",
+    "LATCHKEY_RECORD",
+    "LATCHKEY_URL",
+];
 
 /// Finds the setting that an environment variable sets; `None` if the name is not exactly that of a key.
 pub(super) fn key_of_variable(name: &str) -> Option<Item> {
@@ -37,32 +51,37 @@ pub(super) fn key_of_file_variable(name: &str) -> Option<Item> {
     key.kind.is_sensitive().then_some(key)
 }
 
+/// Finds the setting whose value is in the file that a key of a settings file names, such as `server.secret_file`.
+pub(super) fn key_of_file(name: &str) -> Option<Item> {
+    keys::find(name.strip_suffix("_file")?).filter(|key| key.kind.is_sensitive())
+}
+
 /// Returns the name that is probably meant by an unknown variable with the prefix `LATCHKEY__`; `None` if none is
 /// similar enough.
 pub(super) fn guess(name: &str) -> Option<String> {
     with_other_underscores(&squashed(name)).or_else(|| keys::nearest(&dotted(name)).map(variable_of))
 }
 
-/// Finds the probable mistake in the name of a variable without the prefix `LATCHKEY__`; `None` if the variable seems
-/// to belong to another program.
+/// Finds the probable mistake in the name of a variable without the prefix `LATCHKEY__`; `None` if the variable belongs
+/// to another program or to a tool of this project.
 pub(super) fn slip(name: &str, value: &str) -> Option<Slip> {
     let upper = name.to_ascii_uppercase();
     let rest = upper.strip_prefix("LATCHKEY_")?;
-    if is_of_a_container(rest, value) {
+    if is_of_a_container(rest, value) || OF_OUR_TOOLS.contains(&name) {
         return None;
     }
     let squashed = squashed(rest);
     if let Some(meant) = with_other_underscores(&squashed) {
         return Some(Slip::Misspelt(meant));
     }
-    let (likeness, nearest) = nearest(&squashed)?;
-    if likeness >= MISSPELT {
-        return Some(Slip::Misspelt(nearest));
+    match nearest(&squashed) {
+        Some((likeness, nearest)) if likeness >= MISSPELT => return Some(Slip::Misspelt(nearest)),
+        Some((likeness, nearest)) if likeness >= SIMILAR && has_section(&squashed) => {
+            return Some(Slip::Similar(nearest));
+        }
+        _ => {}
     }
-    if likeness >= SIMILAR && has_section(&squashed) {
-        return Some(Slip::Similar(nearest));
-    }
-    without_section(&squashed).map(Slip::Similar)
+    Some(without_section(&squashed).map_or(Slip::Unknown, Slip::Similar))
 }
 
 /// True for a variable that Docker or Kubernetes sets for a service named `latchkey` or `latchkey-something`.
@@ -181,10 +200,11 @@ mod tests {
         let similar = |name: &str| Some(Slip::Similar(name.to_owned()));
         assert_eq!(slip("LATCHKEY_ADMIN_KEY", "x"), similar("LATCHKEY__ADMIN__API_KEY"));
         assert_eq!(slip("LATCHKEY_PUBLIC_URL", "x"), similar("LATCHKEY__SERVER__PUBLIC_URL"));
-        for name in
-            ["URL", "VERSION", "IMAGE", "DATA", "HOME", "CONFIG", "BINARY", "CRASH_TEST_FILE", "CA_FILE"]
-        {
-            assert_eq!(slip(&format!("LATCHKEY_{name}"), "x"), None, "{name}");
+        for name in ["VERSION", "IMAGE", "DATA", "HOME", "CONFIG", "CA_FILE"] {
+            assert_eq!(slip(&format!("LATCHKEY_{name}"), "x"), Some(Slip::Unknown), "{name}");
+        }
+        for name in OF_OUR_TOOLS {
+            assert_eq!(slip(name, "x"), None, "{name}");
         }
         for name in ["PATH", "LATCHKEYS_SERVER_MODE", "LATCHKEY", "MY_LATCHKEY_SERVER_MODE"] {
             assert_eq!(slip(name, "x"), None, "{name}");

@@ -79,7 +79,7 @@ async fn provider_is_added_listed_and_removed_beside_a_running_service() {
     let config = admin.get("/api/auth/oauth/google/config").send().await.expect(200);
     assert_eq!(config["linkByEmail"], false);
 
-    assert_eq!(binary.run(&["oauth", "remove", "google"]).await.good(), "removed google\n");
+    assert_eq!(binary.run(&["oauth", "remove", "google", "--yes"]).await.good(), "removed google\n");
     assert!(!binary.run(&["oauth", "list"]).await.good().contains("google"));
 }
 
@@ -91,7 +91,7 @@ async fn provider_that_cannot_be_used_is_not_added() {
     binary.run_with_input(&add, "the-secret\n").await.refused(&["--discovery", "required"]);
     binary.run(&["oauth", "add", "google", "--client-id", "c"]).await.refused(&["secret", "standard input"]);
     binary.run_with_input(&["oauth", "add", "Acme", "--client-id", "c"], "s").await.refused(&["the key"]);
-    binary.run(&["oauth", "remove", "acme"]).await.refused(&["acme"]);
+    binary.run(&["oauth", "remove", "acme", "--yes"]).await.refused(&["acme"]);
     let apple = ["oauth", "add", "apple", "--client-id", "c", "--team-id", "T", "--key-id", "K"];
     binary.run_with_input(&apple, "no key").await.refused(&["private key"]);
 }
@@ -118,7 +118,7 @@ async fn provider_of_the_settings_file_is_there_at_once() {
     let public = running.anon().get("/api/auth/public-config").send().await.expect(200);
     assert_eq!(public["oAuthProviders"], json!(["google"]));
     assert_eq!(public["customOAuthProviders"], json!(["acme"]));
-    binary.run(&["oauth", "remove", "acme"]).await.refused(&["oauth.providers.acme"]);
+    binary.run(&["oauth", "remove", "acme", "--yes"]).await.refused(&["oauth.providers.acme"]);
     let shown = binary.run(&["config", "print"]).await;
     assert!(shown.good().contains("client_secret = \"***\"") && !shown.out.contains("from-"), "{shown:?}");
 }

@@ -136,7 +136,7 @@ async fn different_passwords_create_no_user() {
     run.sees("again: ").await;
     run.types("quiet meadow 77 harbour\n").await;
 
-    run.sees("the two passwords differ; nothing was created").await;
+    run.sees("the two passwords differ; nothing was changed").await;
     assert_eq!(run.ended().await.code(), Some(1));
     assert!(accounts(&binary).await.ends_with("0 of 0\n"));
 }

@@ -7,5 +7,6 @@
 #[allow(dead_code, reason = "the drills use a part of what the boot tests use")]
 mod binary;
 mod failover;
+mod litestream;
 mod load;
 mod record;

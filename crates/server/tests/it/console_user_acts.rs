@@ -117,7 +117,7 @@ both_stores! {
         let report = browser.follow(&browser.submit(&page, CHOSEN, &[("ids", &ids)]).await).await;
 
         assert_eq!(count(&report, "Done"), 1, "{report:?}");
-        assert_eq!(count(&report, "Refused: an operator&#x27;s account"), 1, "{report:?}");
+        assert_eq!(count(&report, "Refused: an operator&#39;s account"), 1, "{report:?}");
         assert_eq!(count(&report, "The account does not exist any more"), 1, "{report:?}");
         assert!(is_banned(&app, &ada).await && !is_banned(&app, &owner_id).await);
     }

@@ -8,6 +8,7 @@
 #[path = "../oidc/certified.rs"]
 mod certified;
 
+mod admin_acts;
 mod admin_input;
 mod admin_limits;
 mod admin_settings;
@@ -24,15 +25,20 @@ mod clocks;
 mod code_lanes;
 mod codes;
 mod console_activation;
+mod console_acts;
 mod console_calls;
 mod console_configuration;
 mod console_entry;
+mod console_mails;
+mod console_matrix;
 mod console_session_list;
 mod console_sessions;
 mod console_shell;
 mod console_sign_in;
 mod console_user;
 mod console_user_acts;
+mod console_user_attacks;
+mod console_user_calls;
 mod console_users;
 mod contested;
 mod cors;
@@ -68,7 +74,9 @@ mod hostile;
 mod hostile_reading;
 mod hostile_values;
 mod http_rules;
+mod imported_passwords;
 mod imports;
+mod instance_export;
 mod json_rules;
 mod keys;
 mod limits;

@@ -124,7 +124,7 @@ impl Accounts {
                 Purpose::VerifyEmail,
                 method,
                 redirect,
-                &sign_up.client.client,
+                Some(&sign_up.client.client),
                 now,
             )?;
             let (email, name) = (sign_up.email.clone(), sign_up.name.clone());

@@ -77,8 +77,8 @@ impl Admin {
     pub async fn last_seen(&self, user_id: UserId) -> Result<Option<Timestamp>> {
         let sessions = self.kernel.store.list_sessions(user_id, self.kernel.now()).await?;
         let used = sessions.into_iter().map(|session| session.last_seen_at).max();
-        let user = self.kernel.store.find_user(user_id).await?;
-        Ok(used.max(user.and_then(|user| user.last_sign_in_at)))
+        let found = self.kernel.store.find_user(user_id).await?;
+        Ok(used.max(found.and_then(|user| user.last_sign_in_at)))
     }
 
     pub(super) async fn latest_of(

@@ -22,9 +22,8 @@ impl Admin {
     /// Lifts the limits of an account, and clears its counters of failures.
     pub async fn lift_limits(&self, id: UserId, party: Party, client: Option<&Client>) -> Result<()> {
         let user = self.find_user(id).await?;
-        let now = self.kernel.now();
-        let event = self.kernel.event(AuditKind::LimitsLifted, party, client, now);
-        Ok(self.kernel.store.lift_limits(user.id, &self.account_limits(&user), event).await?)
+        let act = self.account_act(id, AuditKind::LimitsLifted, party, client);
+        Ok(self.kernel.store.lift_limits(&self.account_limits(&user), act).await??)
     }
 
     pub(super) async fn limits_of(&self, user: &User, now: Timestamp) -> Result<Vec<HeldLimit>> {

@@ -52,7 +52,7 @@ impl Admin {
             async { Ok(store.find_operator(id).await?.map(|operator| operator.grant)) },
             async { Ok(store.list_identities(id).await?) },
             async { Ok(store.list_sessions(id, now).await?) },
-            async { Ok(store.find_profile(id).await?) },
+            async { Ok(store.find_profile_of_any(id).await?) },
             self.mails_of(id, now, MAILS),
             self.limits_of(&account.user, now),
             self.list_events(events, None, EVENTS),

@@ -1,9 +1,9 @@
-//! An admin's use cases about users: create, list, change, delete, end sessions.
+//! An admin's use cases about users: create, list, change, delete. Acts on a single account are in [`super::account_acts`].
 
 use latchkey_domain::audit::{AuditEvent, AuditKind};
 use latchkey_domain::client::Client;
 use latchkey_domain::email::Email;
-use latchkey_domain::ids::{ProfileId, SessionId, UserId};
+use latchkey_domain::ids::{ProfileId, UserId};
 use latchkey_domain::locale::Locale;
 use latchkey_domain::operator::Party;
 use latchkey_domain::password::Password;
@@ -12,12 +12,13 @@ use latchkey_domain::session::Session;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::{AppMetadata, User};
 use latchkey_store::{
-    CreateOutcome, EndedSession, ListUsers, ListedMail, NewAccount, UpdateUser, UpdateUserOutcome, UserPage,
+    CreateOutcome, ListUsers, ListedMail, NewAccount, UpdateUser, UpdateUserOutcome, UserPage,
 };
+use serde_json::Value;
 
 use super::Admin;
 use crate::error::{Error, Result};
-use crate::refusal::{EMAIL_EXISTS, PROFILE_NOT_FOUND, SESSION_NOT_FOUND, USER_NOT_FOUND};
+use crate::refusal::{EMAIL_EXISTS, PROFILE_NOT_FOUND, USER_NOT_FOUND};
 
 /// A user that an admin creates.
 pub struct NewUser {
@@ -161,29 +162,6 @@ impl Admin {
         Ok(self.kernel.store.delete_users(ids, events, self.kernel.protection(party)).await??)
     }
 
-    /// Ends all sessions of a user; returns their number.
-    pub async fn end_all_sessions(&self, id: UserId, party: Party, client: Option<&Client>) -> Result<u64> {
-        let now = self.kernel.now();
-        let event = self.kernel.event(AuditKind::SessionsEnded, party, client, now);
-        self.kernel.store.end_all_sessions(id, event, now).await?.ok_or(Error::Refused(&USER_NOT_FOUND))
-    }
-
-    /// Ends one session of a user.
-    pub async fn end_session(
-        &self,
-        id: UserId,
-        session: SessionId,
-        party: Party,
-        client: Option<&Client>,
-    ) -> Result<()> {
-        let now = self.kernel.now();
-        let event = self.kernel.event(AuditKind::SessionEnded, party, client, now);
-        match self.kernel.store.end_sessions(EndedSession::Own(id, session), event, now).await? {
-            0 => Err(Error::Refused(&SESSION_NOT_FOUND)),
-            _ => Ok(()),
-        }
-    }
-
     /// Lists the live sessions of a user.
     pub async fn list_sessions(&self, id: UserId) -> Result<Vec<Session>> {
         let user = self.find_user(id).await?;
@@ -217,6 +195,20 @@ impl Admin {
             (change.email_verified.is_some() || change.metadata.is_some(), AuditKind::UserUpdated),
         ];
         let named = kinds.into_iter().filter(|(is_named, _)| *is_named);
-        named.map(|(_, kind)| self.kernel.event(kind, party, client, now)).collect()
+        let event = |kind| {
+            let mut event = self.kernel.event(kind, party, client, now);
+            if kind == AuditKind::UserUpdated {
+                event.details.insert("fields".to_owned(), changed_fields(change));
+            }
+            event
+        };
+        named.map(|(_, kind)| event(kind)).collect()
     }
+}
+
+/// Returns the names of the changed fields whose change has no kind of its own.
+fn changed_fields(change: &UserChange) -> Value {
+    let fields =
+        [("emailVerified", change.email_verified.is_some()), ("metadata", change.metadata.is_some())];
+    fields.into_iter().filter(|(_, is_changed)| *is_changed).map(|(name, _)| name).collect()
 }

@@ -91,7 +91,7 @@ impl Challenges {
             None => EmailMethod::Code,
         };
         let purpose = Purpose::ResetPassword;
-        let reset = self.mailbox.new_code_mail(email, purpose, method, redirect, client, now)?;
+        let reset = self.mailbox.new_code_mail(email, purpose, method, redirect, Some(client), now)?;
         Ok(UndoWrites {
             email: email.clone(),
             event: self.kernel.event(AuditKind::Undone, Actor::User, Some(client), now),

@@ -1,7 +1,7 @@
 //! Creation of email codes and link tokens, with their mails and the hashed form that is stored.
 
 use aws_lc_rs::hmac;
-use latchkey_domain::client::Client;
+use latchkey_domain::client::{Client, ClientAddress};
 use latchkey_domain::codes::{CodeMac, EnteredCode, Purpose};
 use latchkey_domain::email::EmailKey;
 use latchkey_domain::email_change::{EmailChangeId, Side};
@@ -19,6 +19,9 @@ use crate::kernel::MailPayload;
 use crate::secrets::code_mac;
 use crate::settings::EmailMethod;
 
+/// Address of a request by an admin, which is known to no account.
+const NOWHERE: ClientAddress = ClientAddress::UNSPECIFIED;
+
 /// An email code or link token, and its mail.
 pub(crate) struct CodeMail {
     pub(crate) email_code: NewEmailCode,
@@ -27,14 +30,15 @@ pub(crate) struct CodeMail {
 
 impl Mailbox {
     /// Creates an email code or link token for an address, whether or not the address has an account, with
-    /// its mail. The store operation that writes them decides whether the mail is sent.
+    /// its mail. The store operation that writes them decides whether the mail is sent. `client` is `None` for an admin, whom
+    /// the mail does not mention.
     pub(crate) fn new_code_mail(
         &self,
         email: &EmailKey,
         purpose: Purpose,
         method: EmailMethod,
         redirect: Option<RedirectUrl>,
-        client: &Client,
+        client: Option<&Client>,
         now: Timestamp,
     ) -> Result<CodeMail> {
         let id = MailId::new(now, self.kernel.id_bytes(now));
@@ -80,17 +84,18 @@ impl Mailbox {
     ) -> Result<SideCode> {
         let id = MailId::new(now, self.kernel.id_bytes(now));
         let mac = |code: &EnteredCode| self.side_code_mac(email, of, code);
-        let (code, payload) = self.new_code(id, (email, mac), (lifetime, None), client, now)?;
+        let (code, payload) = self.new_code(id, (email, mac), (lifetime, None), Some(client), now)?;
         Ok(SideCode { code, mail: NewMail { id, sealed: self.kernel.seal_payload(id, &payload)? } })
     }
 
     /// Returns the data that determine which counter of wrong codes applies to a client. An account has two: one for
     /// clients known to the account, and one for all others. Each of these two groups of clients is called a lane.
     pub(crate) fn code_lane(&self, email: &EmailKey, client: &Client) -> CodeLane {
-        CodeLane {
-            client: guess_limits::known_client(email, client.address),
-            budget: self.limits.code_budget(),
-        }
+        self.code_lane_of(email, client.address)
+    }
+
+    fn code_lane_of(&self, email: &EmailKey, address: ClientAddress) -> CodeLane {
+        CodeLane { client: guess_limits::known_client(email, address), budget: self.limits.code_budget() }
     }
 
     /// Creates two codes for one mail: one of six digits, and one of sixteen characters. The store operation selects
@@ -102,14 +107,14 @@ impl Mailbox {
         id: MailId,
         (email, mac): (&EmailKey, impl Fn(&EnteredCode) -> CodeMac),
         (lifetime, link): (Duration, Option<String>),
-        client: &Client,
+        client: Option<&Client>,
         now: Timestamp,
     ) -> Result<(NewCode, MailPayload)> {
         let payload = |code| MailPayload {
             code: Some(code),
             link: link.clone(),
             minutes: minutes(lifetime),
-            ..MailPayload::for_client(Some(client))
+            ..MailPayload::for_client(client)
         };
         let (six_digits, long) = (self.kernel.entropy.six_digit_code(), self.kernel.entropy.long_code());
         let (plain, long_plain) = (payload(six_digits.expose().to_owned()), payload(long.expose_grouped()));
@@ -117,7 +122,7 @@ impl Mailbox {
             mac: mac(&EnteredCode::SixDigits(six_digits)),
             long_mac: mac(&EnteredCode::Long(long)),
             long_sealed: self.kernel.seal_payload(id, &long_plain)?,
-            lane: self.code_lane(email, client),
+            lane: self.code_lane_of(email, client.map_or(NOWHERE, |client| client.address)),
             expires_at: now.plus(lifetime),
         };
         Ok((code, plain))
@@ -127,7 +132,7 @@ impl Mailbox {
         &self,
         purpose: Purpose,
         redirect: Option<RedirectUrl>,
-        client: &Client,
+        client: Option<&Client>,
         now: Timestamp,
     ) -> (NewEmailCode, MailPayload) {
         let (lifetime, path) = match purpose {
@@ -141,11 +146,8 @@ impl Mailbox {
         };
         let token = LinkToken::new(self.kernel.entropy.bytes());
         let link = self.link(path, &token);
-        let payload = MailPayload {
-            link: Some(link),
-            minutes: minutes(lifetime),
-            ..MailPayload::for_client(Some(client))
-        };
+        let payload =
+            MailPayload { link: Some(link), minutes: minutes(lifetime), ..MailPayload::for_client(client) };
         let email_code = NewEmailCode::Link {
             token: NewToken { hash: token.hash(), expires_at: now.plus(lifetime) },
             redirect_to: redirect.map(|url| url.as_str().to_owned()),

@@ -48,7 +48,7 @@ impl Mailbox {
         let link = link.map(|(challenge, redirect)| self.new_sign_in_link(challenge, &redirect, now));
         let (link, url) = link.unzip();
         let mac = |code: &EnteredCode| self.code_mac(key, Purpose::SignIn, code);
-        let (code, payload) = self.new_code(id, (key, mac), (self.lifetimes.code, url), client, now)?;
+        let (code, payload) = self.new_code(id, (key, mac), (self.lifetimes.code, url), Some(client), now)?;
         let request = RequestSignInMail {
             is_sign_up_open: self.is_sign_up_open(),
             takes: self.mail_takes(key, Purpose::SignIn, client),

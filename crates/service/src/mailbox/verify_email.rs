@@ -108,7 +108,7 @@ impl Mailbox {
         let now = self.kernel.now();
         let need = if method == EmailMethod::Link { Need::Required } else { Need::Optional };
         let redirect = redirect.resolve(&self.kernel.settings.load(), need)?;
-        let code_mail = self.new_code_mail(email.key(), purpose, method, redirect, client, now)?;
+        let code_mail = self.new_code_mail(email.key(), purpose, method, redirect, Some(client), now)?;
         let request = RequestEmailCode {
             takes: self.mail_takes(email.key(), purpose, client),
             email: email.key().clone(),

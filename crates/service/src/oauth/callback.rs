@@ -258,8 +258,8 @@ impl OAuth {
             nonce: &secrets.nonce,
             pkce: &pkce,
         };
-        let found = self.shared.providers.client.identify(&provider.client, &grant, self.kernel.now()).await;
-        let found = self.kernel.metrics.provider(provider.key.as_str(), found);
+        let found = self.shared.providers.client.identify(&provider.client, &grant, self.kernel.now());
+        let found = self.kernel.metrics.provider(provider.key.as_str(), found).await;
         let found = found.map_err(|error| {
             tracing::warn!(provider = provider.key.as_str(), %error, "a provider's answer was refused");
             match error {

@@ -124,7 +124,7 @@ impl OAuth {
         let event = self.provider_sign_in_event(AuditKind::IdentityLinked, &identity, client, now);
         let Linker { user_id, session_id } = linker;
         let earlier = provider.earlier_identities();
-        let mail = self.sessions.identity_notification(client, &identity.provider, now)?;
+        let mail = self.sessions.identity_notification(Some(client), &identity.provider, now)?;
         let link = LinkIdentity { user_id, session_id, identity, earlier, event, mail, now };
         match self.kernel.store.link_identity(link).await? {
             LinkOutcome::Taken => Err(Error::Refused(&IDENTITY_TAKEN)),

@@ -55,8 +55,8 @@ impl OAuth {
             return Err(Error::Refused(&UNSUPPORTED_PROVIDER));
         }
         let token = IdToken { token: &sign_in.token, nonce: sign_in.nonce.as_deref() };
-        let verified = self.shared.providers.client.verify_id_token(&provider.client, &token, now).await;
-        let verified = match self.kernel.metrics.provider(provider.key.as_str(), verified) {
+        let verified = self.shared.providers.client.verify_id_token(&provider.client, &token, now);
+        let verified = match self.kernel.metrics.provider(provider.key.as_str(), verified).await {
             Ok(verified) => verified,
             Err(error) => {
                 return Err(self.refuse_token(&provider, &error, &sign_in.client.client, now).await?);

@@ -4,7 +4,7 @@ use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::client::Client;
 use latchkey_domain::identity::{ProviderKey, Subject};
 use latchkey_domain::user::User;
-use latchkey_store::{LinkedIdentity, UnlinkIdentity, UnlinkOutcome};
+use latchkey_store::{LinkedIdentity, UnlinkIdentity, UnlinkOutcome, Unlinker};
 use serde_json::Value;
 
 use super::OAuth;
@@ -35,13 +35,13 @@ impl OAuth {
         let now = self.kernel.now();
         let mut event = self.kernel.event(AuditKind::IdentityUnlinked, Actor::User, Some(client), now);
         event.details.insert("provider".to_owned(), Value::from(provider.as_str()));
-        let mail = self.sessions.identity_notification(client, &provider, now)?;
+        let mail = self.sessions.identity_notification(Some(client), &provider, now)?;
         let unlink = UnlinkIdentity {
             user_id: caller.user_id,
             provider,
             subject,
             offer: self.sessions.sign_in_offer(),
-            keep: caller.session_id,
+            by: Unlinker::Owner(caller.session_id),
             event,
             mail,
             now,
@@ -53,6 +53,7 @@ impl OAuth {
             }
             UnlinkOutcome::NotFound => Err(not_found()),
             UnlinkOutcome::LastWayIn => Err(Error::Refused(&LAST_SIGN_IN_METHOD)),
+            UnlinkOutcome::Refused(refusal) => Err(refusal.into()),
         }
     }
 }

@@ -50,7 +50,7 @@ impl OAuth {
             profile_id: self.kernel.site.create_profile_on_sign_up.then_some(profile_id),
             entry: draft.entry.clone(),
             events: self.identity_events(&identity, client, now),
-            mail: self.sessions.identity_notification(client, &identity.provider, now)?,
+            mail: self.sessions.identity_notification(Some(client), &identity.provider, now)?,
             identity,
         };
         match self.kernel.store.sign_in_with_identity(sign_in).await? {

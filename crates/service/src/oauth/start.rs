@@ -98,8 +98,8 @@ impl OAuth {
             pkce: &pkce,
             hints: &start.hints,
         };
-        let url = self.shared.providers.client.authorization_url(&provider.client, &request, now).await;
-        let url = self.kernel.metrics.provider(provider.key.as_str(), url);
+        let url = self.shared.providers.client.authorization_url(&provider.client, &request, now);
+        let url = self.kernel.metrics.provider(provider.key.as_str(), url).await;
         let url = url.map_err(|error| {
             tracing::warn!(provider = provider.key.as_str(), %error, "a sign-in could not be begun");
             match error {

@@ -12,6 +12,7 @@ use latchkey_mail::{
     MailContext, Message, MessageId, SecurityEvent, SendError, Template, Transport, UndoLink,
 };
 use latchkey_store::{ClaimedMail, Lease, MailFate, StoreError, StoreResult};
+use tracing::Instrument;
 
 use super::Outbox;
 use crate::error::{Error, Result};
@@ -85,7 +86,21 @@ impl Outbox {
     ) -> Result<Vec<MailFate>> {
         // Three quarters of the lease are for sending, the rest for storing the outcome.
         let longest = self.retries.lease.mul_f64(0.75);
-        let sends = claimed.into_iter().map(|mail| async move {
+        let sends = claimed.into_iter().map(|mail| self.deliver(mail, lease, transport, longest));
+        let settled = futures_util::future::join_all(sends).await;
+        settled.into_iter().map(|fate| fate.map_err(Error::from)).collect()
+    }
+
+    /// Sends a mail and stores its outcome.
+    async fn deliver(
+        &self,
+        mail: ClaimedMail,
+        lease: LeaseId,
+        transport: &Transport,
+        longest: Duration,
+    ) -> StoreResult<MailFate> {
+        let span = tracing::info_span!(target: "traces", "deliver", kind = mail.kind.as_str());
+        let delivering = async {
             let outcome = match self.render(&mail) {
                 Ok(message) => send(transport, &message, longest).await,
                 Err(error) => Err(error),
@@ -94,10 +109,10 @@ impl Outbox {
             let fate = self.fate(outcome, mail.attempts, now);
             log(&mail, &fate);
             self.kernel.metrics.mail(mail.kind, &fate);
+            tracing::info!(target: "traces", is_error = !matches!(fate, MailFate::Sent));
             self.settle(mail.id, lease, &fate, now).await.map(|()| fate)
-        });
-        let settled = futures_util::future::join_all(sends).await;
-        settled.into_iter().map(|fate| fate.map_err(Error::from)).collect()
+        };
+        delivering.instrument(span).await
     }
 
     /// Stores the outcome of a mail. A mail that was sent but not marked as sent would be sent again after its lease,

@@ -37,7 +37,7 @@ impl Passwords {
         };
         let stored = candidate.password;
         let compared = Compared { own: stored.as_ref(), of_sign_up: None };
-        let check = self.hasher.check(current, compared, None).await?;
+        let check = self.compare(user.email.key(), current, compared).await?;
         let Some(checked) = stored.filter(|_| check.fit == Fit::Own) else {
             let refusal = ("wrong current password", &INVALID_CREDENTIALS);
             return Err(self.fail_sign_in(Some(user.id), guard, &client, refusal, now).await?);

@@ -1,32 +1,43 @@
 //! Password hashing with argon2id, on a fixed number of threads with a bounded queue, so that requests without a
-//! password never wait for a hash.
+//! password never wait for a hash. Hashes from elsewhere are compared on the same threads, each followed by one of
+//! argon2id.
 
 use std::num::NonZeroUsize;
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use argon2::password_hash::phc;
-use argon2::{Algorithm, Block, Params, Version};
+use argon2::{Algorithm, Params, Version};
 use latchkey_argon2id::{Kernel, OUTPUT_LEN};
+use latchkey_domain::imported_hash::{
+    Argon2Hash, Argon2Variant, DigestHash, ImportedHash, Scheme, WrappedDigest,
+};
 use latchkey_domain::password::{Password, PasswordHash};
 use latchkey_domain::sign_in::{Compared, Fit};
-use latchkey_metrics::Stopwatch;
 use subtle::ConstantTimeEq;
 use tokio::sync::oneshot;
 
 use crate::entropy::Entropy;
 use crate::error::{Error, Result};
 use crate::refusal::BUSY;
-use metrics::{HashMetrics, WorkClass};
+use arena::{Arena, Computed, Job, rest, work};
+use memory::Memory;
+use metrics::{HashMetrics, HashSpans};
+use queue::{NotQueued, Queue, Taker};
 use refusals::Refusals;
 
+mod arena;
+mod elsewhere;
+mod memory;
 pub(crate) mod metrics;
+mod queue;
 mod refusals;
 
 /// Length of the salt in bytes.
 const SALT_LEN: usize = 16;
-/// Nice value of the hashing threads, so that other requests go first.
-const NICENESS: i32 = 10;
+/// Bounds of a stored argon2id hash: those of hashes from elsewhere. Configured parameters may exceed them.
+const MOST_MEMORY_KIB: u32 = 256 * 1024;
+const MOST_PASSES: u32 = 10;
+const MOST_LANES: u32 = 8;
 
 /// Parameters of password hashing and the size of its thread pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +50,18 @@ pub struct HashingConfig {
     pub threads: NonZeroUsize,
     /// Maximum number of hashes that wait for a thread.
     pub queue: usize,
+    /// Maximum memory in bytes that all threads together use for hashes from elsewhere.
+    pub foreign_memory: usize,
+}
+
+/// A hash from elsewhere that a check works on before the hash of argon2id.
+#[derive(Clone)]
+pub enum Elsewhere {
+    /// The account's own hash.
+    Own(ImportedHash),
+    /// A hash of the same cost as that of some account, which nothing matches. It is worked for an address without a
+    /// password of its own, so that response times do not tell known addresses from unknown ones.
+    Decoy(ImportedHash),
 }
 
 /// The outcome of a password check.
@@ -46,31 +69,18 @@ pub struct HashingConfig {
 pub struct PasswordCheck {
     /// The stored hash that the password matches, if any.
     pub fit: Fit,
-    /// A new hash under the configured parameters, if the password matches the account's hash and that hash has other
-    /// parameters.
+    /// A new hash of argon2id, if the password matches the account's hash and that hash has other parameters or is from
+    /// elsewhere.
     pub rehashed: Option<PasswordHash>,
 }
 
 /// The pool of hashing threads and its queue.
 pub struct PasswordHasher {
-    queue: SyncSender<Job>,
+    queue: Arc<Queue<Job>>,
     refusals: Refusals,
     metrics: Arc<HashMetrics>,
     params: Params,
     entropy: Arc<dyn Entropy>,
-    /// The hash that a password is compared with if an account has none. The comparison costs the same and never
-    /// matches.
-    dummy: PasswordHash,
-}
-
-struct Job {
-    password: Password,
-    salt: Vec<u8>,
-    params: Params,
-    /// Parameters of a second computation, which follows if the hash itself is cheaper than one under the configured
-    /// parameters. Both together then take as long. `None` if no second computation is needed.
-    rest: Option<Params>,
-    answer: oneshot::Sender<Result<PasswordHash>>,
 }
 
 /// The hashing threads cannot be started.
@@ -89,19 +99,18 @@ impl PasswordHasher {
     pub fn start(config: HashingConfig, entropy: Arc<dyn Entropy>) -> Result<Self, HashingError> {
         let params = Params::new(config.memory_kib, config.iterations, 1, Some(OUTPUT_LEN))
             .map_err(|_| HashingError::Parameters)?;
-        let (queue, jobs) = sync_channel(config.queue.max(1));
-        let jobs = Arc::new(Mutex::new(jobs));
+        let queue = Queue::new(config.queue.max(1));
         let kernel = choose_kernel();
         let metrics = Arc::<HashMetrics>::default();
+        let memory = Arc::new(Memory::new(config.foreign_memory));
         for number in 0..config.threads.get() {
-            let (jobs, metrics) = (Arc::clone(&jobs), Arc::clone(&metrics));
-            let arena = Arena::new(kernel, params.block_count());
+            let (jobs, metrics) = (Taker::of(&queue), Arc::clone(&metrics));
+            let arena = Arena::new(kernel, params.block_count(), Arc::clone(&memory));
             std::thread::Builder::new()
                 .name(format!("hash-{number}"))
                 .spawn(move || work(&jobs, arena, &metrics))?;
         }
-        let dummy = phc_string(&params, &[0; SALT_LEN], &[0; OUTPUT_LEN]).ok_or(HashingError::Parameters)?;
-        Ok(Self { queue, refusals: Refusals::new(), metrics, params, entropy, dummy })
+        Ok(Self { queue, refusals: Refusals::new(), metrics, params, entropy })
     }
 
     pub(crate) fn metrics(&self) -> &HashMetrics {
@@ -111,43 +120,51 @@ impl PasswordHasher {
     /// Hashes a new password with a random salt.
     pub async fn hash(&self, password: Password) -> Result<PasswordHash> {
         let salt = self.entropy.bytes::<SALT_LEN>().to_vec();
-        self.run(password, salt, self.params.clone()).await
+        Ok(self.run(password, None, (self.params.clone(), salt)).await?.hash)
     }
 
     /// Hashes a password with the parameters and salt of `like`, so that the two hashes can be compared; with a random
-    /// salt if `like` is `None`. The call takes as long as [`Self::hash`].
+    /// salt if `like` is `None` or cannot be read. The call takes as long as [`Self::hash`].
     pub async fn hash_like(&self, password: Password, like: Option<&PasswordHash>) -> Result<PasswordHash> {
-        let Some(like) = like else { return self.hash(password).await };
-        let (params, salt, _) =
-            parts(like).ok_or_else(|| Error::internal("a stored password hash cannot be read"))?;
-        self.run(password, salt, params).await
+        match like.and_then(|like| self.parts(like)) {
+            None => self.hash(password).await,
+            Some((params, salt, _)) => Ok(self.run(password, None, (params, salt)).await?.hash),
+        }
     }
 
-    /// Compares a password with the stored hashes by computing one hash. Without a stored hash, the same work
-    /// is done as for the hash `decoy` of another account: after the configured parameters were raised, most
-    /// accounts have older ones, and the work of [`rest`] takes less time than the passes that they lack.
+    /// Compares a password with the stored hashes by computing one hash of argon2id, after the work on a hash
+    /// from elsewhere if there is one. A stored hash that cannot be read is none.
     ///
-    /// If the account's own hash has outdated parameters, a new hash is returned, except while the
-    /// hash of the last sign-up with the address is stored too: both must keep the same salt and parameters,
-    /// so that one computation serves both.
+    /// If the account's own hash is from elsewhere or has outdated parameters, a new hash is returned, except while the
+    /// hash of the last sign-up with the address is stored beside an outdated one: both must keep the same salt and
+    /// parameters, so that one computation serves both. A hash from elsewhere is replaced even then, by the hash that
+    /// was computed for that comparison.
     pub async fn check(
         &self,
         password: Password,
         compared: Compared<'_>,
-        decoy: Option<&PasswordHash>,
+        elsewhere: Option<Elsewhere>,
     ) -> Result<PasswordCheck> {
         if password.is_too_long() {
             // Too long passwords are refused before hashing, for known and unknown accounts alike.
             return Ok(PasswordCheck { fit: Fit::Neither, rehashed: None });
         }
         let Compared { own, of_sign_up } = compared;
-        let parts = self.parts_to_compute(compared, decoy);
-        let (params, salt, _) =
-            parts.ok_or_else(|| Error::internal("a stored password hash cannot be read"))?;
-        let is_outdated = own.is_some() && of_sign_up.is_none() && params != self.params;
+        let (params, salt) = self.parts_to_compute(compared, elsewhere.as_ref());
+        let is_outdated =
+            own.is_some_and(|own| self.parts(own).is_some()) && of_sign_up.is_none() && params != self.params;
         let again = is_outdated.then(|| password.duplicate());
-        let computed = self.run(password, salt, params).await?;
-        let fit = match (fits(&computed, own), fits(&computed, of_sign_up)) {
+        let is_own_elsewhere = matches!(elsewhere, Some(Elsewhere::Own(_)));
+        let worked = match elsewhere {
+            Some(Elsewhere::Decoy(hash)) if is_argon2id(&hash).is_some() => None,
+            Some(Elsewhere::Own(hash) | Elsewhere::Decoy(hash)) => Some(hash),
+            None => None,
+        };
+        let Computed { hash, fits_elsewhere } = self.run(password, worked, (params, salt)).await?;
+        if is_own_elsewhere && fits_elsewhere {
+            return Ok(PasswordCheck { fit: Fit::Own, rehashed: Some(hash) });
+        }
+        let fit = match (self.fits(&hash, own), self.fits(&hash, of_sign_up)) {
             (true, _) => Fit::Own,
             (false, true) => Fit::SignUp,
             (false, false) => Fit::Neither,
@@ -159,75 +176,103 @@ impl PasswordHasher {
         Ok(PasswordCheck { fit, rehashed })
     }
 
-    /// Returns parameters and salt of the hash to compute, and the output of the stored hash: those of the stored hash, of
-    /// the decoy, or of the dummy, in this order. `None` if the stored hash is not of Argon2id.
-    fn parts_to_compute(
-        &self,
-        compared: Compared<'_>,
-        decoy: Option<&PasswordHash>,
-    ) -> Option<(Params, Vec<u8>, Vec<u8>)> {
-        match compared.own.or(compared.of_sign_up) {
-            Some(stored) => parts(stored),
-            None => decoy.and_then(parts).or_else(|| parts(&self.dummy)),
-        }
+    /// True if a stored hash is of argon2id, within the bounds.
+    pub(super) fn is_ours(&self, hash: &PasswordHash) -> bool {
+        self.parts(hash).is_some()
     }
 
-    async fn run(&self, password: Password, salt: Vec<u8>, params: Params) -> Result<PasswordHash> {
+    /// Hashes a bare digest by argon2id. The hash is worth as much as one of a password.
+    pub async fn wrap(&self, digest: DigestHash) -> Result<ImportedHash> {
+        let DigestHash { recipe, output } = digest;
+        let salt = self.entropy.bytes::<SALT_LEN>().to_vec();
+        let input = Password::new(hex::encode(output));
+        let hash = self.run(input, None, (self.params.clone(), salt)).await?.hash;
+        let (params, salt, output) =
+            self.parts(&hash).ok_or_else(|| Error::internal("a hash could not be read"))?;
+        let (memory_kib, passes, lanes) = (params.m_cost(), params.t_cost(), params.p_cost());
+        Ok(Scheme::Wrapped(WrappedDigest { recipe, memory_kib, passes, lanes, salt, output }).into())
+    }
+
+    /// Returns parameters and salt of the argon2id hash to compute: those of the own hash, of the hash of the last
+    /// sign-up, of a decoy, or those of a new hash, in this order.
+    fn parts_to_compute(
+        &self,
+        Compared { own, of_sign_up }: Compared<'_>,
+        elsewhere: Option<&Elsewhere>,
+    ) -> (Params, Vec<u8>) {
+        let stored = own.and_then(|own| self.parts(own)).or_else(|| self.parts(of_sign_up?));
+        if let Some((params, salt, _)) = stored {
+            return (params, salt);
+        }
+        let decoy = match elsewhere {
+            Some(Elsewhere::Decoy(decoy)) => is_argon2id(decoy).and_then(|decoy| self.params_of(decoy)),
+            Some(Elsewhere::Own(_)) | None => None,
+        };
+        (decoy.unwrap_or_else(|| self.params.clone()), self.entropy.bytes::<SALT_LEN>().to_vec())
+    }
+
+    async fn run(
+        &self,
+        password: Password,
+        elsewhere: Option<ImportedHash>,
+        (params, salt): (Params, Vec<u8>),
+    ) -> Result<Computed> {
         let (answer, answered) = oneshot::channel();
         let rest = rest(&params, &self.params);
         self.metrics.enqueue();
-        match self.queue.try_send(Job { password, salt, params, rest, answer }) {
+        let job = Job { password, elsewhere, salt, params, rest, answer, spans: HashSpans::begin() };
+        match self.queue.push(job) {
             Ok(()) => {}
-            Err(TrySendError::Full(job)) => {
+            Err(NotQueued::Full(job)) => {
                 drop(job); // the password is not needed for a refusal
                 self.metrics.refuse();
                 self.refusals.wait().await;
                 return Err(Error::Refused(&BUSY));
             }
-            Err(TrySendError::Disconnected(_)) => {
+            Err(NotQueued::Closed) => {
                 return Err(Error::internal("the hashing threads have stopped"));
             }
         }
         answered.await.map_err(|_| Error::internal("a hashing thread has stopped"))?
     }
-}
 
-/// The memory in which a thread computes hashes, one at a time.
-struct Arena {
-    kernel: Kernel,
-    blocks: Vec<Block>,
-    /// Number of memory blocks that a hash under the configured parameters needs; further blocks are freed after use.
-    usual: usize,
-}
-
-impl Arena {
-    const fn new(kernel: Kernel, usual: usize) -> Self {
-        Self { kernel, blocks: Vec::new(), usual }
+    /// Splits an argon2id PHC string into parameters, salt and output. `None` if it is none, or costs more than the
+    /// bounds permit.
+    fn parts(&self, hash: &PasswordHash) -> Option<(Params, Vec<u8>, Vec<u8>)> {
+        let phc = phc::PasswordHash::new(hash.as_str()).ok()?;
+        if phc.algorithm != Algorithm::Argon2id.ident() || phc.version != Some(Version::V0x13.into()) {
+            return None;
+        }
+        let (read, output) = (Params::try_from(&phc).ok()?, phc.hash?.as_bytes().to_vec());
+        let params = Params::new(read.m_cost(), read.t_cost(), read.p_cost(), Some(output.len())).ok()?;
+        self.is_within(&params).then_some((params, phc.salt?.to_vec(), output))
     }
 
-    fn compute(&mut self, job: &Job) -> Result<PasswordHash> {
-        let output = self.work(job, &job.params)?;
-        if let Some(rest) = &job.rest {
-            self.work(job, rest)?;
-        }
-        if self.blocks.len() > self.usual {
-            self.blocks.truncate(self.usual);
-            self.blocks.shrink_to_fit();
-        }
-        phc_string(&job.params, &job.salt, &output)
-            .ok_or_else(|| Error::internal("a PHC string could not be written"))
+    fn params_of(&self, hash: &Argon2Hash) -> Option<Params> {
+        let params = Params::new(hash.memory_kib, hash.passes, hash.lanes, Some(hash.output.len())).ok()?;
+        self.is_within(&params).then_some(params)
     }
 
-    fn work(&mut self, job: &Job, params: &Params) -> Result<[u8; OUTPUT_LEN]> {
-        let needed = params.block_count();
-        if self.blocks.len() < needed {
-            self.blocks.resize(needed, Block::default());
-        }
-        let mut output = [0; OUTPUT_LEN];
-        self.kernel
-            .hash_into(job.password.expose(), &job.salt, params, &mut self.blocks, &mut output)
-            .map_err(|_| Error::internal("argon2 refused its input"))?;
-        Ok(output)
+    fn is_within(&self, params: &Params) -> bool {
+        params.m_cost() <= self.params.m_cost().max(MOST_MEMORY_KIB)
+            && params.t_cost() <= self.params.t_cost().max(MOST_PASSES)
+            && params.p_cost() <= MOST_LANES
+    }
+
+    /// Returns true if a computed hash equals the stored one. The comparison takes constant time.
+    fn fits(&self, computed: &PasswordHash, stored: Option<&PasswordHash>) -> bool {
+        let stored = stored.and_then(|stored| self.parts(stored));
+        let (Some(stored), Some((params, salt, output))) = (stored, self.parts(computed)) else {
+            return false;
+        };
+        stored.0 == params && stored.1 == salt && bool::from(output.ct_eq(&stored.2))
+    }
+}
+
+/// The threads end with the hasher, after the queued jobs.
+impl Drop for PasswordHasher {
+    fn drop(&mut self) {
+        self.queue.close();
     }
 }
 
@@ -244,68 +289,12 @@ fn choose_kernel() -> Kernel {
     kernel
 }
 
-fn work(jobs: &Mutex<Receiver<Job>>, mut arena: Arena, metrics: &HashMetrics) {
-    // If the system refuses, hashing runs at the normal priority.
-    let _ = rustix::process::setpriority_process(None, NICENESS);
-    loop {
-        let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(job) = job else { return };
-        metrics.dequeue();
-        if job.answer.is_closed() {
-            continue; // the client disconnected while the job was queued
-        }
-        let watch = Stopwatch::start();
-        let hash = arena.compute(&job);
-        metrics.record(WorkClass::Own, watch.elapsed());
-        let _ = job.answer.send(hash);
+/// Returns the parts of a hash that is argon2id of version 19, as our own are.
+fn is_argon2id(hash: &ImportedHash) -> Option<&Argon2Hash> {
+    match hash.scheme() {
+        Scheme::Argon2(hash @ Argon2Hash { variant: Argon2Variant::Id, version: 19, .. }) => Some(hash),
+        _ => None,
     }
-}
-
-/// Returns the number of memory blocks that a hash fills over all passes. The time of a hash is proportional to it.
-fn blocks_filled(params: &Params) -> usize {
-    params.block_count() * params.t_cost() as usize
-}
-
-/// Returns the parameters of a second computation, which follows a hash with outdated parameters (`params`). Both
-/// together take as long as one hash with the current parameters (`today`), so response times do not reveal which
-/// accounts have outdated ones. The second computation uses at most as much memory as `today`. `None` if the time to be
-/// filled is shorter than any argon2 computation.
-fn rest(params: &Params, today: &Params) -> Option<Params> {
-    let missing = blocks_filled(today).saturating_sub(blocks_filled(params));
-    let passes = missing.div_ceil(today.block_count());
-    let memory = missing.checked_div(passes)?;
-    Params::new(u32::try_from(memory).ok()?, u32::try_from(passes).ok()?, 1, Some(OUTPUT_LEN)).ok()
-}
-
-/// Returns true if a computed hash equals the stored one. The comparison takes constant time.
-fn fits(computed: &PasswordHash, stored: Option<&PasswordHash>) -> bool {
-    let (Some(stored), Some((params, salt, output))) = (stored.and_then(parts), parts(computed)) else {
-        return false;
-    };
-    stored.0 == params && stored.1 == salt && bool::from(output.ct_eq(&stored.2))
-}
-
-fn phc_string(params: &Params, salt: &[u8], output: &[u8]) -> Option<PasswordHash> {
-    let hash = phc::PasswordHash {
-        algorithm: Algorithm::Argon2id.ident(),
-        version: Some(Version::V0x13.into()),
-        params: phc::ParamsString::try_from(params).ok()?,
-        salt: Some(phc::Salt::new(salt).ok()?),
-        hash: Some(phc::Output::new(output).ok()?),
-    };
-    Some(PasswordHash::from_phc(hash.to_string()))
-}
-
-/// Splits an argon2id PHC string into parameters, salt and output.
-fn parts(hash: &PasswordHash) -> Option<(Params, Vec<u8>, Vec<u8>)> {
-    let phc = phc::PasswordHash::new(hash.as_str()).ok()?;
-    let is_ours = phc.algorithm == Algorithm::Argon2id.ident() && phc.version == Some(Version::V0x13.into());
-    if !is_ours {
-        return None;
-    }
-    let read = Params::try_from(&phc).ok()?;
-    let params = Params::new(read.m_cost(), read.t_cost(), read.p_cost(), Some(OUTPUT_LEN)).ok()?;
-    Some((params, phc.salt?.to_vec(), phc.hash?.as_bytes().to_vec()))
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ impl Passwords {
             return Err(Error::Refused(&INVALID_CHALLENGE));
         };
         let compared = Compared { own: candidate.password.as_ref(), of_sign_up: None };
-        let check = self.hasher.check(password, compared, None).await?;
+        let check = self.compare(user.email.key(), password, compared).await?;
         if let Some(checked) = candidate.password.filter(|_| check.fit == Fit::Own) {
             return Ok(Ok(checked));
         }

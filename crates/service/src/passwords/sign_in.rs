@@ -1,6 +1,5 @@
 //! Sign-in with email address and password.
 
-use aws_lc_rs::hmac;
 use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
 use latchkey_domain::client::Client;
 use latchkey_domain::email::{Email, EmailKey};
@@ -9,7 +8,7 @@ use latchkey_domain::password::{Password, PasswordHash};
 use latchkey_domain::session::AuthMethod;
 use latchkey_domain::sign_in::{Compared, Fit, Verdict};
 use latchkey_domain::time::Timestamp;
-use latchkey_store::{BegunSignIn, FailedSignIn, SignIn, SignInGuard, SignInOutcome, SignInSubject};
+use latchkey_store::{FailedSignIn, SignIn, SignInGuard, SignInOutcome, SignInSubject};
 use serde_json::Value;
 
 use super::Passwords;
@@ -54,15 +53,14 @@ impl Passwords {
         let takes = self.takes(client);
 
         let refuse = |limited| self.kernel.limited(limited, email.key(), client);
-        let near = self.decoy_from(email.key());
-        let begun = self.kernel.store.begin_sign_in(email.key(), &near, &takes, guard.as_ref(), now).await?;
-        let BegunSignIn { subject, decoy } = begun.map_err(refuse)?;
+        let begun = self.kernel.store.begin_sign_in(email.key(), &takes, guard.as_ref(), now).await?;
+        let subject = begun.map_err(refuse)?;
         let user_id = match &subject {
             SignInSubject::Account(candidate) => Some(candidate.user.id),
             SignInSubject::Reserved(_) | SignInSubject::Unknown => None,
         };
         let may_open = self.sessions.may_open(user_id, &from.opens, now).await?;
-        let (verdict, right) = self.check_password(&subject, password, decoy.as_ref()).await?;
+        let (verdict, right) = self.check_password(&subject, email.key(), password).await?;
         // An account without an active grant learns no more at the console than one with a wrong password.
         let verdict = if may_open { verdict } else { Verdict::Wrong };
         let (counted, reason, refusal) = match verdict {
@@ -92,18 +90,11 @@ impl Passwords {
         }
     }
 
-    /// Chooses the place in the order of addresses from which a decoy is taken: always the same for an address, and
-    /// unknown to clients, so that no client can choose the decoy by its own accounts.
-    fn decoy_from(&self, email: &EmailKey) -> String {
-        let mac = hmac::sign(&self.decoy_key, email.as_str().as_bytes());
-        mac.as_ref().iter().take(16).map(|byte| char::from(b'a' + byte % 26)).collect()
-    }
-
     async fn check_password(
         &self,
         subject: &SignInSubject,
+        email: &EmailKey,
         password: Password,
-        decoy: Option<&PasswordHash>,
     ) -> Result<(Verdict, Option<RightPassword>)> {
         let compared = match subject {
             SignInSubject::Account(found) => {
@@ -114,7 +105,7 @@ impl Passwords {
             }
             SignInSubject::Unknown => Compared::default(),
         };
-        let check = self.hasher.check(password, compared, decoy).await?;
+        let check = self.compare(email, password, compared).await?;
         let must_verify = self.kernel.settings.load().values.require_email_verification;
         let SignInSubject::Account(found) = subject else {
             let is_sign_up = must_verify && check.fit == Fit::SignUp;

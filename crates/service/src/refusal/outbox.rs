@@ -10,6 +10,9 @@ refusals! {
     MAIL_NOT_RETRIED 409 "This mail cannot be sent again.",
         when "an admin wants to send a mail again that is not dead, or whose code or link has expired; the message says which",
         next "Send a new mail instead: a verification or a reset to the user.";
+    MAIL_NOT_SENT 409 "This mail cannot be sent to the user.",
+        when "an admin wants to send a verification to a verified address, or any mail to a banned account; the message says which",
+        next "Read the user again; its state decides which mails it can get.";
 }
 
 /// No mail in the development inbox has this id.
@@ -40,3 +43,17 @@ pub const MAIL_EXPIRED: Refusal =
 /// The content of the mail cannot be read: it was sealed under another server secret, or is gone.
 pub const MAIL_UNREADABLE: Refusal =
     Refusal { message: "The content of this mail cannot be read any more.", ..MAIL_NOT_RETRIED };
+
+/// The address is verified already.
+pub const MAIL_TO_VERIFIED: Refusal = Refusal {
+    message: "The address is verified already.",
+    next_action: "Send a reset instead, if the user forgot the password.",
+    ..MAIL_NOT_SENT
+};
+
+/// The account is banned.
+pub const MAIL_TO_BANNED: Refusal = Refusal {
+    message: "The account is banned, so it gets no codes or links.",
+    next_action: "Lift the ban first.",
+    ..MAIL_NOT_SENT
+};

@@ -30,6 +30,10 @@ words! {
         RefreshSuccessors = "refresh-successors",
         /// Key of the choice of decoys at a sign-in.
         PasswordDecoys = "password-decoys",
+        /// Seals the signer keys of imported hashes.
+        HashKeys = "hash-keys",
+        /// Key of the ids of those signer keys.
+        HashKeyIds = "hash-key-ids",
         /// Seals WebAuthn ceremonies into their ids.
         PasskeyCeremonies = "passkey-ceremonies",
         /// Seals flows and values that browsers carry between pages.
@@ -63,7 +67,10 @@ impl KeyUse {
             Self::OAuthFlows => AtRotation::Reseals(SealedColumn::OAuthFlows),
             Self::Mails => AtRotation::Reseals(SealedColumn::Mails),
             Self::KeptKeys => AtRotation::Reseals(SealedColumn::KeptKeys),
-            Self::RecoveryCodes | Self::Codes | Self::Csrf | Self::RefreshSuccessors => AtRotation::Keeps,
+            Self::HashKeys => AtRotation::Reseals(SealedColumn::HashKeys),
+            Self::RecoveryCodes | Self::Codes | Self::Csrf | Self::RefreshSuccessors | Self::HashKeyIds => {
+                AtRotation::Keeps
+            }
             Self::PasswordDecoys
             | Self::PasskeyCeremonies
             | Self::PageValues
@@ -82,6 +89,7 @@ impl KeyUse {
             SealedColumn::OAuthFlows => Self::OAuthFlows,
             SealedColumn::Mails => Self::Mails,
             SealedColumn::KeptKeys => Self::KeptKeys,
+            SealedColumn::HashKeys => Self::HashKeys,
         }
     }
 }

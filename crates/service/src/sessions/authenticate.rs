@@ -31,6 +31,14 @@ impl Caller {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NamedCaller(pub(crate) Caller);
 
+impl NamedCaller {
+    /// Returns the user that the token names.
+    #[must_use]
+    pub const fn user_id(&self) -> UserId {
+        self.0.user_id
+    }
+}
+
 impl Sessions {
     /// Authenticates a caller: the access token must be valid and its session live. The database is read each time, so
     /// that sign-out, ban and deletion take effect at the next request. A page session was read when the request began.

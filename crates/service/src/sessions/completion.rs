@@ -91,7 +91,7 @@ impl Sessions {
             for event in [&mut event, &mut linked] {
                 event.details.insert("provider".to_owned(), Value::from(provider.as_str()));
             }
-            mail = self.identity_notification(client, provider, now)?;
+            mail = self.identity_notification(Some(client), provider, now)?;
         }
         Ok(CompletedSignIn { session, guard, event, linked, mail })
     }
@@ -120,13 +120,13 @@ impl Sessions {
     /// Builds the security notification about an identity that was linked or unlinked.
     pub(crate) fn identity_notification(
         &self,
-        client: &Client,
+        client: Option<&Client>,
         provider: &ProviderKey,
         now: Timestamp,
     ) -> Result<Option<NewMail>> {
         let providers = self.shared.providers.load();
         let name = providers.find(provider).map_or(provider.as_str(), |known| known.name());
-        self.kernel.notification(Some(client), Some(ActFact::Provider(name)), now)
+        self.kernel.notification(client, Some(ActFact::Provider(name)), now)
     }
 
     /// Issues an access token after a reauthentication (step-up). The token states its time, the additional

@@ -5,21 +5,23 @@ use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::email::Email;
 use latchkey_domain::email_verification::Verification;
-use latchkey_domain::ids::UserId;
+use latchkey_domain::ids::{SessionId, UserId};
 use latchkey_domain::mail_kind::MailKind;
 use latchkey_domain::operator::{Effect, Protection};
+use latchkey_domain::profile::Profile;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::User;
 use latchkey_domain::user_list::UserFilter;
 use latchkey_store::{
-    AdminUsers, GuardedResult, ListUsers, StoreResult, UpdateUser, UpdateUserOutcome, UserPage, UserPosition,
+    AccountAct, AdminUsers, ClearedProfile, GuardedResult, ListUsers, ReplacePassword, StoreResult,
+    UpdateUser, UpdateUserOutcome, UserPage, UserPosition,
 };
 
 use super::{Engine, Own};
 use crate::form::{Decided, Repeat, Results, Script, Slot};
 use crate::operations::operator_guard::OperatorReads;
 use crate::operations::prove_mailbox::{Proven, prove};
-use crate::operations::{delete_account, request_code};
+use crate::operations::{account_acts, delete_account, request_code};
 use crate::tables::users::list::Way;
 use crate::tables::{
     audit_events, codes, link_tokens, outbox, profiles, sessions, sign_up_attempts, undo_tokens, users,
@@ -122,24 +124,26 @@ impl<E: Own> AdminUsers for Engine<E> {
         .await
     }
 
-    async fn end_all_sessions(
-        &self,
-        id: UserId,
-        event: AuditEvent,
-        now: Timestamp,
-    ) -> StoreResult<Option<u64>> {
+    async fn end_all_sessions(&self, act: AccountAct) -> GuardedResult<Option<u64>> {
+        account_acts::end_all_sessions(&self.0, act).await
+    }
+
+    async fn end_session(&self, act: AccountAct, id: SessionId) -> GuardedResult<bool> {
+        account_acts::end_session(&self.0, act, id).await
+    }
+
+    async fn replace_password(&self, replace: ReplacePassword) -> GuardedResult<bool> {
+        account_acts::replace_password(&self.0, replace).await
+    }
+
+    async fn find_profile_of_any(&self, id: UserId) -> StoreResult<Option<Profile>> {
         let mut reads = Script::default();
-        let user = users::lock_by_id(&mut reads, id);
-        self.transact(reads, move |results| {
-            if !results.any(user)? {
-                return Ok(Decided::Return(None));
-            }
-            let mut writes = Script::default();
-            let ended = sessions::end_all_of(&mut writes, id, now);
-            audit_events::record_of(&mut writes, event.clone(), id)?;
-            Ok(Decided::write(writes, move |results| results.affected(ended).map(Some)))
-        })
-        .await
+        let found = profiles::find_by_user(&mut reads, id);
+        self.read(reads, move |results| profiles::profile(results, found)).await
+    }
+
+    async fn clear_profile(&self, act: AccountAct) -> GuardedResult<ClearedProfile> {
+        account_acts::clear_profile(&self.0, act).await
     }
 
     async fn delete_profile(&self, id: UserId, event: AuditEvent) -> StoreResult<bool> {

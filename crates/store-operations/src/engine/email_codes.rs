@@ -8,7 +8,8 @@ use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_store::{
     BeginReset, CodeAttempt, EmailCodes, Entry, ExchangeOutcome, LimitedResult, NewToken, OpenLink,
-    OpenedLink, RequestEmailCode, ResetOutcome, ResetPassword, StoreResult, TokenAttempt, VerifyOutcome,
+    OpenedLink, RequestEmailCode, ResetOutcome, ResetPassword, SendEmailCode, SentEmailCode, StoreResult,
+    TokenAttempt, VerifyOutcome,
 };
 
 use super::Engine;
@@ -20,6 +21,10 @@ use crate::operations::{mail_links, request_code, reset_password, verify_code};
 impl<E: Executor> EmailCodes for Engine<E> {
     async fn request_email_code(&self, request: RequestEmailCode) -> LimitedResult<()> {
         request_code::request(&self.0, request).await
+    }
+
+    async fn send_email_code(&self, send: SendEmailCode) -> LimitedResult<SentEmailCode> {
+        request_code::send(&self.0, send).await
     }
 
     async fn verify_by_code(&self, attempt: CodeAttempt, entry: Entry) -> LimitedResult<VerifyOutcome> {

@@ -2,14 +2,14 @@
 
 use async_trait::async_trait;
 use latchkey_domain::account_limits::{AccountCounters, AccountLimits, SecondFactorLimits};
-use latchkey_domain::audit::AuditEvent;
-use latchkey_domain::ids::UserId;
 use latchkey_domain::limits::{LimitKey, Take};
+use latchkey_domain::operator::Effect;
 use latchkey_domain::time::Timestamp;
-use latchkey_store::{LimitedResult, Limits, StoreResult};
+use latchkey_store::{AccountAct, GuardedResult, LimitedResult, Limits, StoreResult};
 
 use super::Engine;
 use crate::form::{Decided, Executor, Repeat, Results, Script};
+use crate::operations::operator_guard::OperatorReads;
 use crate::tables::limit_failures::{self, Counters, Hold};
 use crate::tables::{audit_events, codes, limit_buckets, users};
 
@@ -54,12 +54,7 @@ impl<E: Executor> Limits for Engine<E> {
         self.read_long(reads, finish).await
     }
 
-    async fn lift_limits(
-        &self,
-        user_id: UserId,
-        limits: &AccountLimits,
-        event: AuditEvent,
-    ) -> StoreResult<()> {
+    async fn lift_limits(&self, limits: &AccountLimits, act: AccountAct) -> GuardedResult<()> {
         let AccountLimits { password, second_factor: SecondFactorLimits { account, in_a_row, .. }, .. } =
             *limits;
         let (keys, email) = (keys_in_order(limits), limits.email.clone());
@@ -68,8 +63,13 @@ impl<E: Executor> Limits for Engine<E> {
             limit_buckets::lock(&mut reads, key);
         }
         limit_failures::lock_all_of_account(&mut reads, &password, &account, &in_a_row);
+        let AccountAct { user_id, event, protection, .. } = act;
         users::lock_by_id(&mut reads, user_id);
-        self.transact(reads, move |_| {
+        let guard = OperatorReads::find(&mut reads, Effect::Change);
+        self.transact(reads, move |results| {
+            if let Err(refusal) = guard.judge(results, protection, &[user_id])? {
+                return Ok(Decided::Return(Err(refusal)));
+            }
             let mut writes = Script::default();
             for key in &keys {
                 limit_buckets::delete(&mut writes, key);
@@ -77,7 +77,7 @@ impl<E: Executor> Limits for Engine<E> {
             limit_failures::delete_all_of_account(&mut writes, &password, &account, &in_a_row);
             codes::delete_attempts(&mut writes, &email);
             audit_events::record_of(&mut writes, event.clone(), user_id)?;
-            Ok(Decided::done(writes, ()))
+            Ok(Decided::done(writes, Ok(())))
         })
         .await
     }

@@ -8,9 +8,9 @@ use latchkey_domain::limits::Take;
 use latchkey_domain::session::{Session, SessionName};
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{
-    BeginPasswordChange, BegunSignIn, ChangePassword, EndedSession, FailedSignIn, LimitedResult, LiveSession,
-    OwnProfile, PasswordChange, PasswordSet, PresentedRefreshToken, RefreshOutcome, RefreshSession, Sessions,
-    SetPassword, SignIn, SignInGuard, SignInOutcome, StoreResult,
+    BeginPasswordChange, ChangePassword, EndedSession, FailedSignIn, LimitedResult, LiveSession, OwnProfile,
+    PasswordChange, PasswordSet, PresentedRefreshToken, RefreshOutcome, RefreshSession, Sessions,
+    SetPassword, SignIn, SignInGuard, SignInOutcome, SignInSubject, StoreResult,
 };
 
 use super::Engine;
@@ -26,12 +26,11 @@ impl<E: Executor> Sessions for Engine<E> {
     async fn begin_sign_in(
         &self,
         email: &EmailKey,
-        decoy_from: &str,
         takes: &[Take],
         guard: Option<&SignInGuard>,
         now: Timestamp,
-    ) -> LimitedResult<BegunSignIn> {
-        sign_in::begin(&self.0, (email, decoy_from), takes, guard, now).await
+    ) -> LimitedResult<SignInSubject> {
+        sign_in::begin(&self.0, email, takes, guard, now).await
     }
 
     async fn begin_password_change(

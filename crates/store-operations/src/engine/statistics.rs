@@ -5,8 +5,12 @@ use latchkey_domain::time::Timestamp;
 use latchkey_store::{StatisticsStore, StoreResult, StoredStatistics};
 
 use super::Engine;
-use crate::form::{Executor, Repeat, Script};
+use crate::form::{Executor, Repeat, Results, Script};
+use crate::tables::credentials;
 use crate::tables::statistics::{self, Counting};
+
+/// Maximum number of work classes that are counted; the passwords of further ones count as usual ones.
+const MAX_CLASSES: usize = 64;
 
 #[crate::measured]
 #[async_trait]
@@ -26,13 +30,30 @@ impl<E: Executor> StatisticsStore for Engine<E> {
     /// Counts in one read, which locks nothing, and stores the counts by a write of their own: on SQLite the writer
     /// does not wait for the counting. Two instances that count at the same time store the same.
     async fn count_statistics(&self, since: Timestamp, now: Timestamp) -> StoreResult<()> {
+        let classes = self.list_password_classes().await?;
         let mut reads = Script::default();
-        let counting = Counting::add(&mut reads, since, now);
+        let counting = Counting::add(&mut reads, classes, since, now);
         let (counts, days) = self
             .read_long(reads, move |results| Ok((counting.counts(results)?, counting.days(results)?)))
             .await?;
         let mut writes = Script::default();
         statistics::save(&mut writes, &counts, &days, now)?;
         self.write(writes, Repeat::Harmless, |_| Ok(())).await
+    }
+}
+
+impl<E: Executor> Engine<E> {
+    /// Lists the work classes in the index of these, by one step of the index for each.
+    async fn list_password_classes(&self) -> StoreResult<Vec<String>> {
+        let (mut classes, mut from) = (Vec::new(), String::new());
+        while classes.len() < MAX_CLASSES {
+            let mut script = Script::default();
+            let found = credentials::find_beginning(&mut script, &from);
+            let find = move |results: &Results<'_>| credentials::found_class(results, found);
+            let Some(class) = self.read_long(script, find).await? else { break };
+            from = credentials::end_of(&class);
+            classes.push(class);
+        }
+        Ok(classes)
     }
 }

@@ -48,6 +48,24 @@ pub enum Repeat {
     Never,
 }
 
+/// Reads that follow one another in one snapshot.
+pub trait Pages: Send + 'static {
+    /// What one script yields.
+    type Page: Send + 'static;
+
+    /// Returns the next script; `None` after the last one.
+    fn next(&mut self) -> Option<Script>;
+
+    /// Computes the page from the results of the last script.
+    fn read(&mut self, results: &Results<'_>) -> StoreResult<Self::Page>;
+}
+
+/// Receiver of pages. It may take its time: nothing but the snapshot is held meanwhile.
+pub trait Receiver<P>: Send {
+    /// Takes a page. Returns false if no further one is wanted.
+    fn take(&mut self, page: P) -> impl Future<Output = bool> + Send;
+}
+
 /// Executor of scripts. Each script is atomic, and durable when the call returns.
 ///
 /// An operation is one read, one write, or one [`Executor::transact`]. It takes at most two round trips, or three if an
@@ -68,6 +86,12 @@ pub trait Executor: Send + Sync + 'static {
     where
         T: Send + 'static,
         F: FnOnce(&Results<'_>) -> StoreResult<T> + Send + 'static;
+
+    /// Executes scripts of reads one after another from one snapshot, and hands each page to `receiver`.
+    fn read_pages<P, R>(&self, pages: P, receiver: R) -> impl Future<Output = StoreResult<()>> + Send
+    where
+        P: Pages,
+        R: Receiver<P::Page>;
 
     /// Executes a script of writes that does not depend on a decision in Rust.
     fn write<T, F>(

@@ -5,11 +5,13 @@ use latchkey_domain::email_verification::may_receive_code;
 use latchkey_domain::ids::UserId;
 use latchkey_domain::mail_kind::MailKind;
 use latchkey_domain::time::Timestamp;
-use latchkey_store::{LimitedResult, NewCode, NewEmailCode, RequestEmailCode};
+use latchkey_domain::user::User;
+use latchkey_store::{LimitedResult, NewCode, NewEmailCode, RequestEmailCode, SendEmailCode, SentEmailCode};
 
 use super::code_lanes::{AskReads, Asked, mail_of};
 use super::takes;
 use crate::form::{Decided, Executor, Script};
+use crate::tables::audit_events;
 use crate::tables::codes::{self, CodeInLane};
 use crate::tables::outbox::{self, Address};
 use crate::tables::users::{self, Account};
@@ -35,11 +37,41 @@ pub(crate) async fn request<E: Executor>(engine: &E, request: RequestEmailCode) 
         .await
 }
 
+/// Writes a code or link and its mail for an admin. Nothing is written if the account may not have the mail.
+pub(crate) async fn send<E: Executor>(engine: &E, send: SendEmailCode) -> LimitedResult<SentEmailCode> {
+    let SendEmailCode { user_id, request, event } = send;
+    let mut reads = Script::default();
+    let limit = takes::take(&mut reads, &request.takes, request.now);
+    users::lock_by_id(&mut reads, user_id);
+    let found = users::find_by_id(&mut reads, user_id);
+    let lane = AskReads::find(&mut reads, &request.email, request.purpose, &request.email_code);
+    engine
+        .transact(reads, move |results| {
+            if let Some(limited) = takes::limited(results, limit)? {
+                return Ok(Decided::Return(Err(limited)));
+            }
+            let account = users::account(results, found)?;
+            let account = account.filter(|account| *account.user.email.key() == request.email);
+            if eligible(&request, account.as_ref()).is_none() {
+                return Ok(Decided::Return(Ok(SentEmailCode::Refused)));
+            }
+            let asked = lane.asked(results, &request.email_code, request.now)?;
+            let mut writes = writes_of(&request, account.as_ref(), asked);
+            audit_events::record_of(&mut writes, event.clone(), user_id)?;
+            Ok(Decided::done(writes, Ok(SentEmailCode::Sent)))
+        })
+        .await
+}
+
+/// Returns the user of an account that may have the mail.
+fn eligible<'a>(request: &RequestEmailCode, account: Option<&'a Account>) -> Option<&'a User> {
+    let may_receive = |user: &&User| may_receive_code(request.purpose, user.email_verified, user.is_banned());
+    account.map(|account| &account.user).filter(may_receive)
+}
+
 fn writes_of(request: &RequestEmailCode, account: Option<&Account>, asked: Asked) -> Script {
     let RequestEmailCode { email, purpose, email_code, mail, now, .. } = request;
-    let eligible = account
-        .map(|account| &account.user)
-        .filter(|user| may_receive_code(*purpose, user.email_verified, user.is_banned()));
+    let eligible = eligible(request, account);
     let address = eligible.map_or(Address::Decoy(email), |user| Address::Of(user.id, &user.email));
     let kind = match purpose {
         Purpose::VerifyEmail => MailKind::Verify,

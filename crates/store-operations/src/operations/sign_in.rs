@@ -8,8 +8,8 @@ use latchkey_domain::session::SessionKind;
 use latchkey_domain::sign_in::is_as_compared;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{
-    BegunSignIn, Entered, Entry, FailedSignIn, LimitedResult, SignIn, SignInCandidate, SignInGuard,
-    SignInOutcome, SignInSubject, StoreResult,
+    Entered, Entry, FailedSignIn, LimitedResult, SignIn, SignInCandidate, SignInGuard, SignInOutcome,
+    SignInSubject, StoreResult,
 };
 
 use super::entry::{self, Opening, Way};
@@ -19,22 +19,20 @@ use crate::form::{Decided, Executor, Repeat, Results, Script, Slot};
 use crate::tables::users::{self, Account};
 use crate::tables::{audit_events, profiles, sessions, sign_up_attempts, undo_tokens};
 
-/// Prepares a sign-in: takes tokens from the rate limits, checks the guess limits, and returns the account and a
-/// decoy.
+/// Prepares a sign-in: takes tokens from the rate limits, checks the guess limits, and returns the account.
 pub(crate) async fn begin<E: Executor>(
     engine: &E,
-    (email, decoy_from): (&EmailKey, &str),
+    email: &EmailKey,
     takes: &[Take],
     guard: Option<&SignInGuard>,
     now: Timestamp,
-) -> LimitedResult<BegunSignIn> {
+) -> LimitedResult<SignInSubject> {
     let mut script = Script::default();
     let limit = takes::take(&mut script, takes, now);
     let watch = Watch::over(&mut script, guard, Hold::Free);
     let found = users::find_by_key_at_constant_cost(&mut script, email);
     let last_sign_up = sign_up_attempts::find_by_key_at_constant_cost(&mut script, email);
     let reserved = undo_tokens::find_sign_up(&mut script, email, now);
-    let decoy = users::find_some_password(&mut script, decoy_from);
     let (email, guard) = (email.clone(), guard.cloned());
     let finish = move |results: &Results<'_>| {
         if let Some(limited) = takes::limited(results, limit)? {
@@ -44,11 +42,10 @@ pub(crate) async fn begin<E: Executor>(
             return Ok(Err(limited));
         }
         let reserved = undo_tokens::sign_up(results, reserved)?;
-        let subject = match users::account_of_key(results, found, &email)? {
+        Ok(Ok(match users::account_of_key(results, found, &email)? {
             Some(account) => SignInSubject::Account(Box::new(candidate(results, account, last_sign_up)?)),
             None => reserved.map_or(SignInSubject::Unknown, SignInSubject::Reserved),
-        };
-        Ok(Ok(BegunSignIn { subject, decoy: users::some_password(results, decoy)? }))
+        }))
     };
     take_and_read(engine, script, finish).await
 }

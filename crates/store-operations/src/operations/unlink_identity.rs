@@ -1,10 +1,13 @@
 //! Unlinking of identities from an account.
 
+use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::identity::Subject;
 use latchkey_domain::mail_kind::MailKind;
+use latchkey_domain::operator::Effect;
 use latchkey_domain::user::User;
-use latchkey_store::{LinkedIdentity, StoreResult, UnlinkIdentity, UnlinkOutcome};
+use latchkey_store::{LinkedIdentity, StoreResult, UnlinkIdentity, UnlinkOutcome, Unlinker};
 
+use super::operator_guard::OperatorReads;
 use crate::form::{Decided, Executor, Results, Script, Slot};
 use crate::tables::{audit_events, identities, outbox, sessions, users};
 
@@ -15,9 +18,21 @@ pub(crate) async fn unlink_identity<E: Executor>(
 ) -> StoreResult<UnlinkOutcome> {
     let mut script = Script::default();
     users::lock_by_id(&mut script, request.user_id);
+    let guard = match request.by {
+        Unlinker::Owner(_) => None,
+        Unlinker::Admin(protection) => Some((OperatorReads::find(&mut script, Effect::Change), protection)),
+    };
     let all = identities::list_of(&mut script, request.user_id);
     let user = users::find_by_id(&mut script, request.user_id);
-    engine.transact(script, move |results| decide(&request, all, user, results)).await
+    let decide = move |results: &Results<'_>| {
+        if let Some((guard, protection)) = guard
+            && let Err(refusal) = guard.judge(results, protection, &[request.user_id])?
+        {
+            return Ok(Decided::Return(UnlinkOutcome::Refused(refusal)));
+        }
+        decide(&request, all, user, results)
+    };
+    engine.transact(script, decide).await
 }
 
 fn decide(
@@ -26,7 +41,7 @@ fn decide(
     user: Slot,
     results: &Results<'_>,
 ) -> StoreResult<Decided<UnlinkOutcome>> {
-    let UnlinkIdentity { user_id, provider, subject, offer, keep, event, mail, now } = request;
+    let UnlinkIdentity { user_id, provider, subject, offer, by, event, mail, now } = request;
     let is_named = |one: &LinkedIdentity| {
         one.provider == provider.as_str()
             && subject.as_ref().map(Subject::as_str).is_none_or(|subject| subject == one.subject)
@@ -40,13 +55,18 @@ fn decide(
     if !offer.admits(&User { identities, ..account.user.clone() }) {
         return Ok(Decided::Return(UnlinkOutcome::LastWayIn));
     }
+    let keep = match by {
+        Unlinker::Owner(session) => Some(*session),
+        Unlinker::Admin(_) => None,
+    };
     let mut writes = Script::default();
     for one in named {
-        sessions::end_opened_by(&mut writes, *user_id, &one, *keep, *now);
+        sessions::end_opened_by(&mut writes, *user_id, &one, keep, *now);
         identities::delete(&mut writes, *user_id, one);
     }
     users::touch(&mut writes, *user_id, *now);
-    audit_events::record_in(&mut writes, event.clone(), *user_id, *keep)?;
+    let event = AuditEvent { session_id: keep, ..event.clone() };
+    audit_events::record_of(&mut writes, event, *user_id)?;
     outbox::notify(&mut writes, &account.user, mail.as_ref(), MailKind::IdentityUnlinked, *now);
     let user = users::find_by_id(&mut writes, *user_id);
     Ok(Decided::write(writes, move |results| {

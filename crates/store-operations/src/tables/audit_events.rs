@@ -42,7 +42,7 @@ macro_rules! list_of_user {
             "SELECT ",
             event_columns!(),
             " FROM audit_events WHERE user_id = $1 AND happened_at > $2 AND kind = coalesce($4, kind)
-                AND kind NOT IN ($5, $6, $7)",
+                AND kind NOT IN ($5, $6, $7, $8)",
             $condition,
             " ORDER BY happened_at DESC, id DESC LIMIT $3"
         )
@@ -83,11 +83,11 @@ statements! {
     /// Inserts an event if its session (`$6`) exists. The event is dropped if the session was not opened.
     RECORD_EVENT_IF_OPENED = record_event_where!("EXISTS (SELECT 1 FROM sessions WHERE id = $6)");
     LIST_OF_USER = list_of_user!("");
-    /// Reads events of a user that precede the event `$8` of the same user. The second condition alone is
+    /// Reads events of a user that precede the event `$9` of the same user. The second condition alone is
     /// exact; the first one is implied by it, and is there so that the index is used.
     LIST_OF_USER_BEFORE = list_of_user!("
-                AND happened_at <= (SELECT happened_at FROM audit_events WHERE id = $8 AND user_id = $1)
-                AND (happened_at < (SELECT happened_at FROM audit_events WHERE id = $8) OR id < $8)");
+                AND happened_at <= (SELECT happened_at FROM audit_events WHERE id = $9 AND user_id = $1)
+                AND (happened_at < (SELECT happened_at FROM audit_events WHERE id = $9) OR id < $9)");
     FIND_OF_USER: read find_of_user(id: EventId, user_id: UserId) =
         "SELECT 1 FROM audit_events WHERE id = $1 AND user_id = $2";
     /// Removes network addresses and user agents from the events of a user. The user id stays.
@@ -168,9 +168,9 @@ pub(crate) fn record_in(
 
 /// Reads events of one user, newest first.
 pub(crate) fn list_of_user(script: &mut Script, list: &ListOwnEvents, limit: i64) -> Slot {
-    let [hidden, also_hidden, hidden_too] = AuditKind::HIDDEN_FROM_OWNER.map(AuditKind::as_str);
     let only = list.only.map(AuditKind::as_str);
-    let mut values = values![list.user_id, list.since, limit, only, hidden, also_hidden, hidden_too];
+    let mut values = values![list.user_id, list.since, limit, only];
+    values.extend(AuditKind::HIDDEN_FROM_OWNER.map(AuditKind::as_str).map(Value::from));
     match list.before {
         Some(before) => {
             values.extend(values![before]);

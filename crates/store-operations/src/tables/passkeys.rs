@@ -183,6 +183,11 @@ fn read_owned(cells: &mut Cells<'_>) -> StoreResult<(Option<UserHandle>, Option<
     Ok((handle, Some(VerifiablePasskey { passkey, public_key, counter, user_handle })))
 }
 
+/// Decodes a passkey with its public key, after the user handle of its account.
+pub(crate) fn read_verifiable(cells: &mut Cells<'_>) -> StoreResult<VerifiablePasskey> {
+    read_owned(cells)?.1.ok_or_else(|| cells.corrupt("id"))
+}
+
 fn read_passkey(cells: &mut Cells<'_>) -> StoreResult<Passkey> {
     Ok(Passkey {
         id: cells.id("id")?,

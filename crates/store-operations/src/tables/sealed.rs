@@ -14,6 +14,7 @@ pub const SEALED: &[(SealedColumn, &str, &str)] = &[
     (SealedColumn::OAuthFlows, "oauth_flows", "sealed"),
     (SealedColumn::Mails, "outbox", "payload"),
     (SealedColumn::KeptKeys, "kept_keys", "sealed"),
+    (SealedColumn::HashKeys, "hash_keys", "sealed"),
 ];
 
 statements! {
@@ -24,12 +25,14 @@ statements! {
     SELECT state_hash, sealed FROM oauth_flows WHERE state_hash > $1 AND sealed IS NOT NULL ORDER BY state_hash LIMIT $2";
     LIST_MAILS = "SELECT id, payload FROM outbox WHERE id > $1 AND payload IS NOT NULL ORDER BY id LIMIT $2";
     LIST_KEPT_KEYS = "SELECT label, sealed FROM kept_keys WHERE label > $1 ORDER BY label LIMIT $2";
+    LIST_HASH_KEYS = "SELECT id, sealed FROM hash_keys WHERE id > $1 ORDER BY id LIMIT $2";
     RESEAL_SIGNING_KEY = "UPDATE signing_keys SET sealed = $2 WHERE id = $1 AND sealed = $3";
     RESEAL_TOTP_SECRET = "UPDATE totp_factors SET secret = $2 WHERE id = $1 AND secret = $3";
     RESEAL_PROVIDER = "UPDATE oauth_providers SET sealed = $2 WHERE key = $1 AND sealed = $3";
     RESEAL_OAUTH_FLOW = "UPDATE oauth_flows SET sealed = $2 WHERE state_hash = $1 AND sealed = $3";
     RESEAL_MAIL = "UPDATE outbox SET payload = $2 WHERE id = $1 AND payload = $3";
     RESEAL_KEPT_KEY = "UPDATE kept_keys SET sealed = $2 WHERE label = $1 AND sealed = $3";
+    RESEAL_HASH_KEY = "UPDATE hash_keys SET sealed = $2 WHERE id = $1 AND sealed = $3";
 }
 
 /// Reads values of a column after a row, in the order of the rows.
@@ -38,6 +41,7 @@ pub(crate) fn list(reads: &mut Script, column: SealedColumn, after: Option<&Seal
         SealedColumn::SigningKeys => (&LIST_SIGNING_KEYS, first_id()),
         SealedColumn::TotpSecrets => (&LIST_TOTP_SECRETS, first_id()),
         SealedColumn::Mails => (&LIST_MAILS, first_id()),
+        SealedColumn::HashKeys => (&LIST_HASH_KEYS, first_id()),
         SealedColumn::OAuthFlows => (&LIST_OAUTH_FLOWS, Value::Bytes(Some(Vec::new()))),
         SealedColumn::Providers => (&LIST_PROVIDERS, Value::from("")),
         SealedColumn::KeptKeys => (&LIST_KEPT_KEYS, Value::from("")),
@@ -54,6 +58,7 @@ pub(crate) fn reseal(writes: &mut Script, value: &Resealed) -> Slot {
         SealedRow::OAuthFlow(_) => &RESEAL_OAUTH_FLOW,
         SealedRow::Provider(_) => &RESEAL_PROVIDER,
         SealedRow::KeptKey(_) => &RESEAL_KEPT_KEY,
+        SealedRow::HashKey(_) => &RESEAL_HASH_KEY,
     };
     let values = vec![key_of(&value.row), value.to.as_slice().into(), value.from.as_slice().into()];
     writes.change(sql, values)
@@ -68,6 +73,9 @@ pub(crate) fn read(column: SealedColumn, cells: &mut Cells<'_>) -> StoreResult<S
         SealedColumn::TotpSecrets => {
             let (id, sealed) = (cells.of("totp_factors").id("id")?, cells.bytes("secret")?);
             (SealedRow::Totp(id, cells.id("user_id")?), sealed)
+        }
+        SealedColumn::HashKeys => {
+            (SealedRow::HashKey(cells.of("hash_keys").id("id")?), cells.bytes("sealed")?)
         }
         SealedColumn::Mails => (SealedRow::Mail(cells.of("outbox").id("id")?), cells.bytes("payload")?),
         SealedColumn::OAuthFlows => {
@@ -92,6 +100,7 @@ fn key_of(row: &SealedRow) -> Value {
         SealedRow::SigningKey(id) => Value::Id(Some(id.as_uuid())),
         SealedRow::Totp(id, _) => Value::Id(Some(id.as_uuid())),
         SealedRow::Mail(id) => Value::Id(Some(id.as_uuid())),
+        SealedRow::HashKey(id) => Value::Id(Some(id.as_uuid())),
         SealedRow::OAuthFlow(state) => state.into(),
         SealedRow::Provider(key) | SealedRow::KeptKey(key) => key.as_str().into(),
     }

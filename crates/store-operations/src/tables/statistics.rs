@@ -1,6 +1,8 @@
 //! Tables `statistics` and `statistics_days`: counts of the whole service at one time, and numbers of events of each
 //! day. The statements that count read other tables.
 
+use std::collections::BTreeMap;
+
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::statistics::{Counts, DAY, DayCounts};
 use latchkey_domain::time::Timestamp;
@@ -8,6 +10,7 @@ use latchkey_store::{StoreError, StoreResult};
 
 use crate::bulk::{Table, columns};
 use crate::form::{Cells, Results, Script, Slot, statements, values};
+use crate::tables::credentials;
 
 pub const TABLE: Table = Table::new("statistics", 1, columns! { int id, int counted_at, text counts });
 
@@ -67,12 +70,12 @@ const COUNTED: [AuditKind; 4] =
     [AuditKind::SignedUp, AuditKind::SignedIn, AuditKind::SignInFailed, AuditKind::PasswordReset];
 
 /// Handles of the statements that count.
-#[derive(Clone, Copy)]
 pub(crate) struct Counting {
     users: Slot,
     active: Slot,
     sessions: Slot,
     ways_in: Slot,
+    classes: Vec<(String, Slot)>,
     identities: Slot,
     mails: Slot,
     database: Slot,
@@ -80,7 +83,13 @@ pub(crate) struct Counting {
 }
 
 impl Counting {
-    pub(crate) fn add(script: &mut Script, since: Timestamp, now: Timestamp) -> Self {
+    /// Adds the statements. `classes` are the work classes of hashes in the index of these.
+    pub(crate) fn add(script: &mut Script, classes: Vec<String>, since: Timestamp, now: Timestamp) -> Self {
+        let count = |class: String| {
+            let slot = credentials::count_class(script, &class);
+            (class, slot)
+        };
+        let classes = classes.into_iter().map(count).collect();
         let [sign_ups, sign_ins, failures, resets] = COUNTED.map(AuditKind::as_str);
         let active = values![now.minus(DAY), now.minus(DAY * 7), now.minus(DAY * 30)];
         let events = values![since, day_millis(), sign_ups, sign_ins, failures, resets];
@@ -89,6 +98,7 @@ impl Counting {
             active: script.read(&COUNT_ACTIVE, active),
             sessions: script.read(&COUNT_SESSIONS, values![now]),
             ways_in: script.read(&COUNT_WAYS_IN, Vec::new()),
+            classes,
             identities: script.read(&COUNT_IDENTITIES, Vec::new()),
             mails: script.read(&COUNT_MAILS, Vec::new()),
             database: script.read(&MEASURE, Vec::new()),
@@ -96,7 +106,7 @@ impl Counting {
         }
     }
 
-    pub(crate) fn counts(self, results: &Results<'_>) -> StoreResult<Counts> {
+    pub(crate) fn counts(&self, results: &Results<'_>) -> StoreResult<Counts> {
         let mut counts = Counts::default();
         results.find(self.users, |cells| {
             cells.of("users");
@@ -124,6 +134,7 @@ impl Counting {
             counts.passkeys = number(cells.of("passkeys"), "user_id")?;
             Ok(())
         })?;
+        counts.password_classes = self.password_classes(counts.passwords, results)?;
         let provider = |cells: &mut Cells<'_>| {
             Ok((cells.of("identities").text("provider")?.to_owned(), number(cells, "provider")?))
         };
@@ -144,8 +155,20 @@ impl Counting {
         Ok(counts)
     }
 
+    /// Returns the number of passwords by work class. Those outside the index are of the usual class.
+    fn password_classes(&self, passwords: u64, results: &Results<'_>) -> StoreResult<BTreeMap<String, u64>> {
+        let mut classes = BTreeMap::new();
+        for (class, slot) in &self.classes {
+            classes.insert(class.clone(), credentials::count(results, *slot)?);
+        }
+        let usual = passwords.saturating_sub(classes.values().sum());
+        classes.insert(credentials::USUAL_CLASS.to_owned(), usual);
+        classes.retain(|_, count| *count > 0);
+        Ok(classes)
+    }
+
     /// Returns the counted days with their starts. A day without events is absent.
-    pub(crate) fn days(self, results: &Results<'_>) -> StoreResult<Vec<(Timestamp, DayCounts)>> {
+    pub(crate) fn days(&self, results: &Results<'_>) -> StoreResult<Vec<(Timestamp, DayCounts)>> {
         let event = |cells: &mut Cells<'_>| {
             let day = cells.of("audit_events").int("happened_at")?;
             Ok((day, cells.parsed("kind", AuditKind::parse)?, number(cells, "kind")?))

@@ -44,18 +44,6 @@ macro_rules! key_or_any {
         "coalesce((SELECT id FROM users WHERE email_key = $1), (SELECT id FROM users ORDER BY id DESC LIMIT 1))"
     };
 }
-/// Query for a password hash of 16 accounts in the order of their addresses. Any of them will do, so the outer query has
-/// no order and stops at the first.
-macro_rules! some_password {
-    ($condition:literal) => {
-        concat!(
-            "(SELECT data FROM (SELECT c.data AS data FROM users AS u
-                LEFT JOIN credentials AS c ON c.user_id = u.id AND c.kind = 'password'",
-            $condition,
-            " ORDER BY u.email_key LIMIT 16) AS near WHERE data IS NOT NULL LIMIT 1)"
-        )
-    };
-}
 pub(crate) use {account_columns, account_tables, key_or_any};
 
 stored_id!(UserId);
@@ -88,9 +76,6 @@ statements! {
     /// the same; [`account_of_key`] drops the other account.
     FIND_BY_KEY_OR_ANY: read find_by_key_at_constant_cost(email: &EmailKey) =
         concat!("SELECT ", account_columns!(), " FROM ", account_tables!(), " WHERE u.id = ", key_or_any!());
-    /// Reads a password hash of the accounts that follow a text in the order of their addresses, or of the first accounts.
-    FIND_SOME_PASSWORD: read find_some_password(from: &str) =
-        concat!("SELECT coalesce(", some_password!(" WHERE u.email_key >= $1"), ", ", some_password!(""), ")");
     /// Reads a row if another user has the email address.
     FIND_OTHER_OWNER: read find_other_owner(email: &EmailKey, id: UserId) =
         "SELECT 1 FROM users WHERE email_key = $1 AND id <> $2";
@@ -134,7 +119,7 @@ statements! {
     /// Stores the time of a completed sign-in: if the session exists, or without a condition.
     NOTE_SIGN_IN: change note_sign_in(id: UserId, session: Option<SessionId>, at: Timestamp) = "
     UPDATE users SET last_sign_in_at = greatest(coalesce(last_sign_in_at, $3), $3)
-    WHERE id = $1 AND ($2 IS NULL OR EXISTS (SELECT 1 FROM sessions WHERE id = $2))";
+    WHERE id = $1 AND (EXISTS (SELECT 1 FROM sessions WHERE id = $2) OR $2 IS NULL)";
     FORGET_DEVICE_MAIL: change forget_device_mail(id: UserId) = "UPDATE users SET device_mail_at = NULL WHERE id = $1";
     /// Saves a password. `proven` states whether it is known to come from the mailbox's owner.
     SAVE_PASSWORD: change save_password(id: UserId, password: &PasswordHash, proven: bool, now: Timestamp)
@@ -282,12 +267,6 @@ pub(crate) fn account_of_key(
     email: &EmailKey,
 ) -> StoreResult<Option<Account>> {
     Ok(account(results, slot)?.filter(|account| account.user.email.key() == email))
-}
-
-/// Decodes the password hash read by [`find_some_password`].
-pub(crate) fn some_password(results: &Results<'_>, slot: Slot) -> StoreResult<Option<PasswordHash>> {
-    let found = results.find(slot, |cells| cells.of("credentials").maybe_text("data"))?;
-    Ok(found.flatten().map(PasswordHash::from_phc))
 }
 
 /// Decodes the language of an account's mails.

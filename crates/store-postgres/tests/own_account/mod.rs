@@ -4,7 +4,7 @@ use latchkey_domain::ids::EventId;
 use latchkey_domain::locale::Locale;
 use latchkey_store::{
     Accounts, Audit, DeleteAccount, Deletions, DueDeletion, FinishedDeletion, ListOwnEvents, NewToken,
-    Sessions, StatisticsStore, UndoLinks,
+    Sessions, UndoLinks,
 };
 
 use super::{Measured, account, at, entry, event, mail, next, session, token, user_id};
@@ -22,7 +22,6 @@ pub(super) async fn measure(measured: &mut Measured) {
     op!(m.list_own_events(list(None)));
     op!(m.list_own_events(list(Some(EventId::new(at(0), [0; 10])))), "later page");
     op!(m.list_reserved_emails(user_id, at(1)));
-    op!(m.count_statistics(at(-1), at(1)));
     deletions(m).await;
 }
 

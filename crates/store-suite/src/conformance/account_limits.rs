@@ -15,7 +15,7 @@ use super::guards::{fail, guard};
 use super::races::race;
 
 /// The default limits of an account, with one token bucket of its own.
-fn limits(name: &str) -> AccountLimits {
+pub(super) fn limits(name: &str) -> AccountLimits {
     let (password, second_factor) = (guard(name, "any"), second_factor_guard(name, "any"));
     let mut bucket = take("mails", 1);
     bucket.key = LimitKey::new("mails", &[name]);
@@ -115,8 +115,8 @@ pub(super) async fn counters_of_second_factors_are_found(world: World) {
     let counters = found(&world, "ada").await;
 
     assert_eq!(counts(&counters), [vec![0], vec![], vec![3], vec![1, 2], vec![3], vec![], vec![0]]);
-    let event = world.event(AuditKind::LimitsLifted, at(2));
-    world.lift_limits(two_step.user.id, &limits("ada"), event).await.unwrap();
+    let act = world.act(two_step.user.id, AuditKind::LimitsLifted, at(2));
+    world.lift_limits(&limits("ada"), act).await.unwrap().unwrap();
     assert_eq!(found(&world, "ada").await, AccountCounters::default());
 }
 
@@ -126,8 +126,8 @@ pub(super) async fn limits_are_lifted_of_one_account_and_audited(world: World) {
     use_up(&world, "ada", at(1)).await;
     use_up(&world, "bob", at(1)).await;
 
-    let event = world.event(AuditKind::LimitsLifted, at(2));
-    world.lift_limits(ada.id, &limits("ada"), event).await.unwrap();
+    let act = world.act(ada.id, AuditKind::LimitsLifted, at(2));
+    world.lift_limits(&limits("ada"), act).await.unwrap().unwrap();
 
     assert_eq!(found(&world, "ada").await, AccountCounters::default());
     assert_eq!(world.take(&[limits("ada").buckets[0].0], at(2)).await.unwrap(), Ok(()));
@@ -143,15 +143,15 @@ pub(super) async fn limits_are_lifted_while_failures_are_counted(world: World) {
 
     race(&world, move |world, number| async move {
         if number % 4 == 0 {
-            let event = world.event(AuditKind::LimitsLifted, at(2));
-            world.lift_limits(ada.id, &limits("ada"), event).await.unwrap();
+            let act = world.act(ada.id, AuditKind::LimitsLifted, at(2));
+            world.lift_limits(&limits("ada"), act).await.unwrap().unwrap();
         } else {
             fail(&world, &guard("ada", &format!("client {}", number % 3)), at(2)).await;
         }
     })
     .await;
 
-    let event = world.event(AuditKind::LimitsLifted, at(3));
-    world.lift_limits(ada.id, &limits("ada"), event).await.unwrap();
+    let act = world.act(ada.id, AuditKind::LimitsLifted, at(3));
+    world.lift_limits(&limits("ada"), act).await.unwrap().unwrap();
     assert_eq!(found(&world, "ada").await, AccountCounters::default());
 }

@@ -287,7 +287,7 @@ impl World {
 impl World {
     /// Reads the account and password hashes that a sign-in with this address needs.
     pub(super) async fn candidate(&self, name: &str, now: Timestamp) -> Option<SignInCandidate> {
-        match self.begin_sign_in(&key(name), "", &[], None, now).await.unwrap().unwrap().subject {
+        match self.begin_sign_in(&key(name), &[], None, now).await.unwrap().unwrap() {
             SignInSubject::Account(found) => Some(*found),
             SignInSubject::Reserved(_) | SignInSubject::Unknown => None,
         }

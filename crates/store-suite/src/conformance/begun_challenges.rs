@@ -98,8 +98,7 @@ pub(super) async fn a_step_up_belongs_to_its_live_session(world: World) {
 
     assert_eq!(world.judged(answer(own.id, replaced)).await, Answered::Invalid);
     assert_eq!(world.judged(answer(other.id, challenge)).await, Answered::Invalid);
-    let event = world.event(AuditKind::SessionsEnded, at(3));
-    world.end_all_sessions(user.id, event, at(3)).await.unwrap();
+    world.end_sessions_of(user.id, at(3)).await;
     assert_eq!(world.judged(answer(own.id, challenge)).await, Answered::Invalid);
     assert_eq!(world.judged(answer(other.id, foreign)).await, Answered::Invalid);
     assert_eq!(world.step_up(own.id, at(4)).await, None);

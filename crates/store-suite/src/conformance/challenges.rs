@@ -57,7 +57,7 @@ pub(super) async fn a_totp_code_completes_the_sign_in(world: World) {
     for _ in 0..9 {
         fail(&world, &guard, at(MINUTE)).await;
     }
-    let blocked = world.begin_sign_in(&key("ada"), "", &[], Some(&guard), at(MINUTE)).await.unwrap();
+    let blocked = world.begin_sign_in(&key("ada"), &[], Some(&guard), at(MINUTE)).await.unwrap();
     assert!(blocked.is_ok(), "the failure before was forgiven");
     assert_eq!(world.judged(answer).await, Answered::Invalid, "a challenge is used once");
 }

@@ -200,7 +200,7 @@ pub(super) async fn a_challenge_of_a_sign_in_enrolls_where_that_is_required(worl
 
     assert!(matches!(confirmed, ConfirmedTotp::TurnedOn(owner, _) if owner.id == user.id));
     assert!(world.lives(session, at(4)).await);
-    let sign_in = world.begin_sign_in(&key("ada"), "", &[], Some(&guard), at(4)).await.unwrap();
+    let sign_in = world.begin_sign_in(&key("ada"), &[], Some(&guard), at(4)).await.unwrap();
     assert!(sign_in.is_ok(), "the failures before are forgiven");
     for event in [events.signed_in.id, events.linked.id] {
         assert_eq!(world.event_of(event).await.unwrap().session_id, Some(session));

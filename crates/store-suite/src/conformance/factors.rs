@@ -31,7 +31,7 @@ pub(super) async fn an_ended_session_changes_no_factor(world: World) {
     let two_step = world.two_step("ada", at(0)).await;
     let (user, session) = (two_step.user.id, two_step.session.id);
     let id = world.pend(user, session, at(0)).await;
-    world.end_all_sessions(user, world.event(AuditKind::SessionsEnded, at(1)), at(1)).await.unwrap();
+    world.end_sessions_of(user, at(1)).await;
 
     let begin = world.totp(Enroller::Session(user, session), at(2));
     assert_eq!(world.begin_totp(begin).await.unwrap(), BegunTotp::NoEnroller);

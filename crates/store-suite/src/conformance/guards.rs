@@ -49,7 +49,7 @@ async fn fail_times(world: &World, guard: &SignInGuard, times: u32, now: Timesta
 
 /// Begins a sign-in. Returns the guess limit that refuses it, or `None` if the password may be checked.
 async fn limited(world: &World, name: &str, guard: &SignInGuard, now: Timestamp) -> Option<Limited> {
-    world.begin_sign_in(&key(name), "", &[], Some(guard), now).await.unwrap().err()
+    world.begin_sign_in(&key(name), &[], Some(guard), now).await.unwrap().err()
 }
 
 /// Enters a hundred wrong passwords from twelve clients, none of which reaches its own limit.

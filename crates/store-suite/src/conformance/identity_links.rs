@@ -10,7 +10,7 @@ use latchkey_domain::time::Timestamp;
 use super::fixtures::{World, at, mac};
 use super::numbered::entry;
 use super::oauth_acts::{google, identity, provider};
-use latchkey_store::{LinkOutcome, SignInWithIdentity, UnlinkIdentity, UnlinkOutcome, UpdateUser};
+use latchkey_store::{LinkOutcome, SignInWithIdentity, UnlinkIdentity, UnlinkOutcome, Unlinker, UpdateUser};
 
 pub(super) async fn an_identity_is_linked_to_the_account_of_a_session(world: World) {
     let user = world.verified("ada", at(0)).await;
@@ -154,7 +154,7 @@ pub(super) async fn unlinking_ends_the_other_sessions_that_the_identity_opened(w
     let (caller, other, of_another) = (enter("1").await, enter("1").await, enter("2").await);
     let by_password = world.open_session(user.id, at(1)).await;
 
-    let unlink = UnlinkIdentity { keep: caller, ..unlink_of(&world, user.id, "1") };
+    let unlink = UnlinkIdentity { by: Unlinker::Owner(caller), ..unlink_of(&world, user.id, "1") };
     assert!(matches!(world.unlink_identity(unlink).await.unwrap(), UnlinkOutcome::Unlinked(_)));
 
     assert!(!world.lives(other, at(3)).await);
@@ -181,7 +181,7 @@ fn unlink_of(world: &World, user_id: UserId, subject: &str) -> UnlinkIdentity {
         provider: provider("google"),
         subject: Subject::parse(subject),
         offer: SignInOffer { providers: vec![provider("google")], ..SignInOffer::default() },
-        keep: world.session_id(at(2)),
+        by: Unlinker::Owner(world.session_id(at(2))),
         event: world.event(AuditKind::IdentityUnlinked, at(2)),
         mail: None,
         now: at(2),

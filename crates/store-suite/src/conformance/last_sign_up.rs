@@ -23,21 +23,6 @@ async fn sign_up(world: &World, name: &str, secret: &str, seconds: i64) -> SignU
     world.sign_up_pending(sign_up).await.unwrap()
 }
 
-pub(super) async fn a_decoy_is_the_password_of_an_account_that_follows_or_of_a_first_one(world: World) {
-    let decoy = async |from: &str| {
-        world.begin_sign_in(&key("nobody"), from, &[], None, at(1)).await.unwrap().unwrap().decoy
-    };
-    assert_eq!(decoy("a").await, None);
-    for (name, secret) in [("bob", Some("of bob")), ("eve", None), ("mia", Some("of mia"))] {
-        let account = world.account(name, at(0));
-        world.create(NewAccount { password: secret.map(password), ..account }).await;
-    }
-
-    for (from, secret) in [("a", "of bob"), ("bz", "of mia"), ("eve", "of mia"), ("mz", "of bob")] {
-        assert_eq!(decoy(from).await, Some(password(secret)), "{from}");
-    }
-}
-
 pub(super) async fn the_last_sign_up_is_stored_for_every_account(world: World) {
     world.verified("verified", at(0)).await;
     world.unverified("unverified", at(0)).await;

@@ -18,7 +18,7 @@ use super::fixtures::{MINUTE, World, object};
 use super::numbered::entry;
 use latchkey_store::{
     Entered, IdentityEvents, IdentityOutcome, LinkIdentity, LinkOutcome, Linker, NewFlow, NewOAuthCode,
-    PresentedCode, SignInWithIdentity, StoredProvider, TakenCode, UnlinkIdentity, UnlinkOutcome,
+    PresentedCode, SignInWithIdentity, StoredProvider, TakenCode, UnlinkIdentity, UnlinkOutcome, Unlinker,
 };
 
 /// Rules for sign-ins with an identity that create an account without requiring a verified address.
@@ -144,7 +144,7 @@ impl World {
                 providers: vec![provider("google"), provider("github")],
                 ..SignInOffer::default()
             },
-            keep: self.session_id(now),
+            by: Unlinker::Owner(self.session_id(now)),
             event: self.event(AuditKind::IdentityUnlinked, now),
             mail: None,
             now,

@@ -14,7 +14,7 @@ use super::refresh::refresh;
 use latchkey_domain::mail_kind::MailKind;
 use latchkey_store::{
     ChangePassword, LinkIdentity, NewAccount, RefreshOutcome, RefreshSession, ResetPassword,
-    SignInWithIdentity, UnlinkIdentity, UpdateUser,
+    SignInWithIdentity, UnlinkIdentity, Unlinker, UpdateUser,
 };
 
 /// Kinds and recipients of the waiting mails, without those that contain a code.
@@ -103,7 +103,7 @@ pub(super) async fn an_unlink_is_notified(world: World) {
         provider: provider("google"),
         subject: None,
         offer: SignInOffer::default(),
-        keep: world.session_id(at(1)),
+        by: Unlinker::Owner(world.session_id(at(1))),
         event: world.event(AuditKind::IdentityUnlinked, at(1)),
         mail: Some(world.mail(at(1))),
         now: at(1),

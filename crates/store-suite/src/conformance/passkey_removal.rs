@@ -10,7 +10,9 @@ use super::factor_acts::TwoStep;
 use super::fixtures::{World, at};
 use super::oauth_acts::{google, provider};
 use super::passkey_acts::{mailed, offer, rp_id};
-use latchkey_store::{ChangedFactors, RemovePasskeyOf, ResetFactors, UnlinkIdentity, UnlinkOutcome};
+use latchkey_store::{
+    ChangedFactors, RemovePasskeyOf, ResetFactors, UnlinkIdentity, UnlinkOutcome, Unlinker,
+};
 
 pub(super) async fn a_removal_ends_the_other_sessions_of_the_passkey(world: World) {
     let user = world.verified("ada", at(0)).await;
@@ -80,7 +82,7 @@ pub(super) async fn an_identity_may_go_while_a_usable_passkey_is_left(world: Wor
         provider: provider("google"),
         subject: None,
         offer: offer(),
-        keep: session,
+        by: Unlinker::Owner(session),
         event: world.event(AuditKind::IdentityUnlinked, at(2)),
         mail: None,
         now: at(2),

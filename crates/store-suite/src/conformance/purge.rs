@@ -117,7 +117,7 @@ pub(super) async fn ended_sessions_are_purged_after_seven_days(world: World) {
     let user = world.verified("ada", at(0)).await;
     let session = world.open_session(user.id, at(0)).await;
     assert!(matches!(present(&world, &session, session.refresh, at(1)).await.0, RefreshOutcome::Rotated(_)));
-    world.end_all_sessions(user.id, world.event(AuditKind::SessionsEnded, at(2)), at(2)).await.unwrap();
+    world.end_sessions_of(user.id, at(2)).await;
     purge(&world, at(6 * DAY)).await;
     assert_eq!(present(&world, &session, session.refresh, at(6 * DAY)).await.0, RefreshOutcome::Refused);
 
@@ -158,7 +158,7 @@ pub(super) async fn failures_that_count_are_kept(world: World) {
     fail(&world, &home, at(14 * MINUTE)).await;
     purge(&world, at(14 * MINUTE + 1)).await;
 
-    let begun = world.begin_sign_in(&key("ada"), "", &[], Some(&home), at(14 * MINUTE + 2)).await.unwrap();
+    let begun = world.begin_sign_in(&key("ada"), &[], Some(&home), at(14 * MINUTE + 2)).await.unwrap();
     assert!(begun.is_err(), "{begun:?}");
     assert!(purge(&world, at(30 * DAY)).await > 0);
 }
@@ -188,7 +188,7 @@ pub(super) async fn a_known_client_stays_known_for_thirty_days(world: World) {
         }
     }
 
-    let begun = world.begin_sign_in(&key("ada"), "", &[], Some(&home), at(29 * DAY + 1)).await.unwrap();
+    let begun = world.begin_sign_in(&key("ada"), &[], Some(&home), at(29 * DAY + 1)).await.unwrap();
     assert!(begun.is_ok(), "{begun:?}");
 }
 

@@ -157,15 +157,15 @@ pub(super) async fn pages_of_every_order_follow_one_another_both_ways(world: Wor
     for filter in bands {
         for order in orders() {
             let users = expected(&all, &filter, order);
-            let list = |position| ListUsers { filter: filter.clone(), order, position, limit: 2 };
+            let page_at = |position| ListUsers { filter: filter.clone(), order, position, limit: 2 };
             for (number, chunk) in users.chunks(2).enumerate() {
                 let first = order.sort.key_of(&chunk[0]);
-                let before = world.list_users(&list(UserPosition::Before(first))).await.unwrap();
+                let before = world.list_users(&page_at(UserPosition::Before(first))).await.unwrap();
                 let start = (2 * number).saturating_sub(2);
                 assert_eq!(before.users, users[start..2 * number], "before {number} of {order:?}");
                 assert_eq!(before.has_more, start > 0);
                 let last = order.sort.key_of(chunk.last().unwrap());
-                let after = world.list_users(&list(UserPosition::After(last))).await.unwrap();
+                let after = world.list_users(&page_at(UserPosition::After(last))).await.unwrap();
                 let end = users.len().min(2 * number + 4);
                 let next = users.get(2 * number + 2..end).unwrap_or_default();
                 assert_eq!(after.users, next, "after {number} of {order:?}");

@@ -7,17 +7,17 @@ use latchkey_domain::session::{Session, SessionKind};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::User;
 use latchkey_pages::console::views::{
-    AccountState, Avatar, ClientShown, FactorRow, IdentityRow, LimitRow, MailFate, MailRow, OperatorMark,
-    PublicProfile, UserSession, Ways,
+    AccountState, Avatar, ClientShown, FactorRow, IdentityRow, LimitRow, OperatorMark, PublicProfile,
+    UserSession, Ways,
 };
 use latchkey_pages::{Address, When};
 use latchkey_service::admin::UserFile;
-use latchkey_service::outbox::{ListedMail, MailState};
 use latchkey_service::providers::KnownProvider;
 use serde_json::{Map, Value};
 use url::Url;
 
 use super::super::visit::ConsoleVisit;
+use super::forms::Forms;
 
 /// Most sessions on the page. The list of sessions has the others.
 const SESSIONS: usize = 10;
@@ -46,7 +46,7 @@ pub(super) fn mark(visit: &ConsoleVisit, file: &UserFile) -> Option<OperatorMark
     Some(OperatorMark { role, is_protected: !visit.may(Act::ChangeOperatorAccounts) })
 }
 
-pub(super) fn ways(file: &UserFile, providers: &[KnownProvider]) -> Ways {
+pub(super) fn ways(file: &UserFile, providers: &[KnownProvider], forms: &Forms<'_>) -> Ways {
     let factors = &file.account.factors;
     let named = |key: &str| {
         let known = providers.iter().find(|known| known.key.as_str() == key);
@@ -55,7 +55,7 @@ pub(super) fn ways(file: &UserFile, providers: &[KnownProvider]) -> Ways {
     let identities = file.identities.iter().map(|identity| IdentityRow {
         provider: named(&identity.provider),
         email: identity.email.as_ref().map(|email| email.as_typed().to_owned()),
-        unlink: None,
+        unlink: forms.unlink(identity),
     });
     let passkeys = factors.passkeys.iter().map(|passkey| FactorRow {
         id: passkey.id,
@@ -76,15 +76,15 @@ pub(super) fn ways(file: &UserFile, providers: &[KnownProvider]) -> Ways {
         apps: apps.collect(),
         recovery_codes: factors.recovery_codes_left.into(),
         identities: identities.collect(),
-        remove: None,
+        remove: forms.remove_passkey(),
     }
 }
 
-pub(super) fn sessions(file: &UserFile) -> Vec<UserSession> {
-    file.sessions.iter().take(SESSIONS).map(session).collect()
+pub(super) fn sessions(file: &UserFile, forms: &Forms<'_>) -> Vec<UserSession> {
+    file.sessions.iter().take(SESSIONS).map(|one| session(one, forms)).collect()
 }
 
-fn session(session: &Session) -> UserSession {
+fn session(session: &Session, forms: &Forms<'_>) -> UserSession {
     let client = &session.client;
     UserSession {
         id: session.id,
@@ -93,7 +93,7 @@ fn session(session: &Session) -> UserSession {
         is_pages: session.kind == SessionKind::Pages,
         opened: When(session.created_at),
         last_seen: When(session.last_seen_at),
-        end: None,
+        end: forms.end_session(),
     }
 }
 
@@ -113,26 +113,6 @@ fn avatar(text: &str) -> Option<Avatar> {
     let is_web = ["http", "https"].contains(&url.scheme());
     let href = Address::parse(url.as_str()).filter(|_| is_web);
     Some(Avatar { host: url.host_str()?.to_owned(), href })
-}
-
-pub(super) fn mail(mail: &ListedMail) -> MailRow {
-    let fate = match mail.state {
-        MailState::Sent => MailFate::Sent,
-        MailState::Dead => MailFate::Dead,
-        MailState::Queued | MailState::Decoy => MailFate::Queued,
-    };
-    MailRow {
-        id: mail.id.to_string(),
-        kind: mail.kind,
-        to: mail.email.as_typed().to_owned(),
-        person: None,
-        fate,
-        written: When(mail.created_at),
-        at: Some(When(mail.ended_at.unwrap_or(mail.next_attempt_at))),
-        attempts: mail.attempts.into(),
-        reason: mail.last_error.clone(),
-        retry: None,
-    }
 }
 
 pub(super) fn limit(held: &HeldLimit) -> LimitRow {

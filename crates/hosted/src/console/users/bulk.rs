@@ -49,7 +49,7 @@ struct Choice {
 }
 
 async fn show(visit: ConsoleVisit) -> Outcome {
-    let act = read_act(visit.query.optional(ACT)?)?;
+    let act = read_act(visit.query.optional(ACT)?.as_deref())?;
     visit.must(act_of(act)).await?;
     let ids = match ids(chosen_ids(&visit)?) {
         Ok(ids) => ids,
@@ -63,7 +63,7 @@ async fn show(visit: ConsoleVisit) -> Outcome {
 }
 
 async fn act(submission: ConsoleSubmission) -> Outcome {
-    let act = read_act(Some(submission.fields.text(ACT)?))?;
+    let act = read_act(Some(&submission.fields.text(ACT)?))?;
     let ids = submission.fields.text(IDS)?;
     let ids = ids.split(',').filter_map(|id| id.parse().ok()).collect();
     let ids = self::ids(ids).map_err(|_| PageError::bad_request())?;
@@ -93,8 +93,8 @@ impl Choice {
     }
 }
 
-fn read_act(text: Option<String>) -> Result<BulkAct, PageError> {
-    match text.as_deref() {
+fn read_act(text: Option<&str>) -> Result<BulkAct, PageError> {
+    match text {
         Some("end_sessions") => Ok(BulkAct::EndSessions),
         Some("ban") => Ok(BulkAct::Ban),
         Some("delete") => Ok(BulkAct::Delete),

@@ -47,7 +47,9 @@ async fn act(submission: ConsoleSubmission) -> Outcome {
 
     let mut text = String::new();
     line(&mut text, HEADS.map(str::to_owned));
-    users.iter().for_each(|user| line(&mut text, cells(user)));
+    for user in &users {
+        line(&mut text, cells(user));
+    }
     let mut response = Response::new(Body::from(text));
     response.headers_mut().insert(CONTENT_TYPE, CONTENT);
     response.headers_mut().insert(CONTENT_DISPOSITION, FILE);

@@ -31,7 +31,9 @@ pub struct StatsBody {
     users: UsersBody,
     active: ActiveBody,
     sessions: SessionsBody,
-    passwords: PasswordsBody,
+    /// Numbers of passwords by the scheme of their hash. `digest` are weak hashes of imported accounts that wait to be
+    /// wrapped.
+    passwords: BTreeMap<&'static str, u64>,
     factors: FactorCountsBody,
     /// Number of linked identities by the key of their provider.
     providers: BTreeMap<String, u64>,
@@ -70,13 +72,6 @@ pub struct ActiveBody {
 pub struct SessionsBody {
     /// Sessions that have neither ended nor expired.
     live: u64,
-}
-
-/// Numbers of passwords by the kind of their hash.
-#[derive(Serialize, ToSchema)]
-#[schema(as = StatsPasswords)]
-pub struct PasswordsBody {
-    argon2id: u64,
 }
 
 /// Numbers of accounts with further factors.
@@ -148,7 +143,7 @@ impl From<Statistics> for StatsBody {
                 month: counts.active_month,
             },
             sessions: SessionsBody { live: counts.live_sessions },
-            passwords: PasswordsBody { argon2id: counts.passwords },
+            passwords: counts.passwords_by_scheme(),
             factors: FactorCountsBody { two_step: counts.two_step, passkeys: counts.passkeys },
             providers: counts.providers,
             series: days.into_iter().map(DayBody::from).collect(),

@@ -1,11 +1,15 @@
 //! `/api/auth/users`: sign-up, and the management of users by an admin.
 
 pub mod factors;
+pub mod identities;
 pub mod limits;
 mod list;
 pub mod mails;
 mod manage;
 pub mod passkeys;
+pub mod password;
+pub mod send_reset_password;
+pub mod send_verification;
 pub mod sessions;
 pub mod sign_in_state;
 pub mod sign_ins;

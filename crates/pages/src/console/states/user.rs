@@ -160,7 +160,7 @@ fn ways(person: &Person, role: Role) -> Ways {
         apps: vec![app],
         recovery_codes: 7,
         identities: person.providers.iter().map(identity).collect(),
-        remove: act(role, Role::Admin, "remove-factor"),
+        remove: act(role, Role::Admin, "remove-passkey"),
     }
 }
 
@@ -173,7 +173,7 @@ fn session(person: &Person, index: u8, role: Role) -> UserSession {
         is_pages: index.is_multiple_of(3),
         opened: ago(hours * 5 + 20),
         last_seen: ago(hours),
-        end: act(role, Role::Support, "end-session"),
+        end: act(role, Role::Support, "end-one-session"),
     }
 }
 

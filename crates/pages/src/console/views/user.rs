@@ -141,7 +141,7 @@ pub struct Ways {
     pub apps: Vec<FactorRow<FactorId>>,
     pub recovery_codes: u64,
     pub identities: Vec<IdentityRow>,
-    /// Form that removes a passkey or an app, by its id.
+    /// Form that removes a passkey, by its id. Apps are removed with all second factors alone.
     pub remove: Option<Form>,
 }
 

@@ -2,10 +2,11 @@
 
 use latchkey_domain::user_list::{UserFilter, UserSearch};
 use latchkey_service::admin::{ListUsers, UserPosition};
+use serde_json::json;
 
-use super::yes;
+use super::{facts, yes};
 use crate::cli::UserListArgs;
-use crate::commands::CommandError;
+use crate::commands::{CommandError, json};
 use crate::wiring::Assembly;
 
 pub(super) async fn run(assembly: &Assembly, args: &UserListArgs) -> Result<(), CommandError> {
@@ -22,12 +23,16 @@ pub(super) async fn run(assembly: &Assembly, args: &UserListArgs) -> Result<(), 
         limit: args.limit,
     };
     let page = assembly.service.admin.list_users(&list).await?;
+    if args.output.json {
+        let users: Vec<_> = page.users.iter().map(facts).collect();
+        return Ok(json::print(&json!({"data": users, "total": page.total}))?);
+    }
     println!("{:<38}{:<26}{:<26}{:<10}{:<8}EMAIL", "ID", "CREATED", "LAST SIGN-IN", "VERIFIED", "BANNED");
     for user in &page.users {
         let (verified, banned) = (yes(user.email_verified), yes(user.is_banned()));
         let (id, created, email) = (user.id.to_string(), user.created_at.to_string(), user.email.as_typed());
-        let last = user.last_sign_in_at.map_or_else(|| "never".to_owned(), |at| at.to_string());
-        println!("{id:<38}{created:<26}{last:<26}{verified:<10}{banned:<8}{email}");
+        let signed_in = user.last_sign_in_at.map_or_else(|| "never".to_owned(), |at| at.to_string());
+        println!("{id:<38}{created:<26}{signed_in:<26}{verified:<10}{banned:<8}{email}");
     }
     println!("{} of {}", page.users.len(), page.total);
     Ok(())

@@ -1,5 +1,7 @@
 //! Command `latchkey user show`.
 
+mod document;
+
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::session::{Level, Session};
 use latchkey_domain::time::Timestamp;
@@ -8,18 +10,26 @@ use latchkey_service::factors::AccountFactors;
 use serde_json::Value;
 
 use super::{find, ways_in};
-use crate::cli::UserRef;
-use crate::commands::CommandError;
+use crate::cli::{Output, UserRef};
+use crate::commands::{CommandError, json};
 use crate::wiring::Assembly;
 
 /// Number of the last sign-ins, and of the last failures, that are listed.
 const SIGN_INS: u32 = 10;
 
-pub(super) async fn run(assembly: &Assembly, user: &UserRef) -> Result<(), CommandError> {
+pub(super) async fn run(assembly: &Assembly, user: &UserRef, output: Output) -> Result<(), CommandError> {
     let id = find(assembly, user).await?.id;
     let AccountFactors { user, factors } = assembly.service.factors.of_user(id).await?;
     let sessions = assembly.storage.store.list_sessions(user.id, assembly.service.now()).await?;
     let sign_ins = assembly.service.admin.sign_ins(user.id, SIGN_INS).await?;
+    if output.json {
+        return Ok(json::print(&document::of(
+            assembly,
+            &AccountFactors { user, factors },
+            sessions,
+            sign_ins,
+        ))?);
+    }
 
     println!("{}", sentence(&user));
     println!();
@@ -127,5 +137,6 @@ fn list(mut sessions: Vec<Session>) {
         let steps = if session.level == Level::Two { 2 } else { 1 };
         let (by, device) = (session.methods.to_claim().join(" "), session.client.device());
         println!("{opened:<22}{seen:<22}{steps:<7}{by:<14}{device:<26}{}", session.client.address);
+        println!("    {}", session.id);
     }
 }

@@ -4,16 +4,24 @@ use latchkey_domain::account_limits::{HeldLimit, RefusedClients};
 use latchkey_domain::obstacle::{Obstacle, VerificationMail};
 use latchkey_domain::operator::Party;
 use latchkey_domain::time::Timestamp;
+use serde_json::{Value, json};
 
 use super::find;
-use crate::cli::UserRef;
-use crate::commands::CommandError;
+use crate::cli::{Output, UserRef};
+use crate::commands::{CommandError, json};
 use crate::wiring::Assembly;
 
 /// Prints a sentence for each obstacle.
-pub(super) async fn run(assembly: &Assembly, user: &UserRef) -> Result<(), CommandError> {
+pub(super) async fn run(assembly: &Assembly, user: &UserRef, output: Output) -> Result<(), CommandError> {
     let id = find(assembly, user).await?.id;
     let state = assembly.service.admin.why_no_sign_in(id).await?;
+    if output.json {
+        let told = |one: &Obstacle| json!({"kind": one.name(), "text": sentence(one)});
+        let obstacles: Vec<_> = state.obstacles.iter().map(told).collect();
+        let document =
+            json!({"id": id.to_string(), "canSignIn": state.can_sign_in(), "obstacles": obstacles});
+        return Ok(json::print(&document)?);
+    }
     let email = state.user.email.as_typed();
     if state.can_sign_in() {
         println!("{email} can sign in.");
@@ -27,9 +35,21 @@ pub(super) async fn run(assembly: &Assembly, user: &UserRef) -> Result<(), Comma
 }
 
 /// Lists the limits that hold for an account, or lifts them.
-pub(super) async fn limits(assembly: &Assembly, user: &UserRef, lift: bool) -> Result<(), CommandError> {
+pub(super) async fn limits(
+    assembly: &Assembly,
+    user: &UserRef,
+    lift: bool,
+    output: Output,
+) -> Result<(), CommandError> {
     let id = find(assembly, user).await?.id;
     let held = assembly.service.admin.list_limits(id).await?;
+    if output.json {
+        if lift {
+            assembly.service.admin.lift_limits(id, Party::System, None).await?;
+        }
+        let limits: Vec<_> = held.iter().map(facts).collect();
+        return Ok(json::print(&json!({"data": limits, "lifted": lift}))?);
+    }
     for limit in &held {
         println!("{}", of_limit(limit));
     }
@@ -42,6 +62,15 @@ pub(super) async fn limits(assembly: &Assembly, user: &UserRef, lift: bool) -> R
         );
     }
     Ok(())
+}
+
+fn facts(held: &HeldLimit) -> Value {
+    json!({
+        "limit": held.limit,
+        "purpose": held.purpose.map(|purpose| purpose.to_string()),
+        "clients": held.clients.as_str(),
+        "until": held.until,
+    })
 }
 
 pub(super) fn sentence(obstacle: &Obstacle) -> String {

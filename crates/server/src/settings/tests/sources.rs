@@ -114,6 +114,28 @@ fn a_secret_and_its_file_do_not_go_together() {
 }
 
 #[test]
+fn a_settings_file_names_the_file_of_a_secret_beside_it() {
+    let read = |path: &Path| match path.to_str() {
+        Some("/etc/latchkey/server-secret" | "/run/acme") => Ok(format!("{SECRET}\n")),
+        _ => Err(io::ErrorKind::NotFound.into()),
+    };
+    let with =
+        |text: &str| Sources::none().with_read_file(read).with_file("/etc/latchkey/latchkey.toml", text);
+
+    let settings = load(with("[server]\nsecret_file = 'server-secret'"));
+    assert_eq!(settings.server.secret.as_ref().unwrap().reveal(), SECRET);
+    let files: Vec<_> = settings.secret_files().into_iter().collect();
+    assert_eq!(files, [(Path::new("/etc/latchkey/server-secret"), vec!["server.secret"])]);
+    load(with("[oauth.providers.google]\nclient_id = 'c'\nclient_secret_file = '/run/acme'"));
+
+    let missing = problem(with("[server]\nsecret_file = 'gone'"));
+    assert_says(&missing, &["server.secret_file", "/etc/latchkey/gone", "cannot be read"]);
+    let both = problem(with(&format!("[server]\nsecret_file = 'server-secret'\nsecret = '{SECRET}'")));
+    assert_says(&both, &["server.secret_file", "server.secret is set too"]);
+    assert_says(&problem(with("[server]\nbind_file = 'x'")), &["server.bind_file", "no such setting"]);
+}
+
+#[test]
 fn an_empty_name_of_a_file_is_not_set() {
     let unset = [("LATCHKEY__SERVER__SECRET_FILE", ""), ("LATCHKEY__STORAGE__URL_FILE", "")];
     let settings = load(Sources::none().with_environment(unset));

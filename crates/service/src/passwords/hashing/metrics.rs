@@ -1,10 +1,11 @@
-//! Metrics of the hashing threads.
+//! Metrics of the hashing threads, and their spans in traces.
 
 use std::time::Duration;
 
 use latchkey_domain::words;
 use latchkey_metrics::cell::Cell;
 use latchkey_metrics::{About, Collect, Counter, Family, Gauge, Histogram, Kind, Page};
+use tracing::Span;
 
 const SECONDS: About = About {
     name: "hash_seconds",
@@ -72,5 +73,27 @@ impl Collect for HashMetrics {
 
     fn most_series(&self) -> usize {
         self.seconds.most_series() + 2
+    }
+}
+
+/// The spans of a hash: one while it waits for a thread, one while it is computed.
+pub(super) struct HashSpans {
+    /// The request that wants the hash.
+    parent: Span,
+    wait: Span,
+}
+
+impl HashSpans {
+    /// Begins the wait.
+    pub(super) fn begin() -> Self {
+        let wait = tracing::info_span!(target: "traces", "hash wait");
+        let parent = if wait.is_disabled() { Span::none() } else { Span::current() };
+        Self { parent, wait }
+    }
+
+    /// Ends the wait and begins the work, which ends when the returned span is dropped.
+    pub(super) fn work(&mut self) -> Span {
+        self.wait = Span::none();
+        tracing::info_span!(target: "traces", parent: &self.parent, "hash work")
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use super::arena::blocks_filled;
 use super::*;
 use crate::entropy::SystemEntropy;
 use crate::refusal::BUSY;
@@ -10,7 +11,8 @@ use crate::refusal::BUSY;
 const TWO: NonZeroUsize = NonZeroUsize::new(2).unwrap();
 
 fn passwords(memory_kib: u32) -> PasswordHasher {
-    let config = HashingConfig { memory_kib, iterations: 1, threads: TWO, queue: 8 };
+    let config =
+        HashingConfig { memory_kib, iterations: 1, threads: TWO, queue: 8, foreign_memory: 256 << 20 };
     PasswordHasher::start(config, Arc::new(SystemEntropy)).unwrap()
 }
 
@@ -28,20 +30,21 @@ async fn fit(passwords: &PasswordHasher, text: &str, compared: Compared<'_>) -> 
 
 /// A hasher with the same parameters, and the number of hashes that it computed.
 fn counting(passwords: &PasswordHasher) -> (PasswordHasher, Arc<AtomicUsize>) {
-    let (queue, jobs) = sync_channel::<Job>(8);
+    let queue = Queue::<Job>::new(8);
+    let jobs = Taker::of(&queue);
     let hashes = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&hashes);
     std::thread::spawn(move || {
-        let mut arena = Arena::new(Kernel::Portable, 0);
-        for job in jobs {
+        let mut arena = Arena::new(Kernel::Portable, 0, Arc::new(Memory::new(usize::MAX)));
+        while let Next::Job(job) = jobs.next(None) {
             counted.fetch_add(1, Ordering::SeqCst);
             let hash = arena.compute(&job);
             let _ = job.answer.send(hash);
         }
     });
-    let refusals = Refusals::new();
+    let (refusals, metrics) = (Refusals::new(), Arc::default());
     let (params, entropy) = (passwords.params.clone(), Arc::clone(&passwords.entropy));
-    (PasswordHasher { queue, refusals, params, entropy, dummy: passwords.dummy.clone() }, hashes)
+    (PasswordHasher { queue, refusals, metrics, params, entropy }, hashes)
 }
 
 #[tokio::test]
@@ -59,19 +62,90 @@ async fn without_a_stored_hash_nothing_passes() {
     assert_eq!(fit(&passwords(64), "x", Compared::default()).await, Fit::Neither);
 }
 
-#[tokio::test]
-async fn a_decoy_lends_its_parameters_and_its_password_opens_nothing() {
-    let (old, today) = (passwords(64), passwords(128));
-    let hash = old.hash(password("correct horse")).await.unwrap();
-    let foreign = PasswordHash::from_phc("$2b$12$saltsaltsaltsaltsaltse".to_owned());
+fn elsewhere(text: &str) -> ImportedHash {
+    ImportedHash::parse(text, true).unwrap()
+}
 
-    for decoy in [&hash, &foreign] {
-        let check = today.check(password("correct horse"), Compared::default(), Some(decoy)).await.unwrap();
+/// bcrypt at cost 4 of "tangerine-9-trees".
+const BCRYPT: &str = "$2b$04$cECOmfMonDnXthabEWC6ZOZK4yAntDRBxZtm6obR2jvK4RE.7uG5u";
+
+#[tokio::test]
+async fn a_decoy_lends_its_cost_and_its_password_opens_nothing() {
+    let (old, today) = (passwords(64), passwords(128));
+    let hash = old.hash(password("tangerine-9-trees")).await.unwrap();
+
+    for decoy in [elsewhere(hash.as_str()), elsewhere(BCRYPT)] {
+        let decoy = Some(Elsewhere::Decoy(decoy));
+        let check = today.check(password("tangerine-9-trees"), Compared::default(), decoy).await.unwrap();
         assert_eq!((check.fit, check.rehashed), (Fit::Neither, None));
     }
-    assert_eq!(today.parts_to_compute(Compared::default(), Some(&hash)), parts(&hash));
-    assert_eq!(today.parts_to_compute(own(&foreign), Some(&hash)), None);
-    assert_eq!(today.parts_to_compute(Compared::default(), Some(&foreign)), parts(&today.dummy));
+    let params = |hash: &str| {
+        let decoy = Elsewhere::Decoy(elsewhere(hash));
+        today.parts_to_compute(Compared::default(), Some(&decoy)).0.m_cost()
+    };
+    assert_eq!((params(hash.as_str()), params(BCRYPT)), (64, 128));
+}
+
+#[tokio::test]
+async fn a_hash_from_elsewhere_is_replaced_by_the_one_argon2id_of_the_check() {
+    let today = passwords(64);
+    let stored = PasswordHash::from_phc(BCRYPT.to_owned());
+    let own_hash = || Some(Elsewhere::Own(elsewhere(BCRYPT)));
+    let (counted, hashes) = counting(&today);
+
+    let right = counted.check(password("tangerine-9-trees"), own(&stored), own_hash()).await.unwrap();
+    let wrong = counted.check(password("tangerine-8-trees"), own(&stored), own_hash()).await.unwrap();
+
+    assert_eq!((right.fit, wrong.fit, wrong.rehashed), (Fit::Own, Fit::Neither, None));
+    assert_eq!(hashes.load(Ordering::SeqCst), 2);
+    let new = right.rehashed.unwrap();
+    assert!(new.as_str().starts_with("$argon2id$v=19$m=64,t=1,p=1$"), "{}", new.as_str());
+    assert_eq!(fit(&today, "tangerine-9-trees", own(&new)).await, Fit::Own);
+}
+
+#[tokio::test]
+async fn the_argon2id_of_a_check_answers_for_a_sign_up_beside_a_hash_from_elsewhere() {
+    let today = passwords(64);
+    let stored = PasswordHash::from_phc(BCRYPT.to_owned());
+    let of_sign_up = today.hash(password("battery staple")).await.unwrap();
+    let compared = Compared { own: Some(&stored), of_sign_up: Some(&of_sign_up) };
+    let own_hash = || Some(Elsewhere::Own(elsewhere(BCRYPT)));
+
+    let staple = today.check(password("battery staple"), compared, own_hash()).await.unwrap();
+    let right = today.check(password("tangerine-9-trees"), compared, own_hash()).await.unwrap();
+
+    assert_eq!((staple.fit, staple.rehashed), (Fit::SignUp, None));
+    assert_eq!(right.fit, Fit::Own);
+    // The two hashes have one salt from then on, so that one computation serves both.
+    assert!(right.rehashed.unwrap().is_comparable(&of_sign_up));
+}
+
+#[tokio::test]
+async fn an_unreadable_or_boundless_hash_fits_nothing() {
+    let today = passwords(64);
+    for text in
+        ["", "nonsense", "$argon2id$v=19$m=4194304,t=2,p=1$c2FsdHNhbHQ$AAAAAAAAAAAAAAAAAAAAAA", BCRYPT]
+    {
+        let stored = PasswordHash::from_phc(text.to_owned());
+        let check = today.check(password("tangerine-9-trees"), own(&stored), None).await.unwrap();
+        assert_eq!((check.fit, check.rehashed), (Fit::Neither, None), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_wrapped_digest_fits_its_password() {
+    let today = passwords(64);
+    let md5 = elsewhere("59cc6b7cd53bcf5ed90dc825666cf8aa"); // of "tangerine-9-trees"
+    let Scheme::Digest(digest) = md5.scheme().clone() else { panic!("no digest") };
+    let wrapped = today.wrap(digest).await.unwrap();
+    assert!(wrapped.as_str().starts_with("$wrapped$m=64,t=1,p=1$a=md5,s=none$$"), "{}", wrapped.as_str());
+
+    for (text, expected) in [("tangerine-9-trees", Fit::Own), ("tangerine-8-trees", Fit::Neither)] {
+        let stored = wrapped.to_password_hash();
+        let hash = elsewhere(stored.as_str());
+        let check = today.check(password(text), own(&stored), Some(Elsewhere::Own(hash))).await.unwrap();
+        assert_eq!(check.fit, expected);
+    }
 }
 
 #[tokio::test]
@@ -154,7 +228,13 @@ async fn the_reference_vector_of_another_implementation_verifies() {
 
 #[tokio::test]
 async fn a_full_queue_is_busy_at_once() {
-    let config = HashingConfig { memory_kib: 19_456, iterations: 4, threads: NonZeroUsize::MIN, queue: 1 };
+    let config = HashingConfig {
+        memory_kib: 19_456,
+        iterations: 4,
+        threads: NonZeroUsize::MIN,
+        queue: 1,
+        foreign_memory: 256 << 20,
+    };
     let passwords = PasswordHasher::start(config, Arc::new(SystemEntropy)).unwrap();
     let storm = futures_util::future::join_all((0..8).map(|_| passwords.hash(password("correct horse"))));
 
@@ -168,12 +248,18 @@ async fn a_full_queue_is_busy_at_once() {
 
 #[test]
 fn memory_of_a_dear_hash_is_given_back() {
-    let mut arena = Arena::new(Kernel::Portable, 64);
+    let mut arena = Arena::new(Kernel::Portable, 64, Arc::new(Memory::new(256 << 20)));
     for memory_kib in [64, 4_096, 64] {
         let params = Params::new(memory_kib, 1, 1, Some(OUTPUT_LEN)).unwrap();
         let (answer, _) = oneshot::channel();
-        let job =
-            Job { password: password("correct horse"), salt: vec![7; SALT_LEN], params, rest: None, answer };
+        let job = Job {
+            password: password("correct horse"),
+            elsewhere: None,
+            salt: vec![7; SALT_LEN],
+            params,
+            rest: None,
+            answer,
+        };
         assert!(arena.compute(&job).is_ok());
         assert!(arena.blocks.capacity() <= 64, "{memory_kib} KiB");
     }

@@ -60,11 +60,11 @@ statements! {
     /// Ends all live sessions of a user except `kept`.
     END_OTHERS: change end_others(user_id: UserId, kept: SessionId, now: Timestamp) [user_id, now, kept] =
         end_where!("s.id <> $3 AND ");
-    /// Ends the live sessions that a user opened with an identity, except the session `$3`. Sessions of earlier
+    /// Ends the live sessions that a user opened with an identity, except the session `$3`, if it is not null. Sessions of earlier
     /// releases may lack the issuer or the whole identity. A session without an issuer ends if provider and subject
     /// match. One without an identity ends if it was opened through any provider.
     END_OPENED_BY = end_where!(
-        "s.id <> $3 AND (s.identity_provider = $4 AND s.identity_subject = $5
+        "s.id IS DISTINCT FROM $3 AND (s.identity_provider = $4 AND s.identity_subject = $5
             AND (s.identity_issuer IS NULL OR s.identity_issuer = $6)
             OR s.identity_provider IS NULL AND s.method = 'fed') AND "
     );
@@ -145,12 +145,12 @@ fn end_values(user_id: UserId, id: SessionId, event: AuditEvent, now: Timestamp)
     Ok(values)
 }
 
-/// Ends the live sessions that a user opened with an identity, except the session `kept`.
+/// Ends the live sessions that a user opened with an identity, except the session `kept`, if there is one.
 pub(crate) fn end_opened_by(
     writes: &mut Script,
     user_id: UserId,
     identity: &LinkedIdentity,
-    kept: SessionId,
+    kept: Option<SessionId>,
     now: Timestamp,
 ) {
     let LinkedIdentity { provider, issuer, subject, .. } = identity;

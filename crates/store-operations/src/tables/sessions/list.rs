@@ -17,7 +17,7 @@ macro_rules! passes {
         concat!(
             $index,
             is_live!("$1"),
-            " AND ($2 IS NULL OR s.user_id = $2) AND ($3 = '' OR s.address = $3)
+            " AND (s.user_id = $2 OR $2 IS NULL) AND ($3 = '' OR s.address = $3)
             AND ($4 = '' OR strpos(lower(coalesce(s.user_agent, '')), $4) > 0)"
         )
     };

@@ -65,7 +65,7 @@ async fn show(visit: ConsoleVisit) -> Outcome {
         outcomes.push(BulkOutcome { person: PersonLink { id, email }, outcome: became(letter) });
     }
     let done = outcomes.iter().filter(|one| one.outcome == Became::Done).count() as u64;
-    let view = BulkResult { act: read_act(Some(act))?, outcomes, done, back: LIST.to_owned() };
+    let view = BulkResult { act: read_act(Some(&act))?, outcomes, done, back: LIST.to_owned() };
     visit.page(&view)
 }
 

@@ -87,7 +87,7 @@ pub const LIFT: Endpoint = Endpoint::delete("/api/auth/users/{id}/limits", |meth
     .parameters(&[parameters::id::<UserId>])
     .no_body()
     .responds::<MessageBody>("The limits are lifted.")
-    .errors(&[&codes::USER_NOT_FOUND]);
+    .errors(&[&codes::USER_NOT_FOUND, &codes::OPERATOR_PROTECTED]);
 
 pub async fn lift(
     State(app): State<App>,

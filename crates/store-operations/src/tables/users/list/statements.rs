@@ -214,10 +214,10 @@ macro_rules! ordered {
             "coalesce(u.last_sign_in_at, 0), u.id")
     };
     ($query:ident ($($set:expr)?) email down) => {
-        $query!($($set,)? "+u.created_at", "u.email_key < $5", "u.email_key DESC") // unique: needs no tie-break
+        $query!($($set,)? "+u.created_at", "u.email_key < $5 AND u.id <> $6", "u.email_key DESC") // unique: needs no tie-break
     };
     ($query:ident ($($set:expr)?) email up) => {
-        $query!($($set,)? "+u.created_at", "u.email_key > $5", "u.email_key")
+        $query!($($set,)? "+u.created_at", "u.email_key > $5 AND u.id <> $6", "u.email_key")
     };
 }
 

@@ -1,0 +1,147 @@
+//! `/console/mails`: the mails that wait, that were sent in the last 30 days, and that are dead, never with their content.
+//! A dead one is tried again.
+
+use axum::routing::get;
+use latchkey_domain::email::Email;
+use latchkey_domain::ids::MailId;
+use latchkey_domain::operator::Act;
+use latchkey_http::cursor;
+use latchkey_pages::console::Notice;
+use latchkey_pages::console::views::{Choice, Filter, Listing, MailFate, MailRow, Mails, PersonLink};
+use latchkey_pages::{Form, When};
+use latchkey_service::outbox::{ListMails, ListedMail, MailPage, MailPosition, MailState};
+use url::form_urlencoded;
+
+use super::page::Page;
+use super::rejection::Rejection;
+use super::stop::{Outcome, Stop};
+use super::submission::ConsoleSubmission;
+use super::visit::ConsoleVisit;
+use crate::errors::PageError;
+
+const PATH: &str = "/console/mails";
+/// Query parameter with the last mail of the page before.
+const AFTER: &str = "after";
+/// Most mails on one page.
+const MOST: u32 = 50;
+
+pub(crate) const PAGE: Page = Page::new(PATH, || get(show).post(act));
+
+/// The filters as they stand in the address.
+struct Typed {
+    fate: String,
+    to: String,
+}
+
+async fn show(visit: ConsoleVisit) -> Outcome {
+    let view = view(&visit).await?;
+    visit.page(&view)
+}
+
+async fn act(submission: ConsoleSubmission) -> Outcome {
+    submission.must(Act::ResendMails).await?;
+    let id = submission.fields.text("id")?;
+    let visit = submission.visit;
+    match retry(&visit, &id).await {
+        Ok(notice) => visit.go_to_with(PATH, notice),
+        Err(rejection) => {
+            let view = view(&visit).await?;
+            visit.refuse(rejection, &view)
+        }
+    }
+}
+
+/// Queues a dead mail again.
+pub(super) async fn retry(visit: &ConsoleVisit, id: &str) -> Result<Notice, Rejection> {
+    let id = id.parse::<MailId>().map_err(|_| visit.not_found())?;
+    visit.service().outbox.retry(id, visit.party(), Some(&visit.to_client())).await?;
+    Ok(Notice::MailRetried)
+}
+
+/// Returns a mail as a row. `retry` is the form that tries a dead one again.
+pub(super) fn row(mail: &ListedMail, person: Option<PersonLink>, retry: Option<Form>) -> MailRow {
+    let fate = match mail.state {
+        MailState::Sent => MailFate::Sent,
+        MailState::Dead => MailFate::Dead,
+        MailState::Queued | MailState::Decoy => MailFate::Queued,
+    };
+    MailRow {
+        id: mail.id.to_string(),
+        kind: mail.kind,
+        to: mail.email.as_typed().to_owned(),
+        person,
+        fate,
+        written: When(mail.created_at),
+        at: Some(When(mail.ended_at.unwrap_or(mail.next_attempt_at))),
+        attempts: mail.attempts.into(),
+        reason: mail.last_error.clone(),
+        retry: retry.filter(|_| fate == MailFate::Dead),
+    }
+}
+
+async fn view(visit: &ConsoleVisit) -> Result<Mails, Stop> {
+    let typed = Typed::of(visit)?;
+    let page = typed.page(visit).await?;
+    let row = |mail: &ListedMail| {
+        let person = mail.user_id.map(|id| PersonLink { id, email: Some(mail.email.as_typed().to_owned()) });
+        row(mail, person, visit.form_of_with(Act::ResendMails, PATH, &[("act", "retry")]))
+    };
+    let last = page.mails.last().filter(|_| page.has_more);
+    Ok(Mails {
+        filters: vec![typed.choices()],
+        clear: typed.is_given().then(|| PATH.to_owned()),
+        waiting: page.queued,
+        dead: page.dead,
+        transport: visit.service().outbox.transport().unwrap_or("no transport").to_owned(),
+        list: Listing {
+            rows: page.mails.iter().map(row).collect(),
+            total: page.total,
+            previous: None,
+            next: last.map(|mail| typed.address_after(mail)),
+        },
+        to: typed.to,
+    })
+}
+
+impl Typed {
+    fn of(visit: &ConsoleVisit) -> Result<Self, PageError> {
+        let text = |name: &str| -> Result<String, PageError> {
+            Ok(visit.query.optional(name)?.unwrap_or_default().trim().to_owned())
+        };
+        Ok(Self { fate: text("fate")?, to: text("to")? })
+    }
+
+    const fn is_given(&self) -> bool {
+        !self.fate.is_empty() || !self.to.is_empty()
+    }
+
+    /// Reads a page of mails: none, if a filter cannot be met by any mail, such as a text that is no address.
+    async fn page(&self, visit: &ConsoleVisit) -> Result<MailPage, Stop> {
+        let outbox = &visit.service().outbox;
+        let after = visit.query.optional(AFTER)?.map(|text| cursor::decode(&text)).transpose()?;
+        let after = after.map(|(created_at, id)| MailPosition { created_at, id });
+        let state = MailState::parse(&self.fate).filter(|state| *state != MailState::Decoy);
+        let to = Email::parse(&self.to).ok();
+        if self.fate.is_empty() == state.is_none() && self.to.is_empty() == to.is_none() {
+            return Ok(outbox.list(&ListMails { state, to, after, limit: MOST }).await?);
+        }
+        let all = outbox.list(&ListMails::newest(None, 1)).await?;
+        Ok(MailPage { mails: Vec::new(), total: 0, has_more: false, ..all })
+    }
+
+    fn choices(&self) -> Filter {
+        let fates = MailFate::ALL.iter().map(|fate| fate.as_str());
+        let choice =
+            |value: &str| Choice { value: value.to_owned(), label: None, is_chosen: value == self.fate };
+        Filter { name: "fate", choices: std::iter::once("").chain(fates).map(choice).collect() }
+    }
+
+    fn address_after(&self, mail: &ListedMail) -> String {
+        let given = [("fate", &self.fate), ("to", &self.to)].into_iter().filter(|(_, text)| !text.is_empty());
+        let query = form_urlencoded::Serializer::new(String::new())
+            .extend_pairs(given)
+            .append_pair(AFTER, &cursor::encode(mail.created_at, mail.id))
+            .finish();
+        format!("{PATH}?{query}")
+    }
+}

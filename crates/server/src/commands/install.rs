@@ -1,0 +1,25 @@
+//! Commands `latchkey completions` and `latchkey man`.
+
+use std::io::{self, Write};
+
+use super::CommandError;
+use crate::cli::{self, CompletionsArgs, ManArgs};
+use crate::data_folder::DataFolderError;
+
+pub(super) fn completions(arguments: &CompletionsArgs) -> io::Result<()> {
+    let mut script = Vec::new();
+    clap_complete::generate(arguments.shell, &mut cli::definition(), "latchkey", &mut script);
+    io::stdout().write_all(&script)
+}
+
+pub(super) fn man(arguments: &ManArgs) -> Result<(), CommandError> {
+    let Some(folder) = &arguments.out else {
+        let mut page = Vec::new();
+        clap_mangen::Man::new(cli::definition()).render(&mut page)?;
+        io::stdout().write_all(&page)?;
+        return Ok(());
+    };
+    let unwritable = |error| CommandError::from(DataFolderError::unwritable(folder, error));
+    std::fs::create_dir_all(folder).map_err(unwritable)?;
+    clap_mangen::generate_to(cli::definition(), folder).map_err(unwritable)
+}

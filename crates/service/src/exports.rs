@@ -1,0 +1,188 @@
+//! The export of the whole instance as JSON lines, which an import reads. The forms of the lines are in [`record`].
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use aws_lc_rs::digest::{Context, SHA256};
+use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
+use latchkey_domain::client::Client;
+use latchkey_domain::limits::Rate;
+use latchkey_domain::operator::Party;
+use latchkey_domain::time::Timestamp;
+use latchkey_settings::settings;
+use latchkey_store::{ExportReceiver, ExportedAccount};
+use serde_json::Value;
+
+use crate::error::{Error, Result};
+use crate::factors::Factors;
+use crate::kernel::Kernel;
+use crate::passwords::Passwords;
+use record::Line;
+
+mod record;
+
+const LIMIT: &str = "export of the instance, per address";
+
+settings! {
+    /// The rate limit of exports of the instance.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct Limits {
+        /// The limit on exports of all accounts from one client address.
+        "limits.instance_exports_per_address" => export: Rate = "4/1h";
+    }
+}
+
+/// What an export has of the secrets of accounts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Secrets {
+    /// No secret.
+    Left,
+    /// Password hashes, TOTP secrets and passkeys: enough to move all accounts to another instance.
+    Included,
+}
+
+/// What is exported.
+#[derive(Debug, Clone, Copy)]
+pub struct ExportRequest {
+    pub secrets: Secrets,
+    /// Only accounts that were created or changed at this time or later; `None` for all.
+    pub since: Option<Timestamp>,
+}
+
+/// Receiver of the lines of an export.
+#[async_trait]
+pub trait Lines: Send {
+    /// Takes whole lines. Returns false if no more are wanted.
+    async fn take(&mut self, lines: Vec<u8>) -> bool;
+}
+
+pub struct Exports {
+    pub(crate) kernel: Arc<Kernel>,
+    pub(crate) passwords: Arc<Passwords>,
+    pub(crate) factors: Arc<Factors>,
+    pub(crate) limits: Limits,
+}
+
+impl Exports {
+    /// Takes a token from the rate limit, and writes the audit event. `client` is `None` for the machine itself.
+    pub async fn begin(&self, request: &ExportRequest, party: Party, client: Option<&Client>) -> Result<()> {
+        let (kernel, now) = (&self.kernel, self.kernel.now());
+        if let Some(client) = client {
+            let takes = kernel.limits.by_address(LIMIT, self.limits.export, client);
+            kernel.store.take(&takes, now).await?.map_err(Error::from)?;
+        }
+        let mut event = kernel.event(AuditKind::InstanceExported, Actor::from(party), client, now);
+        let secrets = Value::from(request.secrets == Secrets::Included);
+        event.details.insert("secrets".to_owned(), secrets);
+        Ok(kernel.store.record_event(AuditEvent { user_id: None, ..event }).await?)
+    }
+
+    /// Writes the export: a head, the keys of hashes, all accounts of one snapshot, identity providers and settings
+    /// without secrets, and the end, which has the number of accounts and the SHA-256 of all lines before it.
+    pub async fn write(self: Arc<Self>, request: ExportRequest, lines: Box<dyn Lines>) -> Result<u64> {
+        let secrets = request.secrets;
+        let state =
+            Arc::new(tokio::sync::Mutex::new(State { lines, digest: Context::new(&SHA256), users: 0 }));
+        let exported_at = self.kernel.now();
+        let head = Line::Head { format: 1, version: env!("CARGO_PKG_VERSION"), exported_at, secrets };
+        state.lock().await.write(&[head]).await?;
+        if secrets == Secrets::Included {
+            let keys = self.kernel.store.list_hash_keys().await?;
+            let keys: Vec<_> = keys
+                .iter()
+                .map(|key| Ok(Line::hash_key(key.id, &self.passwords.open_hash_key(key)?)))
+                .collect::<Result<_>>()?;
+            state.lock().await.write(&keys).await?;
+        }
+        let failure = Arc::default();
+        let receiver = Receiver {
+            exports: self.clone(),
+            state: Arc::clone(&state),
+            secrets,
+            failure: Arc::clone(&failure),
+        };
+        self.kernel.store.export_accounts(request.since, Box::new(receiver)).await?;
+        if let Some(error) = failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            return Err(error);
+        }
+        let providers = self.kernel.store.list_oauth_providers().await?;
+        let settings = self.kernel.store.load_settings().await?;
+        let rest: Vec<_> =
+            providers.into_iter().map(Line::provider).chain([Line::settings(settings)]).collect();
+        let mut state = state.lock().await;
+        state.write(&rest).await?;
+        state.end().await
+    }
+
+    fn lines_of(&self, accounts: Vec<ExportedAccount>, secrets: Secrets) -> Result<Vec<Line>> {
+        let reveal = |account: &ExportedAccount| {
+            let totp = account.totp.iter().filter(|_| secrets == Secrets::Included);
+            totp.map(|factor| {
+                let secret = self.factors.reveal(account.user.id, factor.id, &factor.sealed)?;
+                Ok((secret, factor.name.clone()))
+            })
+            .collect::<Result<Vec<_>>>()
+        };
+        accounts.into_iter().map(|account| Ok(Line::user(reveal(&account)?, account, secrets))).collect()
+    }
+}
+
+/// What is written, and what the end states of it.
+struct State {
+    lines: Box<dyn Lines>,
+    digest: Context,
+    users: u64,
+}
+
+impl State {
+    async fn write(&mut self, lines: &[Line]) -> Result<()> {
+        let mut chunk = Vec::new();
+        for line in lines {
+            line.append_to(&mut chunk)?;
+        }
+        self.digest.update(&chunk);
+        self.send(chunk).await
+    }
+
+    async fn end(&mut self) -> Result<u64> {
+        let sha256 = hex::encode(self.digest.clone().finish());
+        let mut chunk = Vec::new();
+        Line::End { users: self.users, sha256 }.append_to(&mut chunk)?;
+        self.send(chunk).await?;
+        Ok(self.users)
+    }
+
+    async fn send(&mut self, chunk: Vec<u8>) -> Result<()> {
+        if chunk.is_empty() || self.lines.take(chunk).await {
+            return Ok(());
+        }
+        Err(Error::internal("the reader of an export went away"))
+    }
+}
+
+/// Receiver of the pages of accounts.
+struct Receiver {
+    exports: Arc<Exports>,
+    state: Arc<tokio::sync::Mutex<State>>,
+    secrets: Secrets,
+    failure: Arc<Mutex<Option<Error>>>,
+}
+
+#[async_trait]
+impl ExportReceiver for Receiver {
+    async fn take(&mut self, accounts: Vec<ExportedAccount>) -> bool {
+        let users = accounts.len() as u64;
+        let written = match self.exports.lines_of(accounts, self.secrets) {
+            Ok(lines) => {
+                let mut state = self.state.lock().await;
+                state.users += users;
+                state.write(&lines).await
+            }
+            Err(error) => Err(error),
+        };
+        let failed = written.err();
+        let is_wanted = failed.is_none();
+        *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = failed;
+        is_wanted
+    }
+}

@@ -1,0 +1,78 @@
+//! Contract for the export of all accounts.
+
+use async_trait::async_trait;
+use latchkey_domain::identity::ProviderKey;
+use latchkey_domain::ids::FactorId;
+use latchkey_domain::locale::Locale;
+use latchkey_domain::password::PasswordHash;
+use latchkey_domain::profile::Profile;
+use latchkey_domain::time::Timestamp;
+use latchkey_domain::user::User;
+
+use crate::error::StoreResult;
+use crate::passkeys::VerifiablePasskey;
+
+/// Number of accounts of a page.
+pub const EXPORTED_PAGE: u32 = 500;
+
+/// An account with everything that an export has of it.
+#[derive(Debug, Clone)]
+pub struct ExportedAccount {
+    /// The account.
+    pub user: User,
+    /// Hash of its password; `None` without one.
+    pub password: Option<PasswordHash>,
+    /// Language of its mails; `None` if no request named one.
+    pub locale: Option<Locale>,
+    /// Time of the last sign-in that the audit log has; `None` if it has none.
+    pub last_sign_in: Option<Timestamp>,
+    /// Profile; `None` without one.
+    pub profile: Option<Profile>,
+    /// Linked identities.
+    pub identities: Vec<ExportedIdentity>,
+    /// Confirmed TOTP factors.
+    pub totp: Vec<ExportedTotp>,
+    /// Passkeys.
+    pub passkeys: Vec<VerifiablePasskey>,
+}
+
+/// A linked identity in an export.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExportedIdentity {
+    /// Key of the provider.
+    pub provider: ProviderKey,
+    /// Id of the user at the provider.
+    pub subject: String,
+    /// Email address that the provider reported; `None` if it reported none.
+    pub email: Option<String>,
+}
+
+/// A TOTP factor in an export.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExportedTotp {
+    /// Id of the factor, to which the sealed secret is bound.
+    pub id: FactorId,
+    /// Name of the factor.
+    pub name: String,
+    /// The sealed secret.
+    pub sealed: Vec<u8>,
+}
+
+/// Receiver of the pages of an export.
+#[async_trait]
+pub trait ExportReceiver: Send {
+    /// Takes the next accounts, in the order of their ids. Returns false if no further page is wanted.
+    async fn take(&mut self, accounts: Vec<ExportedAccount>) -> bool;
+}
+
+/// Export of all accounts.
+#[async_trait]
+pub trait Exports {
+    /// Reads all accounts but pending ones, in the order of their ids and from one snapshot, and hands them over page by
+    /// page. With `since`, only those that were created or changed at that time or later.
+    async fn export_accounts(
+        &self,
+        since: Option<Timestamp>,
+        receiver: Box<dyn ExportReceiver>,
+    ) -> StoreResult<()>;
+}
