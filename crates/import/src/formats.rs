@@ -27,6 +27,8 @@ pub struct Format {
     pub(crate) names: &'static [&'static str],
     /// True if an object is always a document with tables, never a line.
     pub(crate) is_document: bool,
+    /// True if a file is always JSON lines.
+    pub(crate) is_lines: bool,
     /// Table of accounts in a PostgreSQL database of the source, as SQL; `None` if it has none.
     pub postgres: Option<&'static str>,
     /// Table of accounts in a SQLite file of the source; `None` if it has none.
@@ -62,6 +64,7 @@ impl Format {
         about: "",
         names: &[],
         is_document: false,
+        is_lines: false,
         postgres: None,
         sqlite: None,
         sides: &[],

@@ -28,6 +28,7 @@ const FIXED: [&str; 13] = [
 pub(super) const FORMAT: Format = Format {
     name: "latchkey",
     about: "JSON lines: records of ours, or an export",
+    is_lines: true,
     is_skipped: |fields| fields.get("kind").is_some_and(|kind| kind != "user"),
     map: |fields, _, _| map(fields),
     ..Format::DEFAULT

@@ -41,6 +41,12 @@ fn bad_line_is_refused_by_itself() {
 }
 
 #[test]
+fn bad_first_line_is_no_header() {
+    let entries = read("latchkey", format!("nonsense\n{GOOD}\n"));
+    assert_eq!((codes(&entries[0]), entries[1].read.is_ok()), (vec![ProblemCode::JsonInvalid], true));
+}
+
+#[test]
 fn bad_element_of_an_array_is_refused_by_itself() {
     let large = format!("{{\"email\":\"a@b.example\",\"x\":\"{}\"}}", "\\\"]".repeat(600_000));
     let text = format!("[\n{GOOD},\n{large},\n{{\"a\":1,\"a\":2}},\n 7,\n{GOOD}\n]\n");

@@ -32,7 +32,7 @@ async fn import_with_kills(binary: &Binary) -> usize {
     let mut killed = 0;
     while killed < KILLS {
         let mut child = binary.command(&command).spawn().unwrap();
-        let patience = Duration::from_millis(random.random_range(20..700));
+        let patience = Duration::from_millis(random.random_range(100..2_500));
         match tokio::time::timeout(patience, child.wait()).await {
             Ok(status) => {
                 assert!(status.unwrap().success());

@@ -23,6 +23,8 @@ const LEAST: usize = 20;
 const LONGEST: Duration = Duration::from_millis(80);
 /// Interval in which a waiting import says that it is alive.
 const ALIVE: Duration = Duration::from_secs(5);
+/// Time after which a pause looks whether the import is to stop.
+const SLICE: Duration = Duration::from_millis(100);
 /// Number of batches that are prepared ahead.
 const AHEAD: usize = 2;
 
@@ -159,12 +161,11 @@ impl Imports {
 
     /// Waits, and says from time to time that the import is alive.
     async fn wait(&self, running: &RunningImport, pause: Duration, control: &Control) -> Result<()> {
-        let mut left = pause;
-        while !left.is_zero() && !control.stop.load(Ordering::Relaxed) {
-            let slice = left.min(ALIVE);
-            tokio::time::sleep(slice).await;
-            left = left.saturating_sub(slice);
-            if !left.is_zero() {
+        let (until, mut told) = (Instant::now() + pause, Instant::now());
+        while Instant::now() < until && !control.stop.load(Ordering::Relaxed) {
+            tokio::time::sleep(until.saturating_duration_since(Instant::now()).min(SLICE)).await;
+            if told.elapsed() >= ALIVE {
+                told = Instant::now();
                 self.set_state(running, ImportState::Running).await?;
             }
         }
