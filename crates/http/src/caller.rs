@@ -65,7 +65,7 @@ impl FromRequestParts<App> for NamedUser {
 }
 
 /// Adds the user to the trace of the request, if the settings say so.
-fn trace_user(app: &App, user_id: UserId) {
+pub(crate) fn trace_user(app: &App, user_id: UserId) {
     if app.settings.traces_users {
         tracing::info!(target: "traces", %user_id);
     }

@@ -19,7 +19,7 @@ use super::UserBody;
 use crate::app::App;
 use crate::bearer::{BearerToken, Credentials};
 use crate::body::{JsonBody, Patch};
-use crate::caller::SignedInUser;
+use crate::caller::{SignedInUser, trace_user};
 use crate::client::ClientInfo;
 use crate::endpoint::{Access, Endpoint};
 use crate::error::codes;
@@ -122,6 +122,7 @@ pub async fn current(State(app): State<App>, headers: HeaderMap) -> Result<Json<
     let bearer = Credentials::of(&headers).bearer;
     let (live, expires_at) =
         app.service.sessions.current_session(bearer.as_ref().map(BearerToken::expose)).await?;
+    trace_user(&app, live.user.id);
     Ok(Json(CurrentSessionBody { user: UserBody::new(&app.service, &live.user), expires_at }))
 }
 

@@ -19,7 +19,7 @@ use utoipa::ToSchema;
 use crate::app::App;
 use crate::bearer::{BearerToken, Credentials};
 use crate::body::{Patch, ProfileBody};
-use crate::caller::NamedUser;
+use crate::caller::{NamedUser, trace_user};
 use crate::endpoint::{Access, Endpoint, keys_of};
 use crate::error::{ApiError, Result, codes};
 use crate::json::Json;
@@ -95,7 +95,9 @@ pub const GET: Endpoint = Endpoint::get("/api/profiles/me", |method| on(method, 
 
 pub async fn get(State(app): State<App>, credentials: Credentials) -> Result<Response> {
     let bearer = credentials.bearer.as_ref().map(BearerToken::expose);
-    answer(app.service.profiles.own(bearer).await?)
+    let profile = app.service.profiles.own(bearer).await?;
+    trace_user(&app, profile.user_id);
+    answer(profile)
 }
 
 pub const PATCH: Endpoint = Endpoint::patch("/api/profiles/me", |method| on(method, patch))
