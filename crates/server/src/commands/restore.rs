@@ -16,8 +16,7 @@ use crate::wiring::{assemble, stored_secret};
 
 pub(super) async fn run(mut settings: Settings, arguments: &RestoreArgs) -> Result<(), CommandError> {
     let target = match (&arguments.to, &settings.storage.url) {
-        (Some(path), _) => path.clone(),
-        (None, StorageUrl::Sqlite(path)) => path.clone(),
+        (Some(path), _) | (None, StorageUrl::Sqlite(path)) => path.clone(),
         (None, url @ StorageUrl::Postgres(_)) => return Err(CommandError::Refused(for_postgres(url))),
     };
     let force = if arguments.force { Force::Yes } else { Force::No };
