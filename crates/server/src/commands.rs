@@ -149,15 +149,7 @@ fn dispatch(
             runtime()?.block_on(copy::run(&settings, &arguments))?;
         }
         Command::Pages(command) => pages::run(&Settings::load_for(sources?, Scope::Pages)?, command)?,
-        Command::Config(ConfigCommand::Check(output)) => {
-            return Ok(runtime()?.block_on(config::check(sources, output))?);
-        }
-        Command::Config(ConfigCommand::Print { defaults: true, .. }) => config::print_defaults(),
-        Command::Config(ConfigCommand::Print { defaults: false, output }) => {
-            let settings = Settings::load(sources?)?;
-            let _log = start_command_log()?;
-            runtime()?.block_on(config::print(settings, output))?;
-        }
+        Command::Config(command) => return run_config(&command, sources),
         Command::Serve => {
             let settings = preflight::admit(Settings::load(sources?)?)?;
             let (export, traces) = traces::start(&settings.traces)?.unzip();
@@ -194,6 +186,22 @@ fn dispatch(
             return with_service(sources, Scope::Database, async |assembly| {
                 redirects::run(&assembly, command)
             });
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn run_config(
+    command: &ConfigCommand,
+    sources: Result<Sources, SettingsError>,
+) -> Result<ExitCode, CommandError> {
+    match *command {
+        ConfigCommand::Check(output) => return Ok(runtime()?.block_on(config::check(sources, output))?),
+        ConfigCommand::Print { defaults: true, .. } => config::print_defaults(),
+        ConfigCommand::Print { defaults: false, output } => {
+            let settings = Settings::load(sources?)?;
+            let _log = start_command_log()?;
+            runtime()?.block_on(config::print(settings, output))?;
         }
     }
     Ok(ExitCode::SUCCESS)

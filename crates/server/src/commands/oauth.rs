@@ -64,7 +64,7 @@ fn facts(assembly: &Assembly) -> Value {
                 "clientId": known.description.client_id,
                 "enabled": known.description.enabled,
                 "pinned": known.is_pinned,
-                "redirectUri": oauth.callback_url(&known).to_string(),
+                "redirectUri": oauth.callback_url(&known),
             })
         })
     });

@@ -26,7 +26,7 @@ pub(super) async fn run(assembly: &Assembly, user: &UserRef, output: Output) -> 
         return Ok(json::print(&document::of(
             assembly,
             &AccountFactors { user, factors },
-            sessions,
+            &sessions,
             sign_ins,
         ))?);
     }

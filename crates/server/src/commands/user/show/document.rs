@@ -12,7 +12,7 @@ use crate::wiring::Assembly;
 pub(super) fn of(
     assembly: &Assembly,
     AccountFactors { user, factors }: &AccountFactors,
-    sessions: Vec<Session>,
+    sessions: &[Session],
     sign_ins: SignIns,
 ) -> Value {
     let totp = factors.totp.iter().map(|one| {
