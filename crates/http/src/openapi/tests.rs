@@ -134,7 +134,9 @@ fn whatever_takes_a_body_can_refuse_it() {
             // Admin calls without a body read it too, to refuse its keys.
             let is_of_admin = operation["security"][0].get("adminKey").is_some();
             let reads_body = has_json_body || (is_of_admin && method != "get");
-            for (status, is_possible) in [("408", reads_body), ("413", reads_body), ("415", reads_body && !has_file)] {
+            for (status, is_possible) in
+                [("408", reads_body), ("413", reads_body), ("415", reads_body && !has_file)]
+            {
                 assert_eq!(operation["responses"].get(status).is_some(), is_possible, "{operation}");
             }
             assert!(operation["responses"].get("503").is_some());
