@@ -57,13 +57,22 @@ pub trait Lines: Send {
 }
 
 pub struct Exports {
-    pub(crate) kernel: Arc<Kernel>,
-    pub(crate) passwords: Arc<Passwords>,
-    pub(crate) factors: Arc<Factors>,
-    pub(crate) limits: Limits,
+    kernel: Arc<Kernel>,
+    passwords: Arc<Passwords>,
+    factors: Arc<Factors>,
+    limits: Limits,
 }
 
 impl Exports {
+    pub(crate) const fn new(
+        kernel: Arc<Kernel>,
+        passwords: Arc<Passwords>,
+        factors: Arc<Factors>,
+        limits: Limits,
+    ) -> Self {
+        Self { kernel, passwords, factors, limits }
+    }
+
     /// Takes a token from the rate limit, and writes the audit event. `client` is `None` for the machine itself.
     pub async fn begin(&self, request: &ExportRequest, party: Party, client: Option<&Client>) -> Result<()> {
         let (kernel, now) = (&self.kernel, self.kernel.now());

@@ -317,12 +317,7 @@ impl Service {
                 limits: limits.accounts,
             },
             own_data: OwnData { kernel: k(), limits: limits.own_data },
-            exports: Arc::new(Exports {
-                kernel: k(),
-                passwords: passwords.clone(),
-                factors: factors.clone(),
-                limits: limits.exports,
-            }),
+            exports: Arc::new(Exports::new(k(), passwords.clone(), factors.clone(), limits.exports)),
             deletion: Deletion { kernel: k(), lifetimes: lifetimes.deletion },
             email_changes: EmailChanges::new(k(), s(), mailbox.clone(), lifetimes.email_change),
             undo: UndoLinks::new(k(), s(), mailbox.clone(), challenges.clone()),
