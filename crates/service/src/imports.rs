@@ -6,6 +6,7 @@ mod prepare;
 mod report;
 mod run;
 mod seen;
+mod signer_keys;
 mod undo;
 mod upload;
 
@@ -30,6 +31,7 @@ pub use upload::Upload;
 use crate::error::{Error, Result};
 use crate::factors::Factors;
 use crate::kernel::Kernel;
+use crate::passwords::Passwords;
 use crate::refusal::IMPORT_NOT_FOUND;
 use crate::shared::Shared;
 
@@ -50,6 +52,7 @@ pub struct Imports {
     pub(crate) kernel: Arc<Kernel>,
     pub(crate) shared: Arc<Shared>,
     pub(crate) factors: Arc<Factors>,
+    pub(crate) passwords: Arc<Passwords>,
     pub(crate) limits: Limits,
 }
 

@@ -331,6 +331,7 @@ impl Service {
                 kernel: k(),
                 shared: shared.clone(),
                 factors: factors.clone(),
+                passwords: passwords.clone(),
                 limits: limits.imports,
             }),
             outbox: Outbox { kernel: k(), mailer, sender: config.mail_from, retries: config.mail_retries },

@@ -214,6 +214,8 @@ async fn database_of_pocketbase_is_read() {
     assert!(stored_hash(&binary, "ada@example.org").starts_with("$2a$10$"));
     let again = binary.run(&["import", "data.db", "--from", "pocketbase"]).await;
     assert!(again.good().contains("1 skipped"), "{}", again.out);
+    let running = binary.serve().await;
+    running.anon().sign_in("ada@example.org", "correct horse battery").send().await.expect(200);
 }
 
 #[tokio::test]
@@ -248,5 +250,33 @@ async fn rows_of_better_auth_are_read_from_json_and_from_its_database() {
             let hash = stored_hash(&binary, email);
             assert!(hash.starts_with("$scrypt$ln=14,r=16,p=1,f=nfkc$"), "{hash}");
         }
+        let running = binary.serve().await;
+        running.anon().sign_in("ada@example.org", "correct horse battery").send().await.expect(200);
+        running.anon().sign_in("zoe@example.org", "ﬁne Pässwörd ①").send().await.expect(200);
     }
+}
+
+#[tokio::test]
+async fn account_of_firebase_signs_in_with_its_old_password() {
+    let binary = Binary::new();
+    // From Firebase's own reference implementation, https://github.com/firebase/scrypt.
+    let config = json!({
+        "base64_signer_key":
+            "jxspr8Ki0RYycVU8zykbdLGjFQ3McFUH0uiiTvC8pVMXAn210wjLNmdZJzxUECKbm0QsEmYUSDzZvpjeJ9WmXA==",
+        "base64_salt_separator": "Bw==", "rounds": 8, "mem_cost": 14,
+    });
+    let users = json!({"users": [{
+        "localId": "k1", "email": "ada@example.org", "emailVerified": true, "salt": "42xEC+ixf3L2lw==",
+        "passwordHash": "lSrfV15cpx95/sZS2W9c9Kp6i/LVgQNDNC/qzrCnh1SAyZvqmZqAjTdn3aoItz+VHjoZilo78198JAdRuid5lQ==",
+    }]});
+    std::fs::write(binary.path("config.json"), config.to_string()).unwrap();
+    std::fs::write(binary.path("users.json"), users.to_string()).unwrap();
+
+    let command = ["import", "users.json", "--from", "firebase", "--hash-config", "config.json"];
+    let output = binary.run(&command).await;
+
+    assert!(output.good().contains("1 created"), "{}", output.out);
+    assert!(!stored_hash(&binary, "ada@example.org").contains("sk="), "the signer key is stored apart");
+    let running = binary.serve().await;
+    running.anon().sign_in("ada@example.org", "user1password").send().await.expect(200);
 }

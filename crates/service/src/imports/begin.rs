@@ -2,13 +2,14 @@
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::client::Client;
-use latchkey_domain::ids::ImportId;
+use latchkey_domain::ids::{HashKeyId, ImportId};
 use latchkey_domain::imports::{ConflictPolicy, ImportCounts, ImportJob, ImportState};
 use latchkey_domain::operator::Party;
 use latchkey_import::{Format, ImportOptions};
 use latchkey_store::{BeginImport, BegunImport};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
+use zeroize::Zeroizing;
 
 use super::{IDLE, Imports};
 use crate::error::{Error, Result};
@@ -31,7 +32,6 @@ pub struct StartImport<'a> {
 }
 
 /// An import that this process writes.
-#[derive(Debug)]
 pub struct RunningImport {
     pub job: ImportJob,
     /// True if an interrupted import goes on.
@@ -39,6 +39,8 @@ pub struct RunningImport {
     pub(super) party: Party,
     pub(super) claim: Uuid,
     pub(super) is_stored: bool,
+    /// Signer keys that were stored, with their ids.
+    pub(super) signer_keys: Vec<(Zeroizing<Vec<u8>>, HashKeyId)>,
 }
 
 impl Imports {
@@ -65,7 +67,14 @@ impl Imports {
                 active_at: now,
                 ended_at: None,
             };
-            return Ok(RunningImport { job, is_resumed: false, party, claim, is_stored: false });
+            return Ok(RunningImport {
+                job,
+                is_resumed: false,
+                party,
+                claim,
+                is_stored: false,
+                signer_keys: Vec::new(),
+            });
         }
         let mut event = self.kernel.event(AuditKind::ImportStarted, party, client, now);
         event.details.insert("importId".to_owned(), id.to_string().into());
@@ -90,7 +99,7 @@ impl Imports {
             BegunImport::Running(_) => return Err(Error::Refused(&IMPORT_RUNNING)),
             BegunImport::Changed(_) => return Err(Error::Refused(&IMPORT_CHANGED)),
         };
-        Ok(RunningImport { job, is_resumed, party, claim, is_stored: true })
+        Ok(RunningImport { job, is_resumed, party, claim, is_stored: true, signer_keys: Vec::new() })
     }
 }
 

@@ -74,7 +74,7 @@ impl Preparer {
         let text = if self.is_dry_run { SearchText::default() } else { text_of(profile.as_ref()) };
         NewImported {
             id,
-            password: record.password.as_ref().and_then(|hash| stored_hash(hash, problems)),
+            password: record.password.as_ref().and_then(stored_hash),
             identities,
             totp: self.totp(id, &record, problems, now),
             seen: self.seen.meet(&record),
@@ -165,14 +165,9 @@ impl Preparer {
     }
 }
 
-/// Returns a hash in the form in which it is stored.
-fn stored_hash(hash: &ImportedHash, problems: &mut Vec<Problem>) -> Option<PasswordHash> {
-    if hash.signer_key().is_some() {
-        let message = "the signer key of the hash cannot be stored";
-        problems.push(Problem::of(ProblemCode::HashUnknown, "passwordHash", message));
-        return None;
-    }
-    Some(hash.to_password_hash())
+/// Returns a hash in the form in which it is stored; `None` for one with a signer key, which is stored before the batch.
+fn stored_hash(hash: &ImportedHash) -> Option<PasswordHash> {
+    hash.signer_key().is_none().then(|| hash.to_password_hash())
 }
 
 fn text_of(profile: Option<&Profile>) -> SearchText {

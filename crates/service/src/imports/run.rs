@@ -138,8 +138,11 @@ impl Imports {
     async fn write(
         &self,
         running: &mut RunningImport,
-        records: Vec<BatchRecord>,
+        mut records: Vec<BatchRecord>,
     ) -> Result<(Vec<RecordResult>, Option<(u64, Problem)>)> {
+        if !running.job.is_dry_run {
+            self.store_signer_keys(running, &mut records).await?;
+        }
         let batch = ImportBatch {
             id: running.job.id,
             claim: running.claim,
