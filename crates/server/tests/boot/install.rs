@@ -20,11 +20,11 @@ async fn init_writes_settings_and_secrets_on_which_the_service_starts() {
     let binary = Binary::bare();
     let arguments = ["--public-url", "https://accounts.example.com", "--smtp", SMTP];
 
-    let made = init(&binary, &arguments, "mail password\n").await;
+    let output = init(&binary, &arguments, "mail password\n").await;
 
     assert!(
-        made.good().contains("The settings are good (production, https://accounts.example.com/)."),
-        "{made:#?}"
+        output.good().contains("The settings are good (production, https://accounts.example.com/)."),
+        "{output:#?}"
     );
     let files = ["admin-key", "latchkey.toml", "server-secret", "smtp-password"];
     assert_eq!(names_in(&binary.path("etc")), files);
@@ -38,7 +38,7 @@ async fn init_writes_settings_and_secrets_on_which_the_service_starts() {
     assert!(settings.contains("username = \"no-reply@example.com\""), "{settings}");
     let secrets = [binary.read("etc/server-secret"), binary.read("etc/admin-key")];
     assert!(secrets.iter().all(|secret| secret.len() == 64) && secrets[0] != secrets[1]);
-    assert!(!made.out.contains(&secrets[0]) && !made.out.contains("mail password"), "{made:#?}");
+    assert!(!output.out.contains(&secrets[0]) && !output.out.contains("mail password"), "{output:#?}");
 
     let running = binary.argument("--config").argument("etc/latchkey.toml").serve().await;
     let admin = running.anon().with_bearer(&secrets[1]);
