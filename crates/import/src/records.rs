@@ -127,18 +127,15 @@ impl Records {
     fn next_row(&mut self) -> Result<Option<Row>, ReadError> {
         loop {
             let Some((table, source)) = &mut self.source else { return Ok(None) };
-            match source.next_row()? {
-                Some(row) => {
-                    let table = row.table.as_ref().or(table.as_ref());
-                    if table.is_none_or(|name| self.format.is_main(name)) {
-                        return Ok(Some(row));
-                    }
+            if let Some(row) = source.next_row()? {
+                let table = row.table.as_ref().or(table.as_ref());
+                if table.is_none_or(|name| self.format.is_main(name)) {
+                    return Ok(Some(row));
                 }
-                None => {
-                    self.source = None;
-                    if !self.open_next()? {
-                        return Ok(None);
-                    }
+            } else {
+                self.source = None;
+                if !self.open_next()? {
+                    return Ok(None);
                 }
             }
         }

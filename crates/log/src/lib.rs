@@ -41,7 +41,7 @@ pub fn start(format: LogFormat, directives: &str, traces: Option<Traces>) -> std
     // Without traces one filter holds for all layers. It disables call sites for good, which filters of layers do not.
     match (format, traces) {
         (LogFormat::Json, None) => {
-            registry().with(levels).with(layer(lines).json().flatten_event(true)).init()
+            registry().with(levels).with(layer(lines).json().flatten_event(true)).init();
         }
         (LogFormat::Text, None) => registry().with(levels).with(layer(lines).with_ansi(has_colours)).init(),
         (LogFormat::Json, Some(traces)) => {

@@ -307,7 +307,7 @@ pub enum KeysCommand {
 /// Subcommands of `latchkey secret`.
 #[derive(Debug, Subcommand)]
 pub enum SecretCommand {
-    /// Replace server.secret by server.secret_next: seal everything anew that is sealed in the database. Interrupted, it
+    /// Replace server.secret by `server.secret_next`: seal everything anew that is sealed in the database. Interrupted, it
     /// goes on when it is run again.
     #[command(after_help = "\
 Stop all instances first. Set server.secret_next in the settings file, the environment or a file that \

@@ -81,7 +81,7 @@ fn quoted(name: &str) -> String {
 }
 
 fn names_of(statement: &Statement<'_>) -> Vec<String> {
-    statement.column_names().into_iter().map(str::to_owned).collect()
+    statement.column_names().map(str::to_owned).collect()
 }
 
 fn list_of(statement: &mut Statement<'_>, id: &Value) -> Fallible<Vec<Value>> {

@@ -55,16 +55,13 @@ fn map(fields: Fields<'_>, options: &ImportOptions) -> Draft {
         draft.metadata.insert("phoneNumber".to_owned(), phone.into());
     }
     if let Some(hash) = fields.text(&["passwordHash"]) {
-        match &options.firebase {
-            Some(parameters) => {
-                let salt = fields.text(&["salt"]).unwrap_or_default();
-                draft.password = Some(hash_text(parameters, &hash, &salt));
-            }
-            None => {
-                let message =
-                    "the parameters of the project's hashes are missing: give them by --hash-config";
-                draft.problems.push(Problem::of(ProblemCode::HashUnknown, "passwordHash", message));
-            }
+        if let Some(parameters) = &options.firebase {
+            let salt = fields.text(&["salt"]).unwrap_or_default();
+            draft.password = Some(hash_text(parameters, &hash, &salt));
+        } else {
+            let message =
+                "the parameters of the project's hashes are missing: give them by --hash-config";
+            draft.problems.push(Problem::of(ProblemCode::HashUnknown, "passwordHash", message));
         }
     }
     draft
@@ -106,5 +103,5 @@ fn hash_text(parameters: &FirebaseHashes, hash: &str, salt: &str) -> String {
 /// Writes base64 of either alphabet in the standard one.
 fn standard(text: &str) -> String {
     let decoded = STANDARD.decode(text).or_else(|_| URL_SAFE.decode(text));
-    decoded.map(|bytes| STANDARD.encode(bytes)).unwrap_or_else(|_| text.to_owned())
+    decoded.map_or_else(|_| text.to_owned(), |bytes| STANDARD.encode(bytes))
 }

@@ -1,4 +1,4 @@
-//! PocketBase: the collection `users` of `data.db`, or its records as JSON.
+//! `PocketBase`: the collection `users` of `data.db`, or its records as JSON.
 
 use super::{Format, Side};
 use crate::draft::Draft;

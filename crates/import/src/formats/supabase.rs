@@ -72,7 +72,7 @@ fn map(fields: Fields<'_>, options: &ImportOptions) -> Draft {
         let is_verified = factor.text(&["status"]).as_deref() == Some("verified");
         match factor.text(&["secret"]) {
             Some(secret) if is_totp && is_verified => {
-                draft.totp.push((secret, factor.text(&["friendly_name"])))
+                draft.totp.push((secret, factor.text(&["friendly_name"])));
             }
             _ if is_verified => draft.drop_factor("a factor is no TOTP, or has no secret"),
             _ => {}

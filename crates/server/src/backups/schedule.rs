@@ -90,7 +90,7 @@ impl Schedule {
         let newest = folder::newest(&self.folder)?;
         service.backups.remember(newest);
         let now = service.now();
-        if !self.every.is_some_and(|every| newest.is_none_or(|newest| now.since(newest.created_at) >= every))
+        if self.every.is_none_or(|every| newest.is_some_and(|newest| now.since(newest.created_at) < every))
         {
             return Ok(());
         }

@@ -94,7 +94,7 @@ pub struct ImportFile {
     /// File with the URL of the source's database, postgres://…, which is only read.
     #[arg(long, value_name = "FILE", conflicts_with = "path")]
     pub url_file: Option<PathBuf>,
-    /// Table of the accounts in a database of the source, such as PocketBase's collection.
+    /// Table of the accounts in a database of the source, such as `PocketBase`'s collection.
     #[arg(long, value_name = "TABLE", visible_alias = "collection")]
     pub table: Option<String>,
     /// Print progress and result as JSON lines.

@@ -43,7 +43,7 @@ impl WorkClasses {
         let counted = self.counted.load();
         let mac = hmac::sign(&self.key, email.as_str().as_bytes());
         let drawn = mac.as_ref().first_chunk().map(|bytes| u64::from_be_bytes(*bytes))?;
-        let place = u128::from(drawn) * u128::from(counted.passwords) >> 64;
+        let place = (u128::from(drawn) * u128::from(counted.passwords)) >> 64;
         let found = counted.decoys.iter().find(|(end, _)| place < u128::from(*end));
         found.map(|(_, decoy)| decoy.clone())
     }

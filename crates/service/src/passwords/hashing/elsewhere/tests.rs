@@ -80,7 +80,7 @@ fn hashes_made_elsewhere_fit_their_password_alone() {
     }
 }
 
-/// Vectors of the documents that define the schemes: crypt_blowfish, the specification of SHA-crypt, RFC 7914, the
+/// Vectors of the documents that define the schemes: `crypt_blowfish`, the specification of SHA-crypt, RFC 7914, the
 /// README of firebase/scrypt, and the tests of phpass.
 #[test]
 fn published_vectors_fit() {
