@@ -153,7 +153,7 @@ export type components = {
              * @description What happened.
              * @enum {string}
              */
-            event: "sign_up" | "sign_up_repeated" | "sign_in" | "sign_in_failed" | "sign_out" | "refresh_reuse" | "email_verified" | "reset_code_exchanged" | "password_reset" | "password_changed" | "password_set" | "email_change_started" | "email_change_cancelled" | "email_changed" | "identity_linked" | "identity_unlinked" | "user_banned" | "user_unbanned" | "user_created" | "user_updated" | "user_deleted" | "profile_deleted" | "sessions_ended" | "session_ended" | "mail_retried" | "reset_sent" | "verification_sent" | "limits_lifted" | "user_read" | "settings_changed" | "key_rotated" | "database_restored" | "secret_rotated" | "admin_refused" | "sign_in_challenged" | "second_factor_failed" | "reauthenticated" | "passkey_added" | "passkey_renamed" | "passkey_removed" | "passkey_refused" | "totp_added" | "totp_removed" | "two_step_on" | "two_step_off" | "recovery_codes_made" | "recovery_code_used" | "factors_reset" | "deletion_scheduled" | "deletion_cancelled" | "account_exported" | "undone" | "operator_granted" | "operator_revoked" | "operator_link_made" | "operator_activated" | "operator_refused" | "request_limited";
+            event: "sign_up" | "sign_up_repeated" | "sign_in" | "sign_in_failed" | "sign_out" | "refresh_reuse" | "email_verified" | "reset_code_exchanged" | "password_reset" | "password_changed" | "password_set" | "email_change_started" | "email_change_cancelled" | "email_changed" | "identity_linked" | "identity_unlinked" | "user_banned" | "user_unbanned" | "user_created" | "user_imported" | "import_started" | "import_undone" | "user_updated" | "user_deleted" | "profile_deleted" | "profile_cleared" | "sessions_ended" | "session_ended" | "mail_retried" | "reset_sent" | "verification_sent" | "limits_lifted" | "user_read" | "users_exported" | "settings_changed" | "key_rotated" | "database_restored" | "secret_rotated" | "admin_refused" | "sign_in_challenged" | "second_factor_failed" | "reauthenticated" | "passkey_added" | "passkey_renamed" | "passkey_removed" | "passkey_refused" | "totp_added" | "totp_removed" | "two_step_on" | "two_step_off" | "recovery_codes_made" | "recovery_code_used" | "factors_reset" | "deletion_scheduled" | "deletion_cancelled" | "account_exported" | "undone" | "operator_granted" | "operator_revoked" | "operator_link_made" | "operator_activated" | "operator_refused" | "request_limited";
             /**
              * @description Who caused it.
              * @enum {string}
@@ -747,7 +747,7 @@ export type components = {
              * @description The code, for programs. Stable.
              * @enum {string}
              */
-            error: "VALIDATION_ERROR" | "MISSING_QUERY" | "WEAK_PASSWORD" | "REDIRECT_NOT_ALLOWED" | "INVALID_CODE" | "INVALID_OAUTH_CODE" | "UNSUPPORTED_PROVIDER" | "PROVIDER_NOT_CONFIGURED" | "EMAIL_PROVIDER_NOT_CONFIGURED" | "INVALID_CREDENTIALS" | "AUTH_UNAUTHORIZED" | "INVALID_CHALLENGE" | "INVALID_SECOND_FACTOR" | "INVALID_PASSKEY" | "UNKNOWN_PASSKEY" | "ADMIN_UNAUTHORIZED" | "INVALID_ID_TOKEN" | "EMAIL_NOT_VERIFIED" | "INVALID_CSRF_TOKEN" | "REAUTHENTICATION_REQUIRED" | "SECOND_FACTOR_REQUIRED" | "FEATURE_DISABLED" | "SIGNUP_DISABLED" | "USER_BANNED" | "OPERATOR_PROTECTED" | "FORBIDDEN" | "PROFILE_NOT_FOUND" | "USER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "TOO_MANY_FACTORS" | "LAST_SECOND_FACTOR" | "PASSKEY_EXISTS" | "EMAIL_EXISTS" | "USERNAME_TAKEN" | "SETTING_PINNED" | "LAST_OWNER" | "PROVIDER_EXISTS" | "LAST_SIGN_IN_METHOD" | "IDENTITY_TAKEN" | "MAIL_NOT_RETRIED" | "MAIL_NOT_SENT" | "PRECONDITION_FAILED" | "PAYLOAD_TOO_LARGE" | "URI_TOO_LONG" | "UNSUPPORTED_MEDIA_TYPE" | "TOO_MANY_REQUESTS" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "SERVICE_BUSY" | "STORAGE_UNAVAILABLE";
+            error: "VALIDATION_ERROR" | "MISSING_QUERY" | "WEAK_PASSWORD" | "REDIRECT_NOT_ALLOWED" | "INVALID_CODE" | "FORMAT_UNKNOWN" | "INVALID_OAUTH_CODE" | "UNSUPPORTED_PROVIDER" | "PROVIDER_NOT_CONFIGURED" | "EMAIL_PROVIDER_NOT_CONFIGURED" | "INVALID_CREDENTIALS" | "AUTH_UNAUTHORIZED" | "INVALID_CHALLENGE" | "INVALID_SECOND_FACTOR" | "INVALID_PASSKEY" | "UNKNOWN_PASSKEY" | "ADMIN_UNAUTHORIZED" | "INVALID_ID_TOKEN" | "EMAIL_NOT_VERIFIED" | "INVALID_CSRF_TOKEN" | "REAUTHENTICATION_REQUIRED" | "SECOND_FACTOR_REQUIRED" | "FEATURE_DISABLED" | "SIGNUP_DISABLED" | "USER_BANNED" | "OPERATOR_PROTECTED" | "FORBIDDEN" | "PROFILE_NOT_FOUND" | "USER_NOT_FOUND" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "TOO_MANY_FACTORS" | "LAST_SECOND_FACTOR" | "PASSKEY_EXISTS" | "EMAIL_EXISTS" | "USERNAME_TAKEN" | "SETTING_PINNED" | "IMPORT_RUNNING" | "LAST_OWNER" | "PROVIDER_EXISTS" | "LAST_SIGN_IN_METHOD" | "IDENTITY_TAKEN" | "MAIL_NOT_RETRIED" | "MAIL_NOT_SENT" | "PRECONDITION_FAILED" | "PAYLOAD_TOO_LARGE" | "URI_TOO_LONG" | "UNSUPPORTED_MEDIA_TYPE" | "TOO_MANY_REQUESTS" | "HEADERS_TOO_LARGE" | "INTERNAL_ERROR" | "SERVICE_BUSY" | "STORAGE_UNAVAILABLE";
             /** @description What went wrong, for people. May change. */
             message: string;
             /** @description The HTTP status of the answer. */
@@ -938,6 +938,93 @@ export type components = {
              * @example 2026-03-01T12:00:00.000Z
              */
             createdAt: string;
+        };
+        /** @description An import of accounts from another service. */
+        Import: {
+            /**
+             * Format: uuid
+             * @description The id of the import.
+             * @example 0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b
+             */
+            id: string;
+            /**
+             * @description `failed`: it ended early; an import of the same file goes on.
+             * @enum {string}
+             */
+            state: "running" | "done" | "failed" | "undone";
+            /** @description Name of the format. */
+            from: string;
+            /** @description Whether nothing but the report is written. */
+            dryRun: boolean;
+            /**
+             * Format: int64
+             * @description Records that were read.
+             */
+            read: number;
+            /**
+             * Format: int64
+             * @description Accounts that were created.
+             */
+            created: number;
+            /**
+             * Format: int64
+             * @description Accounts that got something that they lacked.
+             */
+            updated: number;
+            /**
+             * Format: int64
+             * @description Records whose account stayed as it was.
+             */
+            skipped: number;
+            /**
+             * Format: int64
+             * @description Records that were refused.
+             */
+            refused: number;
+            /** @description Number of problems by code: `email_invalid`, `duplicate_in_file`, `email_taken`, `not_trusted`, `id_taken`, `identity_taken`, `username_taken`, `hash_unknown`, `hash_weak`, `hash_out_of_bounds`, `field_dropped`, `record_too_large`, `json_invalid`, `operator_protected`, `factor_not_carried`, `provider_not_configured`. */
+            problems: {
+                [key: string]: number;
+            };
+            /**
+             * Format: date-time
+             * @description When it began, in UTC.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            startedAt: string;
+            /**
+             * Format: date-time
+             * @description When it ended, in UTC; `null` while it runs.
+             * @example 2026-03-01T12:00:00.000Z
+             */
+            endedAt: string | null;
+        };
+        /** @description A line of the report: a problem with a record, or the new id of an account whose id could not be kept. */
+        ImportReportLine: {
+            /**
+             * Format: int64
+             * @description Line of the file at which the record begins.
+             */
+            line?: number | null;
+            /** @enum {string} */
+            outcome?: "created" | "updated" | "skipped" | "refused";
+            /** @enum {string} */
+            code?: "email_invalid" | "duplicate_in_file" | "email_taken" | "not_trusted" | "id_taken" | "identity_taken" | "username_taken" | "hash_unknown" | "hash_weak" | "hash_out_of_bounds" | "field_dropped" | "record_too_large" | "json_invalid" | "operator_protected" | "factor_not_carried" | "provider_not_configured";
+            /** @description Field of the record that the problem is about. */
+            field?: string | null;
+            /** @description What is wrong, without the value. */
+            message?: string | null;
+            /** @description Id in the source. */
+            importedId?: string | null;
+            /**
+             * Format: uuid
+             * @description The id of the user: `sub` of access tokens, `auth_id` of profiles.
+             * @example 0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b
+             */
+            id?: string;
+        };
+        /** @description An import. */
+        ImportResponse: {
+            job: components["schemas"]["Import"];
         };
         /** @description The keys that verify access tokens: the current one, and earlier ones while tokens live. */
         JwkSet: {
@@ -1189,7 +1276,7 @@ export type components = {
              * @description What happened.
              * @enum {string}
              */
-            kind: "sign_up" | "sign_up_repeated" | "sign_in" | "sign_in_failed" | "sign_out" | "refresh_reuse" | "email_verified" | "reset_code_exchanged" | "password_reset" | "password_changed" | "password_set" | "email_change_started" | "email_change_cancelled" | "email_changed" | "identity_linked" | "identity_unlinked" | "user_banned" | "user_unbanned" | "user_created" | "user_updated" | "user_deleted" | "profile_deleted" | "sessions_ended" | "session_ended" | "mail_retried" | "reset_sent" | "verification_sent" | "limits_lifted" | "user_read" | "settings_changed" | "key_rotated" | "database_restored" | "secret_rotated" | "admin_refused" | "sign_in_challenged" | "second_factor_failed" | "reauthenticated" | "passkey_added" | "passkey_renamed" | "passkey_removed" | "passkey_refused" | "totp_added" | "totp_removed" | "two_step_on" | "two_step_off" | "recovery_codes_made" | "recovery_code_used" | "factors_reset" | "deletion_scheduled" | "deletion_cancelled" | "account_exported" | "undone" | "operator_granted" | "operator_revoked" | "operator_link_made" | "operator_activated" | "operator_refused" | "request_limited";
+            kind: "sign_up" | "sign_up_repeated" | "sign_in" | "sign_in_failed" | "sign_out" | "refresh_reuse" | "email_verified" | "reset_code_exchanged" | "password_reset" | "password_changed" | "password_set" | "email_change_started" | "email_change_cancelled" | "email_changed" | "identity_linked" | "identity_unlinked" | "user_banned" | "user_unbanned" | "user_created" | "user_imported" | "import_started" | "import_undone" | "user_updated" | "user_deleted" | "profile_deleted" | "profile_cleared" | "sessions_ended" | "session_ended" | "mail_retried" | "reset_sent" | "verification_sent" | "limits_lifted" | "user_read" | "users_exported" | "settings_changed" | "key_rotated" | "database_restored" | "secret_rotated" | "admin_refused" | "sign_in_challenged" | "second_factor_failed" | "reauthenticated" | "passkey_added" | "passkey_renamed" | "passkey_removed" | "passkey_refused" | "totp_added" | "totp_removed" | "two_step_on" | "two_step_off" | "recovery_codes_made" | "recovery_code_used" | "factors_reset" | "deletion_scheduled" | "deletion_cancelled" | "account_exported" | "undone" | "operator_granted" | "operator_revoked" | "operator_link_made" | "operator_activated" | "operator_refused" | "request_limited";
             /**
              * @description IP address of the client whose request caused it; `null` if an admin or the service did.
              * @example 192.0.2.7
@@ -2250,6 +2337,29 @@ export type components = {
              * @example 123456
              */
             code?: string | null;
+        };
+        /** @description Accounts of an import that was undone. */
+        UndoneImport: {
+            /**
+             * Format: int64
+             * @description Accounts that were deleted.
+             */
+            deleted: number;
+            /**
+             * Format: int64
+             * @description Accounts that stay because they have signed in.
+             */
+            signedIn: number;
+            /**
+             * Format: int64
+             * @description Accounts that stay because they were changed since, or have a role in the console.
+             */
+            changed: number;
+            /**
+             * Format: int64
+             * @description Accounts that were gone already.
+             */
+            gone: number;
         };
         /** @description The user after an identity was unlinked. */
         UnlinkedIdentity: {
