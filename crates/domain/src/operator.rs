@@ -137,8 +137,17 @@ pub enum Protection {
 pub enum Effect {
     /// The accounts stay what they are: operators keep their role and can still enter.
     Change,
-    /// The accounts lose their role or can no longer enter: by ban, deletion, revocation, or a lower role.
+    /// The accounts lose their role or can no longer enter: by ban, deletion, revocation, a lower role, an unverified address,
+    /// or the loss of factors.
     Loss,
+}
+
+impl Effect {
+    /// Returns the effect of grants that fall asleep. The command line may put even the last owner to sleep.
+    #[must_use]
+    pub const fn of_sleep(even_last_owner: bool) -> Self {
+        if even_last_owner { Self::Change } else { Self::Loss }
+    }
 }
 
 /// Reason why an account of an operator is not changed.

@@ -25,12 +25,14 @@ pub struct JsonProblem {
     pub reason: Reason,
     /// Path of the value, such as `metadata.tags[3]`; `None` for the document itself.
     pub field: Option<String>,
+    /// Line of the problem, counted from 1.
+    pub line: usize,
 }
 
 impl JsonProblem {
     /// Creates the problem of a document that is not JSON.
-    fn malformed(sentence: String) -> Self {
-        Self { sentence, reason: Reason::Malformed, field: None }
+    const fn malformed(sentence: String) -> Self {
+        Self { sentence, reason: Reason::Malformed, field: None, line: 1 }
     }
 }
 
@@ -54,11 +56,14 @@ pub fn parse_object(noun: &'static str, bytes: &[u8]) -> Result<Map<String, Valu
         Ok(Value::Object(object)) => Ok(object),
         Ok(_) => {
             let sentence = format!("The {noun} must be a JSON object.");
-            Err(JsonProblem { sentence, reason: Reason::WrongType, field: None })
+            Err(JsonProblem { sentence, reason: Reason::WrongType, field: None, line: 1 })
         }
-        Err(error) => Err(trail.problem.unwrap_or_else(|| {
-            JsonProblem::malformed(format!("The {noun} is not well-formed JSON: {error}."))
-        })),
+        Err(error) => {
+            let problem = trail.problem.unwrap_or_else(|| {
+                JsonProblem::malformed(format!("The {noun} is not well-formed JSON: {error}."))
+            });
+            Err(JsonProblem { line: error.line().max(1), ..problem })
+        }
     }
 }
 
@@ -79,7 +84,8 @@ impl Trail {
     /// Stores the problem. The returned error only makes serde stop.
     fn refuse<E: serde::de::Error>(&mut self, sentence: String, reason: Reason) -> E {
         let path = self.path();
-        self.problem = Some(JsonProblem { sentence, reason, field: (!path.is_empty()).then_some(path) });
+        let field = (!path.is_empty()).then_some(path);
+        self.problem = Some(JsonProblem { field, reason, ..JsonProblem::malformed(sentence) });
         E::custom("refused")
     }
 

@@ -10,6 +10,7 @@ mod confirm;
 mod errors;
 mod events;
 mod guest;
+mod keyset;
 mod list;
 mod mails;
 mod networks;

@@ -82,6 +82,12 @@ pub struct Passwords {
 }
 
 impl Passwords {
+    /// Returns the number of passwords that wait for a hashing thread of this instance, and the most that may wait.
+    #[must_use]
+    pub fn hash_queue(&self) -> (usize, usize) {
+        self.hasher.queue()
+    }
+
     /// Checks a new password against the password policy. `field` is the name of the request field, for the
     /// error.
     pub(crate) fn check_new_password(

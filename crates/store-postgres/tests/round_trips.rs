@@ -252,7 +252,6 @@ async fn profiles_and_admin(measured: &mut Measured) {
     };
     op!(m.update_user(change));
     account_acts::measure(m).await;
-    op!(m.delete_profile(user_id(3), event(next())));
     op!(m.delete_users(
         &[user_id(3), user_id(4), user_id(999)],
         vec![event(next()), event(next()), event(next())],

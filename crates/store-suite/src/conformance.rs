@@ -425,6 +425,8 @@ table::table! { $
         the_last_second_factor_is_not_removed,
         turning_two_step_off_keeps_passkeys,
         an_admin_removes_one_passkey,
+        the_last_factor_that_an_admin_removes_ends_two_step,
+        recovery_codes_keep_two_step_on_when_an_admin_removes_a_passkey,
         a_reset_of_factors_removes_passkeys_on_request,
     }
     passkeys {
@@ -608,6 +610,7 @@ table::table! { $
         a_grant_sleeps_when_the_only_passkey_is_removed,
         a_grant_sleeps_when_an_admin_removes_a_factor,
         a_grant_sleeps_after_an_undo,
+        the_grant_of_the_last_owner_sleeps_for_the_command_line_alone,
     }
     page_sessions {
         a_page_session_is_found_in_its_browser_alone,

@@ -162,5 +162,5 @@ pub trait AdminUsers {
     async fn clear_profile(&self, act: AccountAct) -> GuardedResult<ClearedProfile>;
 
     /// Deletes a user's profile. Returns `false` if the user has none.
-    async fn delete_profile(&self, id: UserId, event: AuditEvent) -> StoreResult<bool>;
+    async fn delete_profile(&self, act: AccountAct) -> GuardedResult<bool>;
 }

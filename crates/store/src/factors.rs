@@ -251,6 +251,8 @@ pub struct ResetFactors {
     pub mail: Option<NewMail>,
     /// What is spared if the account is an operator's.
     pub protection: Protection,
+    /// True if even the grant of the last owner may fall asleep.
+    pub even_last_owner: bool,
     /// Time of the request, used as the current time throughout the operation.
     pub now: Timestamp,
 }

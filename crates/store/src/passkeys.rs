@@ -222,7 +222,8 @@ pub enum PasskeySignIn {
     Unverified,
 }
 
-/// Removal of a passkey by an admin. Neither the last second factor nor the last method of sign-in is protected.
+/// Removal of a passkey by an admin. Neither the last second factor nor the last method of sign-in is protected. Two-step
+/// sign-in that is left without a factor and without recovery codes is turned off.
 #[derive(Debug, Clone)]
 pub struct RemovePasskeyOf {
     /// Id of the account.
@@ -233,8 +234,12 @@ pub struct RemovePasskeyOf {
     pub event: AuditEvent,
     /// Mail of kind `PasskeyRemoved`; `None` writes no mail.
     pub mail: Option<NewMail>,
+    /// The relying party id of passkeys that count as second factors.
+    pub rp_id: Option<RpId>,
     /// What is spared if the account is an operator's.
     pub protection: Protection,
+    /// True if even the grant of the last owner may fall asleep.
+    pub even_last_owner: bool,
     /// Time of the request, used as the current time throughout the operation.
     pub now: Timestamp,
 }

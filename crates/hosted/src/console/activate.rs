@@ -1,9 +1,14 @@
 //! `/console/activate`: an account that got a grant activates it by its one-time link, a first factor and a second one,
-//! which it may add here. The token of the link goes from the address into a value that is sealed for this browser.
+//! which it may add here. The token of the link goes from the address into a sealed cookie, as do the secrets of a new
+//! factor. The cookie goes when the person leaves the page of the recovery codes.
+
+use std::time::Duration;
 
 use axum::routing::get;
+use http::HeaderMap;
 use latchkey_domain::challenge::{ChallengeId, ChallengeKind};
 use latchkey_domain::long_code::LongCode;
+use latchkey_http::cookies::Cookie;
 use latchkey_pages::Form;
 use latchkey_pages::console::views::{Activate, ActivateStep, Confirm, Purpose};
 use latchkey_pages::views::{PasskeyForm, TotpSetup};
@@ -29,15 +34,22 @@ use crate::{ceremony, problem, set_up};
 const PATH: &str = "/console/activate";
 /// Query parameter with the token of the link.
 const TOKEN: &str = "token";
-/// Query parameter with the sealed [`Activation`].
-const STATE: &str = "state";
 /// Query parameter that says what a form does.
 const ACT: &str = "act";
+/// Query parameter with the earlier step that the person went back to.
+const AT: &str = "at";
+/// Values of [`AT`]: the sign-in, and the choice of a factor to add.
+const SIGN_IN: &str = "sign-in";
+const FACTOR: &str = "factor";
+/// Cookie with the sealed [`Activation`].
+const COOKIE: &str = "latchkey_console_activation";
+/// Lifetime of the cookie after each step: that of an authenticator app that is not confirmed.
+const LIFETIME: Duration = Duration::from_mins(10);
 
 pub(crate) const PAGE: Page = Page::new(PATH, || get(show).post(act));
 
 /// An activation on its way.
-#[derive(Clone, Serialize, Deserialize)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 struct Activation {
     token: String,
     /// The challenge that asks for a second factor.
@@ -47,6 +59,8 @@ struct Activation {
     app: Option<App>,
     /// Recovery codes of an account that added a factor.
     codes: Vec<String>,
+    /// The account of the recovery codes.
+    owner: Option<String>,
 }
 
 impl Carried for Activation {
@@ -61,29 +75,30 @@ struct App {
     uri: String,
 }
 
-async fn show(guest: Guest) -> Outcome {
+async fn show(mut guest: Guest, headers: HeaderMap) -> Outcome {
     if let Some(token) = guest.query.optional(TOKEN)? {
-        let begun = Activation { token, challenge: None, enrols: false, app: None, codes: Vec::new() };
-        return go_to(&guest, begun);
+        let address = keep(&mut guest, Activation { token, ..Activation::default() })?;
+        return guest.go_to(&address);
     }
-    let Some(activation) = activation(&guest)? else {
+    let Some(activation) = activation(&guest, &headers)? else {
         return guest.page(&Activate { step: ActivateStep::Dead });
     };
     page(&guest, &activation, String::new(), None).await
 }
 
-async fn act(GuestSubmission { mut guest, mut fields }: GuestSubmission) -> Outcome {
-    let Some(activation) = activation(&guest)? else {
+async fn act(headers: HeaderMap, GuestSubmission { mut guest, mut fields }: GuestSubmission) -> Outcome {
+    let Some(activation) = activation(&guest, &headers)? else {
         return guest.page(&Activate { step: ActivateStep::Dead });
     };
     if !fields.text(super::step_up::OTHER)?.is_empty() {
-        let (state, kind) = (text(&guest)?, confirm::kind(&guest)?.ok_or_else(PageError::bad_flow)?);
-        return guest.go_to(&href(PATH, &[(STATE, &state), (KIND, kind.as_str())]));
+        let kind = confirm::kind(&guest)?.ok_or_else(PageError::bad_flow)?;
+        return guest.go_to(&href(PATH, &[(KIND, kind.as_str())]));
     }
     let typed = fields.text("email")?;
     let act = guest.query.optional(ACT)?.unwrap_or_default();
     let done = match act.as_str() {
-        "totp" => begin_totp(&guest, activation.clone()).await,
+        "noted" => forget(&mut guest),
+        "totp" => begin_totp(&mut guest, activation.clone()).await,
         "register" => register(&mut guest, &mut fields, activation.clone()).await,
         "code" => confirm_totp(&mut guest, &mut fields, activation.clone()).await,
         "answer" => answer(&mut guest, &mut fields, activation.clone()).await,
@@ -141,21 +156,21 @@ async fn follow(
     match step {
         ActivationStep::Activated(signed_in) => {
             guest.take(&signed_in)?;
-            Ok(OVERVIEW.to_owned())
+            forget(guest)
         }
         ActivationStep::Challenged(Challenge { id, kinds, .. }) => {
             ceremony::prepare(guest.service(), &id, &kinds).await?;
             let (challenge, enrols) = (Some(id.expose()), kinds == [ChallengeKind::Enroll]);
-            address(guest, Activation { challenge, enrols, ..activation })
+            Ok(keep(guest, Activation { challenge, enrols, ..activation })?)
         }
     }
 }
 
-async fn begin_totp(guest: &Guest, activation: Activation) -> Result<String, Rejection> {
+async fn begin_totp(guest: &mut Guest, activation: Activation) -> Result<String, Rejection> {
     let id = challenge_of(&activation)?;
     let BegunTotp { factor_id, secret, uri, .. } = guest.service().console.begin_enrolment(id).await?;
     let app = Some(App { factor: factor_id.to_string(), secret, uri });
-    address(guest, Activation { app, ..activation })
+    Ok(keep(guest, Activation { app, ..activation })?)
 }
 
 async fn confirm_totp(
@@ -171,7 +186,7 @@ async fn confirm_totp(
     let console = &guest.console.service.clone().console;
     let enrolled =
         console.confirm_enrolment(&activation.token, (id, factor, code), guest.sign_in(), &client).await?;
-    enrolled_in(guest, &enrolled, activation)
+    enrolled_in(guest, &enrolled)
 }
 
 async fn register(
@@ -186,18 +201,15 @@ async fn register(
     let enrolled = console
         .confirm_passkey_enrolment(&activation.token, (id, &ceremony, registration), guest.sign_in(), &client)
         .await?;
-    enrolled_in(guest, &enrolled, activation)
+    enrolled_in(guest, &enrolled)
 }
 
 /// Takes the session of an account that added a factor, and goes to the page of its recovery codes.
-fn enrolled_in(
-    guest: &mut Guest,
-    enrolled: &EnrolledFactor,
-    activation: Activation,
-) -> Result<String, Rejection> {
+fn enrolled_in(guest: &mut Guest, enrolled: &EnrolledFactor) -> Result<String, Rejection> {
     guest.take(&enrolled.session)?;
     let codes = enrolled.recovery_codes.iter().map(LongCode::expose_grouped).collect();
-    address(guest, Activation { challenge: None, app: None, codes, ..activation })
+    let owner = Some(enrolled.session.user.id.to_string());
+    Ok(keep(guest, Activation { codes, owner, ..Activation::default() })?)
 }
 
 /// Shows the step of an activation, with the reason for which its form was refused.
@@ -222,13 +234,13 @@ async fn page(
 }
 
 async fn step(guest: &Guest, activation: &Activation, email: String) -> Result<ActivateStep, Stop> {
-    let state = text(guest)?;
-    let form = |act: &str| guest.form_with(PATH, &[(STATE, &state), (ACT, act)]);
+    let at: Vec<_> = at(guest)?.map(|at| (AT, at)).into_iter().collect();
+    let form = |act: &'static str| guest.form_with(PATH, &[&at[..], &[(ACT, act)]].concat());
     if !activation.codes.is_empty() {
-        return Ok(ActivateStep::Codes { codes: activation.codes.clone(), next: OVERVIEW.to_owned() });
+        return codes(guest, activation, form("noted"));
     }
     if let Some(app) = activation.app.clone() {
-        let back = address_of(guest, Activation { app: None, ..activation.clone() })?;
+        let back = href(PATH, &[(AT, FACTOR)]);
         let secret = set_up::grouped(&app.secret);
         return Ok(ActivateStep::Totp {
             setup: TotpSetup { form: form("code"), uri: app.uri, secret, back },
@@ -238,8 +250,17 @@ async fn step(guest: &Guest, activation: &Activation, email: String) -> Result<A
         let passkey = registration(guest, activation, form("register")).await?;
         return Ok(ActivateStep::Enroll { passkey, totp: form("totp") });
     }
-    let passkey = sign_in::passkey(guest, PATH, &[(STATE, &state), (ACT, "passkey")])?;
+    let passkey = sign_in::passkey(guest, PATH, &[&at[..], &[(ACT, "passkey")]].concat())?;
     Ok(ActivateStep::SignIn { passkey, form: form("password"), email })
+}
+
+/// Shows the recovery codes to the account that they are for. Without its session the sign-in comes first.
+fn codes(guest: &Guest, activation: &Activation, next: Form) -> Result<ActivateStep, Stop> {
+    let Some(session) = &guest.session else { return Err(sign_in::to_sign_in(guest, PATH)) };
+    if activation.owner != Some(session.user().id.to_string()) {
+        return Ok(ActivateStep::Dead);
+    }
+    Ok(ActivateStep::Codes { codes: activation.codes.clone(), next })
 }
 
 /// Returns the form that adds a passkey; `None` if passkeys do not work here.
@@ -259,13 +280,10 @@ async fn registration(
 }
 
 async fn question(guest: &Guest, activation: &Activation) -> Result<Confirm, Stop> {
-    let state = text(guest)?;
     let id = challenge_of(activation)?;
-    let form = |kind: ChallengeKind| -> Form {
-        guest.form_with(PATH, &[(STATE, &state), (ACT, "answer"), (KIND, kind.as_str())])
-    };
-    let again = Activation { challenge: None, ..activation.clone() };
-    let start = address_of(guest, again)?;
+    let form =
+        |kind: ChallengeKind| -> Form { guest.form_with(PATH, &[(ACT, "answer"), (KIND, kind.as_str())]) };
+    let start = href(PATH, &[(AT, SIGN_IN)]);
     let kind = confirm::kind(guest)?;
     let question =
         Question { id: &id, kind, purpose: Purpose::Activate, start: start.clone(), cancel: start };
@@ -277,24 +295,41 @@ fn challenge_of(activation: &Activation) -> Result<ChallengeId, PageError> {
     challenge.ok_or_else(PageError::bad_flow)
 }
 
-/// Returns the activation of the query, if it belongs to this browser and has not expired.
-fn activation(guest: &Guest) -> Result<Option<Activation>, PageError> {
-    Ok(guest.open(&text(guest)?))
+/// Returns the activation of the cookie, at the step that the address names, if it belongs to this browser and has not
+/// expired.
+fn activation(guest: &Guest, headers: &HeaderMap) -> Result<Option<Activation>, PageError> {
+    let sealed = cookie(guest).read(headers);
+    let Some(found) = sealed.and_then(|sealed| guest.open::<Activation>(sealed.expose())) else {
+        return Ok(None);
+    };
+    Ok(Some(match at(guest)? {
+        Some(SIGN_IN) => Activation { challenge: None, enrols: false, app: None, ..found },
+        Some(_) => Activation { app: None, ..found },
+        None => found,
+    }))
 }
 
-fn text(guest: &Guest) -> Result<String, PageError> {
-    Ok(guest.query.optional(STATE)?.unwrap_or_default())
+/// Returns the earlier step that the person went back to.
+fn at(guest: &Guest) -> Result<Option<&'static str>, PageError> {
+    let at = guest.query.optional(AT)?;
+    Ok([SIGN_IN, FACTOR].into_iter().find(|known| at.as_deref() == Some(*known)))
 }
 
-fn go_to(guest: &Guest, activation: Activation) -> Outcome {
-    guest.go_to(&address_of(guest, activation)?)
+/// Keeps the activation in this browser. Returns the address of its next step.
+fn keep(guest: &mut Guest, activation: Activation) -> Result<String, PageError> {
+    let sealed = guest.seal(guest.now.plus(LIFETIME), activation)?;
+    let cookie = cookie(guest).set(&sealed, LIFETIME);
+    guest.set_cookie(cookie)?;
+    Ok(PATH.to_owned())
 }
 
-fn address(guest: &Guest, activation: Activation) -> Result<String, Rejection> {
-    Ok(address_of(guest, activation)?)
+/// Removes the activation from this browser. Returns the address of the overview.
+fn forget(guest: &mut Guest) -> Result<String, Rejection> {
+    let cookie = cookie(guest).clear();
+    guest.set_cookie(cookie)?;
+    Ok(OVERVIEW.to_owned())
 }
 
-fn address_of(guest: &Guest, activation: Activation) -> Result<String, PageError> {
-    let ends = guest.now.plus(latchkey_domain::operator::ACTIVATION_LIFETIME);
-    Ok(href(PATH, &[(STATE, &guest.seal(ends, activation)?)]))
+fn cookie(guest: &Guest) -> Cookie {
+    Cookie::of_console(&guest.console.settings, COOKIE)
 }

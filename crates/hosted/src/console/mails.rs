@@ -43,7 +43,7 @@ async fn act(submission: ConsoleSubmission) -> Outcome {
     let id = submission.fields.text("id")?;
     let visit = submission.visit;
     match retry(&visit, &id).await {
-        Ok(notice) => visit.go_to_with(PATH, notice),
+        Ok(notice) => visit.go_to_with(&Typed::of(&visit)?.address_with(None), notice),
         Err(rejection) => {
             let view = view(&visit).await?;
             visit.refuse(rejection, &view)
@@ -84,7 +84,11 @@ async fn view(visit: &ConsoleVisit) -> Result<Mails, Stop> {
     let page = typed.page(visit).await?;
     let row = |mail: &ListedMail| {
         let person = mail.user_id.map(|id| PersonLink { id, email: Some(mail.email.as_typed().to_owned()) });
-        row(mail, person, visit.form_of_with(Act::ResendMails, PATH, &[("act", "retry")]))
+        let retry = visit.form_of(Act::ResendMails, PATH).map(|mut form| {
+            form.action = typed.address_with(Some(("act", "retry".to_owned())));
+            form
+        });
+        row(mail, person, retry)
     };
     let last = page.mails.last().filter(|_| page.has_more);
     Ok(Mails {
@@ -97,7 +101,8 @@ async fn view(visit: &ConsoleVisit) -> Result<Mails, Stop> {
             rows: page.mails.iter().map(row).collect(),
             total: page.total,
             previous: None,
-            next: last.map(|mail| typed.address_after(mail)),
+            next: last
+                .map(|mail| typed.address_with(Some((AFTER, cursor::encode(mail.created_at, mail.id))))),
         },
         to: typed.to,
     })
@@ -136,12 +141,12 @@ impl Typed {
         Filter { name: "fate", choices: std::iter::once("").chain(fates).map(choice).collect() }
     }
 
-    fn address_after(&self, mail: &ListedMail) -> String {
+    /// Returns the address of the page with these filters, and with one more parameter.
+    fn address_with(&self, parameter: Option<(&str, String)>) -> String {
         let given = [("fate", &self.fate), ("to", &self.to)].into_iter().filter(|(_, text)| !text.is_empty());
-        let query = form_urlencoded::Serializer::new(String::new())
-            .extend_pairs(given)
-            .append_pair(AFTER, &cursor::encode(mail.created_at, mail.id))
-            .finish();
-        format!("{PATH}?{query}")
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        query.extend_pairs(given).extend_pairs(parameter);
+        let query = query.finish();
+        if query.is_empty() { PATH.to_owned() } else { format!("{PATH}?{query}") }
     }
 }

@@ -67,7 +67,10 @@ async fn act(mut submission: ConsoleSubmission) -> Outcome {
     submission.must(Act::ManageOperators).await?;
     let done = match submission.visit.query.optional(ACT)?.as_deref() {
         Some("grant") => grant(&mut submission).await,
-        Some("change") => change(&mut submission).await,
+        Some("change") => match revoke::question(&submission).await? {
+            Some(address) => return submission.visit.go_to(&address),
+            None => change(&mut submission).await,
+        },
         Some("reactivate") => reactivate(&mut submission).await,
         Some("revoke") => return revoke::begin(submission).await,
         _ => return Err(PageError::bad_request().into()),
@@ -95,7 +98,11 @@ async fn grant(submission: &mut ConsoleSubmission) -> Result<Notice, Rejection> 
 async fn change(submission: &mut ConsoleSubmission) -> Result<Notice, Rejection> {
     let role = role(submission)?;
     let operator = operator(submission).await?;
-    match give(&mut submission.visit, operator.user.id, &operator.user.email, role, "id").await? {
+    change_role(&mut submission.visit, &operator, role).await
+}
+
+async fn change_role(visit: &mut ConsoleVisit, operator: &Operator, role: Role) -> Result<Notice, Rejection> {
+    match give(visit, operator.user.id, &operator.user.email, role, "id").await? {
         Notice::OperatorGranted if operator.grant.activated_at.is_none() => Ok(Notice::OperatorGranted),
         _ => Ok(Notice::OperatorChanged),
     }

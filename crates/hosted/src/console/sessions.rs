@@ -1,20 +1,20 @@
 //! `/console/sessions`: all live sessions, by user, network address and device; a form in each row ends one.
 
 use axum::routing::get;
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use latchkey_domain::client::ClientAddress;
 use latchkey_domain::email::Email;
 use latchkey_domain::ids::UserId;
 use latchkey_domain::operator::{Act, Operator};
 use latchkey_domain::session::SessionId;
 use latchkey_domain::time::Timestamp;
 use latchkey_pages::When;
+use latchkey_pages::console::Notice;
 use latchkey_pages::console::views::{ClientShown, Listing, PersonLink, SessionRow, Sessions};
-use latchkey_pages::console::{Notice, Problem, Refusal};
 use latchkey_service::Error;
 use latchkey_service::admin::{ListedSession, SessionFilter, SessionKey, SessionPage, SessionPosition};
 use url::form_urlencoded;
 
+use super::keyset::Place;
 use super::page::Page;
 use super::rejection::Rejection;
 use super::stop::{Outcome, Stop};
@@ -42,12 +42,15 @@ async fn show(visit: ConsoleVisit) -> Outcome {
 
 async fn end(submission: ConsoleSubmission) -> Outcome {
     submission.must(Act::EndSessions).await?;
-    let ids = submission.fields.text("id")?;
-    let visit = submission.visit;
+    let id = submission.fields.text("id")?;
+    let mut visit = submission.visit;
     let typed = Typed::of(&visit)?;
-    match end_one(&visit, &ids).await {
+    match end_one(&mut visit, &id).await {
         Ok(()) => visit.go_to_with(&typed.address_at(None), Notice::OneSessionEnded),
         Err(rejection) => {
+            if rejection.is("OPERATOR_PROTECTED") {
+                visit.record_refusal(Act::EndSessions).await?;
+            }
             let view = view(&visit, &typed).await?;
             visit.refuse(rejection, &view)
         }
@@ -55,14 +58,12 @@ async fn end(submission: ConsoleSubmission) -> Outcome {
 }
 
 /// Ends a session, which the form names by its id.
-async fn end_one(visit: &ConsoleVisit, id: &str) -> Result<(), Rejection> {
+async fn end_one(visit: &mut ConsoleVisit, id: &str) -> Result<(), Rejection> {
     let id: SessionId = id.parse().map_err(|_| visit.not_found())?;
+    let owner = visit.service().admin.owner_of_session(id).await?;
+    let Some(user_id) = owner else { return Err(visit.not_found().into()) };
+    visit.concerns(user_id);
     let admin = &visit.service().admin;
-    let Some(user_id) = admin.owner_of_session(id).await? else { return Err(visit.not_found().into()) };
-    let operators = visit.service().operators.list().await?;
-    if !can_end(visit, &operators, user_id) {
-        return Err(Rejection::of(Problem::whole(Refusal::OperatorProtected)));
-    }
     Ok(admin.end_session(user_id, id, visit.party(), Some(&visit.to_client())).await?)
 }
 
@@ -73,26 +74,17 @@ fn can_end(visit: &ConsoleVisit, operators: &[Operator], user_id: UserId) -> boo
 }
 
 async fn view(visit: &ConsoleVisit, typed: &Typed) -> Result<Sessions, Stop> {
-    let position = position(visit)?;
-    let page = read(visit, typed, position).await?;
-    let is_backwards = matches!(position, SessionPosition::Before(_));
-    let has_previous = match position {
-        SessionPosition::First => false,
-        SessionPosition::After(_) => true,
-        SessionPosition::Before(_) => page.has_more,
-    };
-    let link = |name, row: Option<&ListedSession>| {
-        row.map(|row| {
-            let key = format!("{}.{}", row.session.created_at.as_millis(), row.session.id);
-            typed.address_at(Some((name, URL_SAFE_NO_PAD.encode(key))))
-        })
-    };
+    let place = Place::of(visit, read_key)?;
+    let page = read(visit, typed, &place).await?;
+    let key = |row: &ListedSession| format!("{}.{}", row.session.created_at.as_millis(), row.session.id);
+    let ends = (page.sessions.first().map(key), page.sessions.last().map(key));
+    let around = place.around(page.has_more, ends, |name, key| typed.address_at(Some((name, key))));
     let operators = visit.service().operators.list().await?;
     Ok(Sessions {
         clear: typed.is_given().then(|| PATH.to_owned()),
         list: Listing {
-            previous: link("before", page.sessions.first()).filter(|_| has_previous),
-            next: link("after", page.sessions.last()).filter(|_| page.has_more || is_backwards),
+            previous: around.previous,
+            next: around.next,
             rows: page.sessions.iter().map(|listed| row(visit, listed, &operators)).collect(),
             total: page.total,
         },
@@ -106,13 +98,18 @@ async fn view(visit: &ConsoleVisit, typed: &Typed) -> Result<Sessions, Stop> {
     })
 }
 
-/// Reads a page. A page before the first full one would be short, so it is the first page instead.
-async fn read(visit: &ConsoleVisit, typed: &Typed, position: SessionPosition) -> Result<SessionPage, Stop> {
+/// Reads a page.
+async fn read(visit: &ConsoleVisit, typed: &Typed, place: &Place<SessionKey>) -> Result<SessionPage, Stop> {
     let nobody = SessionPage { sessions: Vec::new(), total: 0, has_more: false };
     let Some(filter) = typed.filter(visit).await? else { return Ok(nobody) };
     let admin = &visit.service().admin;
+    let position = match place {
+        Place::First => SessionPosition::First,
+        Place::After(key) => SessionPosition::After(*key),
+        Place::Before(key) => SessionPosition::Before(*key),
+    };
     let page = admin.list_live_sessions(filter.clone(), position, MOST).await?;
-    if matches!(position, SessionPosition::Before(_)) && !page.has_more {
+    if place.is_start(page.has_more) {
         let first = admin.list_live_sessions(filter, SessionPosition::First, MOST).await?;
         return Ok(SessionPage { has_more: false, ..first });
     }
@@ -135,18 +132,7 @@ fn row(visit: &ConsoleVisit, listed: &ListedSession, operators: &[Operator]) -> 
     }
 }
 
-fn position(visit: &ConsoleVisit) -> Result<SessionPosition, Stop> {
-    let key = |name: &str| -> Result<Option<SessionKey>, Stop> {
-        Ok(visit.query.optional(name)?.as_deref().and_then(read_key))
-    };
-    if let Some(after) = key("after")? {
-        return Ok(SessionPosition::After(after));
-    }
-    Ok(key("before")?.map_or(SessionPosition::First, SessionPosition::Before))
-}
-
 fn read_key(text: &str) -> Option<SessionKey> {
-    let text = String::from_utf8(URL_SAFE_NO_PAD.decode(text).ok()?).ok()?;
     let (millis, id) = text.split_once('.')?;
     Some(SessionKey { created_at: Timestamp::from_millis(millis.parse().ok()?), id: id.parse().ok()? })
 }
@@ -170,6 +156,11 @@ impl Typed {
     /// Returns the filter; `None` if no session can pass it, such as one of an address without account.
     async fn filter(&self, visit: &ConsoleVisit) -> Result<Option<SessionFilter>, Stop> {
         let given = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+        let address = match (self.address.as_str(), self.address.parse()) {
+            ("", _) => None,
+            (_, Ok(address)) => Some(ClientAddress::new(address).to_string()),
+            (_, Err(_)) => return Ok(None),
+        };
         let user_id = match (self.user.as_str(), self.user.parse::<UserId>()) {
             ("", _) => None,
             (_, Ok(id)) => Some(id),
@@ -182,7 +173,7 @@ impl Typed {
                 },
             },
         };
-        Ok(Some(SessionFilter { user_id, address: given(&self.address), device: given(&self.device) }))
+        Ok(Some(SessionFilter { user_id, address, device: given(&self.device) }))
     }
 
     /// Returns the address of the page with these filters, at a place in the list.

@@ -2,6 +2,7 @@
 
 use axum::RequestExt;
 use axum::extract::{FromRequest, Request};
+use latchkey_domain::ids::UserId;
 use latchkey_domain::operator::Act;
 use latchkey_http::body::FormBody;
 
@@ -73,6 +74,23 @@ impl ConsoleSubmission {
             return Ok(());
         }
         self.must_be_recent().await
+    }
+
+    /// Asks for a recent proof of a factor, if one of the accounts is an operator's, and an act on those needs it. Who may not
+    /// do it is refused by the use case.
+    pub(crate) async fn must_be_recent_for_operators(
+        &self,
+        act: Act,
+        accounts: &[UserId],
+    ) -> Result<(), Stop> {
+        if !act.needs_recent_factor() || !self.visit.may(act) {
+            return Ok(());
+        }
+        let operators = self.visit.service().operators.list().await?;
+        if operators.iter().any(|operator| accounts.contains(&operator.user.id)) {
+            self.must_be_recent().await?;
+        }
+        Ok(())
     }
 
     /// Asks for a recent proof of a factor, for an act that needs it in a special case alone.

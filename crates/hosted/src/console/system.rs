@@ -1,9 +1,11 @@
-//! `/console/system`: the database and its size, the newest migration, and the mails that wait.
+//! `/console/system`: the database with its size, newest migration and newest backup, the queues of mails and passwords,
+//! and the check of readiness.
 
 use axum::routing::get;
 use latchkey_domain::time::Timestamp;
 use latchkey_pages::When;
-use latchkey_pages::console::views::{Database, System};
+use latchkey_pages::console::views::{Check, Database, Hashing, System};
+use latchkey_service::Service;
 
 use super::page::Page;
 use super::stop::Outcome;
@@ -28,9 +30,24 @@ async fn show(visit: ConsoleVisit) -> Outcome {
         },
         counted: When(statistics.counted_at),
         outbox_lag: oldest.map_or(0, |oldest| statistics.counted_at.since(oldest).as_secs()),
-        hashing: None,
-        last_backup: None,
-        checks: None,
+        hashing: Some(hashing(visit.service())),
+        last_backup: visit.service().backups.newest().map(|newest| When(newest.created_at)),
+        checks: Some(vec![readiness(visit.service()).await]),
         run_checks: None,
     })
+}
+
+fn hashing(service: &Service) -> Hashing {
+    let (waiting, most) = service.passwords.hash_queue();
+    Hashing { waiting: waiting as u64, most: most as u64 }
+}
+
+/// Returns the outcome of the check behind `/health/ready`.
+async fn readiness(service: &Service) -> Check {
+    let outcome = service.readiness.check().await;
+    let detail = match &outcome {
+        Ok(()) => "The database is read and written.".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    Check { name: "database".to_owned(), is_good: outcome.is_ok(), detail }
 }

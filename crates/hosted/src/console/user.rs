@@ -30,12 +30,10 @@ pub(crate) const PAGE: Page = Page::new(PATH, || get(show).post(acts::act));
 async fn show(PathText(id): PathText, visit: ConsoleVisit) -> Outcome {
     let id = UserId::from_str(&id).map_err(|_| visit.not_found())?;
     let view = view(&visit, id).await?;
-    let admin = &visit.service().admin;
-    admin.note_reading(id, visit.party(), &visit.to_client()).await?;
     visit.page(&view)
 }
 
-/// Reads everything that the page shows. An unknown user is the 404 page.
+/// Reads everything that the page shows, and notes it. An unknown user is the 404 page.
 pub(super) async fn view(visit: &ConsoleVisit, id: UserId) -> Result<UserPage, Stop> {
     let file = match visit.service().admin.user_file(id).await {
         Ok(file) => file,
@@ -49,6 +47,7 @@ pub(super) async fn view(visit: &ConsoleVisit, id: UserId) -> Result<UserPage, S
     let providers = visit.service().oauth.offered_providers();
     let events = events::rows(visit.service(), events.clone(), People::Omitted).await?;
     let name = file.profile.as_ref().map(|profile| profile.name.as_str().to_owned());
+    visit.service().admin.note_reading(id, visit.party(), &visit.to_client()).await?;
     Ok(UserPage {
         id,
         email: user.email.as_typed().to_owned(),

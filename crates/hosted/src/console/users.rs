@@ -8,17 +8,18 @@ mod typed;
 use axum::routing::get;
 use latchkey_domain::operator::{Act, Operator};
 use latchkey_domain::user::User;
-use latchkey_domain::user_list::{Direction, UserOrder, UserSort, UserState};
+use latchkey_domain::user_list::{Direction, UserKey, UserOrder, UserSort, UserState};
 use latchkey_pages::When;
 use latchkey_pages::console::views::{BulkAct, Choice, Column, Filter, Listing, PersonLink, UserRow, Users};
 use latchkey_service::admin::{ListUsers, UserPage, UserPosition};
 use latchkey_service::providers::KnownProvider;
 
+use super::keyset::Place;
 use super::page::Page;
 use super::stop::{Outcome, Stop};
 use super::user::state_of;
 use super::visit::ConsoleVisit;
-use typed::{Place, Typed};
+use typed::Typed;
 
 pub(crate) const PATH: &str = "/console/users";
 /// Number of users on one page.
@@ -36,29 +37,18 @@ async fn view(visit: &ConsoleVisit, typed: &Typed) -> Result<Users, Stop> {
     let providers = visit.service().oauth.offered_providers();
     let place = typed.place(visit)?;
     let page = read(visit, typed, &place).await?;
-    let has_previous = match place {
-        Place::First => false,
-        Place::After(_) => true,
-        Place::Before(_) => page.has_more,
-    };
-    let has_next = page.has_more || matches!(place, Place::Before(_));
-    let link = |name, user: Option<&User>| {
-        let key = user.map(|user| typed.order.sort.key_of(user));
-        key.map(|key| typed.address_at(PATH, name, &key))
-    };
+    let key = |user: Option<&User>| user.map(|user| typed.order.sort.key_of(user).to_text());
+    let ends = (key(page.users.first()), key(page.users.last()));
+    let around = place.around(page.has_more, ends, |name, key| typed.address_at(PATH, name, key));
     let operators = visit.service().operators.list().await?;
     let rows = page.users.iter().map(|user| row(user, &operators, &providers)).collect();
     Ok(Users {
         filters: vec![states(typed), ways_in(typed, &providers)],
         clear: typed.is_filtered().then(|| PATH.to_owned()),
         columns: columns(typed),
-        list: Listing {
-            rows,
-            total: page.total,
-            previous: link("before", page.users.first()).filter(|_| has_previous),
-            next: link("after", page.users.last()).filter(|_| has_next),
-        },
+        list: Listing { rows, total: page.total, previous: around.previous, next: around.next },
         acts: acts(visit),
+        choose: visit.form(bulk::PATH),
         create: visit.may(Act::CreateUsers).then(|| new::PATH.to_owned()),
         export: visit.form_of(Act::ExportLists, csv::PATH).map(|mut form| {
             form.action = typed.address(csv::PATH);
@@ -71,8 +61,8 @@ async fn view(visit: &ConsoleVisit, typed: &Typed) -> Result<Users, Stop> {
     })
 }
 
-/// Reads a page. A page before the first full one would be short, so it is the first page instead.
-async fn read(visit: &ConsoleVisit, typed: &Typed, place: &Place) -> Result<UserPage, Stop> {
+/// Reads a page.
+async fn read(visit: &ConsoleVisit, typed: &Typed, place: &Place<UserKey>) -> Result<UserPage, Stop> {
     let nobody = UserPage { users: Vec::new(), total: 0, has_more: false };
     let Some(filter) = typed.filter() else { return Ok(nobody) };
     let list = |position| ListUsers { filter: filter.clone(), order: typed.order, position, limit: MOST };
@@ -83,7 +73,7 @@ async fn read(visit: &ConsoleVisit, typed: &Typed, place: &Place) -> Result<User
         Place::Before(key) => UserPosition::Before(key.clone()),
     };
     let page = admin.list_users(&list(position)).await?;
-    if matches!(place, Place::Before(_)) && !page.has_more {
+    if place.is_start(page.has_more) {
         let first = admin.list_users(&list(UserPosition::Offset(0))).await?;
         return Ok(UserPage { has_more: false, ..first });
     }

@@ -51,7 +51,7 @@ pub enum Refusal {
         /// The reason, in words.
         reason: String,
     },
-    /// The text is no JSON object, or too large.
+    /// The text is no JSON object, or breaks a rule of metadata.
     InvalidMetadata {
         /// Line of the first error.
         line: u64,

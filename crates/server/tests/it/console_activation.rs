@@ -5,14 +5,19 @@ use latchkey_domain::codes::SixDigitCode;
 use latchkey_domain::operator::{ActingOperator, Party, Role};
 use latchkey_service::console::ActivationStep;
 use latchkey_service::operators::Granting;
-use latchkey_testkit::{Authenticator, both_stores, json, minutes};
+use latchkey_testkit::browser::link;
+use latchkey_testkit::{Answer, Authenticator, PASSWORD, TestApp, User, both_stores, json, minutes};
 
 use crate::audit::last;
 use crate::console_calls::{
     ConsoleBrowser, operator, options_of, password_of, registration, verified, without_factor,
 };
+use crate::console_user_calls::desk;
 use crate::operators::{grant, is_active};
 use crate::page_session_calls::refused;
+use crate::pages_enroll::shown_authenticator;
+
+const ACTIVATE: &str = "/console/activate";
 
 both_stores! {
     with(verified)
@@ -174,4 +179,63 @@ both_stores! {
 
         assert!(browser.session().await.is_some() && is_active(&app, &ada).await);
     }
+
+    with(|b| verified(b).console())
+    async fn owner_gets_a_lower_role_once_the_address_was_typed(app) {
+        let owner = desk(&app, "owner", Role::Owner).await;
+        let other = operator(&app, "other", Role::Owner).await;
+        let fields = [("id", other.id.as_str()), ("role", "admin")];
+
+        let asked = owner.forces_at("/console/operators", "act=change", &fields).await;
+        let page = owner.browser.follow(&asked).await;
+        assert!(page.hosted(200).contains("is no owner any more"), "{page:?}");
+        let wrong = owner.browser.submit(&page, "/console/operators/revoke", &[("confirmation", "other")]).await;
+        assert!(wrong.hosted(400).contains("Type it exactly as it is shown."), "{wrong:?}");
+        assert_eq!(role(&app, &other).await, Role::Owner);
+        let typed = [("confirmation", other.email.as_str())];
+        let done = owner.browser.submit(&page, "/console/operators/revoke", &typed).await;
+
+        owner.browser.follow(&done).await.hosted(200);
+        assert_eq!(role(&app, &other).await, Role::Admin);
+        owner.browser.get(&format!("/console/operators/revoke?user={}&role=owner", other.id)).await.hosted(400);
+    }
+
+    with(|b| verified(b).console().settings(|settings| settings.passkeys_enabled = false))
+    async fn secrets_of_an_activation_travel_in_a_cookie_that_is_forgotten(app) {
+        let ada = app.user("ada").await;
+        let token = grant(&app, &ada, Role::Admin).await;
+        let browser = app.browser();
+        let mut addresses = Vec::new();
+        let mut follow = async |answer: Answer| {
+            addresses.push(answer.header("location").expect("a redirect").to_owned());
+            browser.follow(&answer).await
+        };
+
+        let page = follow(browser.get(&format!("{ACTIVATE}?token={token}")).await).await;
+        let login = [("email", ada.email.as_str()), ("password", PASSWORD)];
+        let page = follow(browser.submit(&page, "act=password", &login).await).await;
+        let page = follow(browser.submit(&page, "act=totp", &[]).await).await;
+        let back = browser.get(&link(&page, "at=factor").expect("a way back")).await;
+        assert!(back.hosted(200).contains("act=totp"), "{back:?}");
+        let code = shown_authenticator(&app, &page).code();
+        let page = follow(browser.submit(&page, "act=code", &[("code", &code)]).await).await;
+        assert!(page.hosted(200).contains("act=noted"), "{page:?}");
+
+        let session = browser.cookie("latchkey_console_8700").expect("a session");
+        browser.forget("latchkey_console_8700");
+        assert_eq!(browser.get(ACTIVATE).await.status, 303, "the codes need the session");
+        let browser = browser.with_cookie("latchkey_console_8700", session);
+        let done = browser.submit(&page, "act=noted", &[]).await;
+        assert_eq!(done.header("location"), Some("/console"));
+        assert_eq!(browser.cookie("activation"), None);
+        assert!(browser.get(ACTIVATE).await.hosted(200).contains("This link does not work"), "nothing is left");
+        assert!(addresses.iter().all(|address| address == ACTIVATE), "{addresses:?}");
+        assert!(is_active(&app, &ada).await);
+    }
+}
+
+async fn role(app: &TestApp, user: &User) -> Role {
+    let operators = app.service().operators.list().await.unwrap();
+    let found = operators.iter().find(|operator| operator.user.id.to_string() == user.id);
+    found.expect("an operator").grant.role
 }

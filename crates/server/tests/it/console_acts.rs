@@ -156,8 +156,17 @@ both_stores! {
     with(|b| verified(b).console())
     async fn metadata_are_checked_and_kept_as_typed(app) {
         let (admin, ada) = (desk(&app, "admin", Role::Admin).await, app.user("ada").await);
+        let deep = format!("{{\"a\": {}{}}}", "[".repeat(32), "]".repeat(32));
 
-        for (text, line) in [("{\r\n\"plan\": }", 2), ("[1]", 1), ("", 1), ("{} {}", 1)] {
+        for (text, line) in [
+            ("{\r\n\"plan\": }", 2),
+            ("[1]", 1),
+            ("", 1),
+            ("{} {}", 1),
+            ("{\"plan\": 1,\n\n\"plan\": 2}", 3),
+            ("{\n\"plan\": \"\\u0000\"}", 2),
+            (deep.as_str(), 1),
+        ] {
             let refused = admin.act(&ada, "save-metadata", &[("metadata", text)]).await;
             let expected = format!("The first error is in line {line}.");
             assert!(refused.hosted(400).contains(&expected), "{text}: {refused:?}");
@@ -275,6 +284,21 @@ both_stores! {
         for act in ["send-reset", "remove-profile-text", "end-sessions", "ban", "unban"] {
             support.acts(&ada, act, &[]).await.hosted(200);
         }
+    }
+
+    with(|b| verified(b).console())
+    async fn change_of_another_operator_waits_for_a_recent_factor(app) {
+        let (owner, other) = (desk(&app, "owner", Role::Owner).await, operator(&app, "other", Role::Support).await);
+        app.clock.advance(minutes(11));
+
+        owner.act(&other, "send-reset", &[]).await;
+        for (act, fields) in [("ban", &[][..]), ("save-metadata", &[("metadata", "{\"plan\": \"pro\"}")])] {
+            let asked = owner.act(&other, act, fields).await;
+            assert!(asked.hosted(403).contains("This act needs a fresh proof."), "{act}: {asked:?}");
+        }
+
+        let shown = shown(&app, &other).await;
+        assert_eq!((&shown["banned"], &shown["metadata"]), (&json!(false), &json!({})));
     }
 
     with(|b| verified(b).console())

@@ -1,6 +1,7 @@
 //! `/console/settings`, `/console/providers` and `/console/system`.
 
 use latchkey_domain::operator::Role;
+use latchkey_service::backups::NewestBackup;
 use latchkey_testkit::{Browser, TestApp, both_stores, json, minutes};
 
 use crate::audit::last;
@@ -161,6 +162,12 @@ both_stores! {
 
         let text = page.hosted(200);
         assert!(text.contains("SQLite") || text.contains("PostgreSQL"), "{text}");
-        assert!(!text.contains("Instances") && !text.contains("<h2 id=\"checks\">"), "{text}");
+        for known in ["places taken", "The database is read and written."] {
+            assert!(text.contains(known), "{known} in {text}");
+        }
+        assert!(!text.contains("Instances") && !text.contains("Last backup"), "{text}");
+        let (created_at, bytes) = (app.service().now(), 812);
+        app.service().backups.remember(Some(NewestBackup { created_at, bytes }));
+        assert!(browser.get("/console/system").await.hosted(200).contains("Last backup"));
     }
 }

@@ -49,6 +49,7 @@ both_stores! {
         let done = support.browser.follow(&support.browser.submit(&page, "act=retry", &[]).await).await;
 
         assert!(done.hosted(200).contains("The mail is tried again now."), "{done:?}");
+        assert!(done.text().contains("<option value=\"dead\" selected>"), "the filter stays: {done:?}");
         assert_eq!(last(&app, "mail_retried").await["actor"], "operator");
         assert!(app.mail_to("bob@example.org").await.code().len() >= 6);
         let again = support.browser.submit(&page, "act=retry", &[]).await;

@@ -211,11 +211,16 @@ both_stores! {
     }
 
     with(|b| verified(b).console())
-    async fn last_owner_is_neither_banned_nor_deleted_not_even_by_itself(app) {
+    async fn last_owner_is_not_shut_out_not_even_by_itself(app) {
         let owner = operator(&app, "owner", Role::Owner).await;
         let desk = desk_of(&app, &owner).await;
 
-        for (act, fields) in [("ban", &[][..]), ("delete", &[("confirmation", "owner@example.org")])] {
+        for (act, fields) in [
+            ("ban", &[][..]),
+            ("delete", &[("confirmation", "owner@example.org")]),
+            ("change-address", &[("email", "moved@example.org")]),
+            ("remove-factors", &[]),
+        ] {
             let refused = desk.forces(&owner, act, fields).await;
             assert!(refused.hosted(409).contains("This is the last owner."), "{act}: {refused:?}");
         }

@@ -1,10 +1,11 @@
 //! `/console/sessions`: the list of live sessions with its filters, and the end of one.
 
+use latchkey_domain::client::{Client, ClientAddress};
 use latchkey_domain::operator::Role;
 use latchkey_testkit::{PASSWORD, TestApp, both_stores};
 
 use crate::audit::last;
-use crate::console_calls::verified;
+use crate::console_calls::{ConsoleBrowser, operator, verified};
 use crate::console_users::{create, signed_in};
 use crate::operators::make_operator;
 
@@ -30,6 +31,8 @@ both_stores! {
             ("user=ada@example.net".to_owned(), ["ada@example.net"].as_slice()),
             (format!("user={ada}"), &["ada@example.net"]),
             ("address=203.0.113.10".to_owned(), &["bob@example.net"]),
+            ("address=::ffff:203.0.113.10".to_owned(), &["bob@example.net"]),
+            ("address=203.0.113".to_owned(), &[]),
             ("device=IPHONE".to_owned(), &["ada@example.net"]),
             ("device=firefox&user=ada@example.net".to_owned(), &[]),
             ("user=nobody@example.net".to_owned(), &[]),
@@ -45,6 +48,21 @@ both_stores! {
         }
         let all = browser.get(SESSIONS).await;
         assert!(all.hosted(200).contains("bob@example.net") && !all.text().contains("End this session"), "{all:?}");
+    }
+
+    with(|b| verified(b).console())
+    async fn device_is_found_in_any_case_of_ascii_letters_alone(app) {
+        let browser = signed_in(&app, Role::Viewer).await;
+        let otto = operator(&app, "otto", Role::Viewer).await;
+        let mut tablet = ConsoleBrowser::new(&app);
+        tablet.client = Client::new(ClientAddress::new([203, 0, 113, 8].into()), Some("\u{c4}pp/2 (Tablet)"));
+        tablet.sign_in(&otto).await;
+
+        for (device, is_found) in [("TABLET", true), ("%C3%84PP", true), ("%C3%A4pp", false)] {
+            let page = browser.get(&format!("{SESSIONS}?device={device}")).await;
+
+            assert_eq!(page.hosted(200).contains(&otto.email), is_found, "{device}: {page:?}");
+        }
     }
 
     with(|b| verified(b).console())
@@ -76,7 +94,9 @@ both_stores! {
         let refused = browser.submit(&page, FORM, &[("id", &of_owner[0].id.to_string())]).await;
 
         assert!(!listed.hosted(200).contains("name=\"id\""), "{listed:?}");
-        assert!(refused.hosted(400).contains("This is the account of an operator."), "{refused:?}");
+        assert!(refused.hosted(403).contains("This is the account of an operator."), "{refused:?}");
+        let event = last(&app, "operator_refused").await;
+        assert_eq!((&event["userId"], &event["details"]["act"]), (&owner.id.as_str().into(), &"EndSessions".into()));
         owner.get("/api/profiles/me").send().await.expect(200);
     }
 }

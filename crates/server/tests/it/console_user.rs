@@ -5,6 +5,7 @@ use latchkey_testkit::{Answer, PASSWORD, TestApp, both_stores, json, minutes};
 
 use crate::audit::events;
 use crate::console_calls::{ConsoleBrowser, operator, verified};
+use crate::console_user_calls::desk;
 use crate::routes::NOBODY;
 
 /// Opens a page with the cookies of a browser at the console.
@@ -55,6 +56,15 @@ both_stores! {
         }
         open(&app, &browser, &path).await.hosted(200);
         assert_eq!(reads(&app).await, 2);
+    }
+
+    with(|b| verified(b).console())
+    async fn refused_form_that_shows_the_page_is_noted(app) {
+        let (support, ada) = (desk(&app, "support", Role::Support).await, app.user("ada").await);
+
+        support.forces(&ada, "send-verification", &[]).await.hosted(409);
+
+        assert_eq!(reads(&app).await, 1);
     }
 
     with(|b| verified(b).console())

@@ -3,7 +3,7 @@
 use latchkey_domain::operator::Role;
 use latchkey_testkit::{Answer, PASSWORD, TestApp, both_stores, json, minutes};
 
-use crate::audit::events;
+use crate::audit::{events, last};
 use crate::console_calls::verified;
 use crate::console_users::{create, signed_in};
 use crate::operators::make_operator;
@@ -120,6 +120,54 @@ both_stores! {
         assert_eq!(count(&report, "Refused: an operator&#39;s account"), 1, "{report:?}");
         assert_eq!(count(&report, "The account does not exist any more"), 1, "{report:?}");
         assert!(is_banned(&app, &ada).await && !is_banned(&app, &owner_id).await);
+        let refused = last(&app, "operator_refused").await;
+        assert_eq!((&refused["userId"], &refused["details"]["act"]), (&json!(owner_id), &json!("Ban")));
+    }
+
+    with(|b| verified(b).console())
+    async fn ban_of_chosen_operators_waits_for_a_recent_factor(app) {
+        let browser = signed_in(&app, Role::Owner).await;
+        let other = app.two_step_user("other").await;
+        make_operator(&app, &other, Role::Support).await;
+        let ada = create(&app, "ada@example.net", "Ada").await;
+        app.clock.advance(minutes(11));
+
+        let page = browser.get(&question("ban", &[&ada, &other.id])).await;
+        let asked = browser.submit(&page, CHOSEN, &[]).await;
+
+        assert!(asked.hosted(403).contains("name=\"kept\""), "{asked:?}");
+        assert!(!is_banned(&app, &ada).await && !is_banned(&app, &other.id).await);
+        let page = browser.get(&question("ban", &[&ada])).await;
+        browser.follow(&browser.submit(&page, CHOSEN, &[]).await).await.hosted(200);
+        assert!(is_banned(&app, &ada).await);
+    }
+
+    with(|b| verified(b).console())
+    async fn hundred_accounts_are_chosen_in_the_list(app) {
+        let browser = signed_in(&app, Role::Support).await;
+        let ada = create(&app, "ada@example.net", "Ada").await;
+        let list = browser.get("/console/users").await;
+        let mut ids: Vec<_> = (0..99).map(|number| format!("{number:08}-0000-7000-8000-000000000000")).collect();
+        ids.push(ada.clone());
+        let boxes = |ids: &[String]| -> Vec<(String, String)> {
+            let ticked = ids.iter().map(|id| (id.clone(), "on".to_owned()));
+            ticked.chain([("act".to_owned(), "ban".to_owned())]).collect()
+        };
+        let send = async |ids: &[String]| {
+            let fields = boxes(ids);
+            let fields: Vec<_> = fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+            browser.submit(&list, CHOSEN, &fields).await
+        };
+
+        let page = browser.follow(&send(&ids).await).await;
+        let none = send(&[]).await;
+        ids.push(NOBODY.to_owned());
+        let many = send(&ids).await;
+
+        assert!(page.hosted(200).contains("Ban 1 account") && page.text().contains("99 accounts are left out"), "{page:?}");
+        assert!(none.hosted(400).contains("Choose accounts in the list first."), "{none:?}");
+        assert!(many.hosted(400).contains("Choose at most 100 accounts."), "{many:?}");
+        assert!(!is_banned(&app, &ada).await);
     }
 
     with(|b| verified(b).console())

@@ -161,7 +161,16 @@ both_stores! {
         let (_, _) = (grant(&app, &ada, Role::Owner).await, grant(&app, &bob, Role::Admin).await);
 
         change(&app.admin(), &ada, json!({"metadata": {"plan": "pro"}})).send().await.expect(200);
-        change(&app.admin(), &ada, json!({"banned": true})).send().await.refused(409, "LAST_OWNER");
+        for closing in [
+            json!({"banned": true}),
+            json!({"emailVerified": false}),
+            json!({"email": "moved@example.org"}),
+        ] {
+            change(&app.admin(), &ada, closing).send().await.refused(409, "LAST_OWNER");
+        }
+        change(&app.admin(), &ada, json!({"email": "ADA@example.org"})).send().await.expect(200);
+        let verified = json!({"email": "moved@example.org", "emailVerified": true});
+        change(&app.admin(), &ada, verified).send().await.expect(200);
         delete(&app.admin(), &[&ada]).send().await.refused(409, "LAST_OWNER");
         delete(&app.admin(), &[&bob, &ada]).send().await.refused(409, "LAST_OWNER");
 
@@ -248,11 +257,37 @@ both_stores! {
         let (_, passkey) = bob.add_passkey(&app.phone()).await;
         make_operator(&app, &ada, Role::Owner).await;
         make_operator(&app, &bob, Role::Owner).await;
+        let eve = app.two_step_user("eve").await;
+        make_operator(&app, &eve, Role::Owner).await;
 
         app.admin().delete(&format!("{USERS}/{}/factors", ada.id)).send().await.expect(200);
         assert!(!is_active(&app, &ada).await && is_active(&app, &bob).await);
         app.admin().delete(&format!("{USERS}/{}/passkeys/{passkey}", bob.id)).send().await.expect(200);
 
         assert!(!is_active(&app, &bob).await);
+    }
+
+    with(|b| b.verification_by_code().config(|config| config.operators.protect = false))
+    async fn admin_key_puts_the_last_owner_not_to_sleep(app) {
+        let ada = app.two_step_user("ada").await;
+        let (_, passkey) = ada.add_passkey(&app.phone()).await;
+        make_operator(&app, &ada, Role::Owner).await;
+
+        for path in ["factors".to_owned(), format!("passkeys/{passkey}")] {
+            app.admin().delete(&format!("{USERS}/{}/{path}", ada.id)).send().await.refused(409, "LAST_OWNER");
+        }
+
+        assert!(is_active(&app, &ada).await);
+    }
+
+    with(|b| b.verification_by_code())
+    async fn admin_key_deletes_no_profile_of_an_operator(app) {
+        let ada = app.user("ada").await;
+        let _ = grant(&app, &ada, Role::Viewer).await;
+
+        let path = format!("{USERS}/{}/profile", ada.id);
+        app.admin().delete(&path).send().await.refused(403, "OPERATOR_PROTECTED");
+
+        ada.get("/api/profiles/me").send().await.expect(200);
     }
 }

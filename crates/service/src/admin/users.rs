@@ -175,9 +175,8 @@ impl Admin {
     }
 
     pub async fn delete_profile(&self, id: UserId, party: Party, client: Option<&Client>) -> Result<()> {
-        let now = self.kernel.now();
-        let event = self.kernel.event(AuditKind::ProfileDeleted, party, client, now);
-        let is_deleted = self.kernel.store.delete_profile(id, event).await?;
+        let act = self.account_act(id, AuditKind::ProfileDeleted, party, client);
+        let is_deleted = self.kernel.store.delete_profile(act).await??;
         if is_deleted { Ok(()) } else { Err(Error::Refused(&PROFILE_NOT_FOUND)) }
     }
 

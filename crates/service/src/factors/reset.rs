@@ -16,7 +16,8 @@ impl Factors {
     }
 
     /// Removes the second factors of an account, turns two-step sign-in off, and ends all sessions. Passkeys are
-    /// removed only if requested. `client` is the admin's client, for the audit log; the mail to the account's owner
+    /// removed only if requested. The command line alone may put the last owner to sleep, since it makes owners without
+    /// the console. `client` is the admin's client, for the audit log; the mail to the account's owner
     /// does not mention it.
     pub async fn reset(
         &self,
@@ -32,6 +33,7 @@ impl Factors {
             event: self.kernel.event(AuditKind::FactorsReset, party, client, now),
             mail: self.kernel.required_notification(None, None, now)?,
             protection: self.kernel.protection(party),
+            even_last_owner: party == Party::System,
             now,
         };
         if !self.kernel.store.reset_factors(reset).await?? {

@@ -94,7 +94,9 @@ impl Passkeys {
             passkey: id,
             event: self.kernel.event(AuditKind::PasskeyRemoved, party, Some(client), now),
             mail: self.kernel.required_notification(None, None, now)?,
+            rp_id: self.relying_party.id.clone(),
             protection: self.kernel.protection(party),
+            even_last_owner: party == Party::System,
             now,
         };
         if self.kernel.store.remove_passkey_of(remove).await?? {

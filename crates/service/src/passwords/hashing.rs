@@ -117,6 +117,12 @@ impl PasswordHasher {
         &self.metrics
     }
 
+    /// Returns the number of passwords that wait for a thread, and the most that may wait.
+    #[must_use]
+    pub fn queue(&self) -> (usize, usize) {
+        self.queue.fill()
+    }
+
     /// Hashes a new password with a random salt.
     pub async fn hash(&self, password: Password) -> Result<PasswordHash> {
         let salt = self.entropy.bytes::<SALT_LEN>().to_vec();

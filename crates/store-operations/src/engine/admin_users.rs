@@ -18,7 +18,7 @@ use latchkey_store::{
 };
 
 use super::{Engine, Own};
-use crate::form::{Decided, Repeat, Results, Script, Slot};
+use crate::form::{Decided, Results, Script, Slot};
 use crate::operations::operator_guard::OperatorReads;
 use crate::operations::prove_mailbox::{Proven, prove};
 use crate::operations::{account_acts, delete_account, request_code};
@@ -59,8 +59,7 @@ impl<E: Own> AdminUsers for Engine<E> {
     async fn update_user(&self, update: UpdateUser) -> StoreResult<UpdateUserOutcome> {
         let mut reads = Script::default();
         users::lock_by_id(&mut reads, update.id);
-        let effect = if update.banned == Some(true) { Effect::Loss } else { Effect::Change };
-        let guard = OperatorReads::find(&mut reads, effect);
+        let guard = OperatorReads::find(&mut reads, greatest_effect(&update));
         let found = users::find_by_id(&mut reads, update.id);
         let profile = profiles::find_by_user(&mut reads, update.id);
         let owner = update.email.as_ref().map(|email| {
@@ -71,6 +70,7 @@ impl<E: Own> AdminUsers for Engine<E> {
             let Some(account) = users::account(results, found)? else {
                 return Ok(Decided::Return(UpdateUserOutcome::NotFound));
             };
+            let guard = guard.lessened_to(effect(&account.user, &update));
             if let Err(refusal) = guard.judge(results, update.protection, &[update.id])? {
                 return Ok(Decided::Return(UpdateUserOutcome::Refused(refusal)));
             }
@@ -146,11 +146,8 @@ impl<E: Own> AdminUsers for Engine<E> {
         account_acts::clear_profile(&self.0, act).await
     }
 
-    async fn delete_profile(&self, id: UserId, event: AuditEvent) -> StoreResult<bool> {
-        let mut writes = Script::default();
-        users::lock_by_id(&mut writes, id);
-        let deleted = profiles::delete_and_record(&mut writes, id, event)?;
-        self.write(writes, Repeat::Never, move |results| Ok(results.affected(deleted)? > 0)).await
+    async fn delete_profile(&self, act: AccountAct) -> GuardedResult<bool> {
+        account_acts::delete_profile(&self.0, act).await
     }
 }
 
@@ -172,10 +169,30 @@ fn updated(results: &Results<'_>, user: Slot) -> StoreResult<UpdateUserOutcome> 
     Ok(UpdateUserOutcome::Updated(Box::new(users::user_that_is(results, user)?)))
 }
 
+/// Returns the greatest effect that a change can have on an operator, whatever the account is.
+fn greatest_effect(update: &UpdateUser) -> Effect {
+    let may_unverify = update.email_verified.map_or(update.email.is_some(), |is_verified| !is_verified);
+    if may_unverify || update.banned == Some(true) { Effect::Loss } else { Effect::Change }
+}
+
+/// Returns the effect of a change on an operator: a ban and an unverified address close the console.
+fn effect(user: &User, update: &UpdateUser) -> Effect {
+    let unverifies = match update.email_verified {
+        Some(is_verified) => !is_verified,
+        None => is_moved(user, update),
+    };
+    if unverifies || update.banned == Some(true) { Effect::Loss } else { Effect::Change }
+}
+
+/// True if the change gives the user another address, not only another spelling.
+fn is_moved(user: &User, update: &UpdateUser) -> bool {
+    update.email.as_ref().is_some_and(|email| email.key() != user.email.key())
+}
+
 fn change(writes: &mut Script, there: &Proven, update: &UpdateUser) -> StoreResult<()> {
     let UpdateUser { id, email, email_verified, banned, metadata, restore, events, mail, now, .. } = update;
     let (id, now, user) = (*id, *now, &there.account.user);
-    let is_moved = email.as_ref().is_some_and(|email| email.key() != user.email.key());
+    let is_moved = is_moved(user, update);
     if let Some(email) = email {
         set_email(writes, user, email, now);
     }

@@ -5,7 +5,8 @@ use std::sync::OnceLock;
 /// A statement in PostgreSQL's dialect.
 ///
 /// The text for SQLite is derived: `$n` becomes `?n`, `greatest` and `least` become `max` and `min`, `strpos` becomes
-/// `instr`, and row locks are dropped, since SQLite has a single writer.
+/// `instr`, the collation `C`, which is SQLite's own order, is left out, and row locks are dropped, since SQLite has a single
+/// writer.
 pub struct Sql {
     postgres: &'static str,
     own: Option<&'static str>,
@@ -15,8 +16,9 @@ pub struct Sql {
 /// PostgreSQL's clauses that lock rows, longest first.
 const LOCKS: [&str; 5] =
     [" FOR NO KEY UPDATE", " FOR KEY SHARE", " FOR UPDATE", " FOR SHARE", " SKIP LOCKED"];
-/// Functions with different names in PostgreSQL (left) and SQLite (right).
-const FUNCTIONS: [(&str, &str); 3] = [("greatest(", "max("), ("least(", "min("), ("strpos(", "instr(")];
+/// Words of PostgreSQL (left) with those of SQLite (right).
+const WORDS: [(&str, &str); 4] =
+    [("greatest(", "max("), ("least(", "min("), ("strpos(", "instr("), (" COLLATE \"C\"", "")];
 
 impl Sql {
     /// Creates a statement whose text for SQLite is translated from PostgreSQL's.
@@ -49,7 +51,7 @@ pub fn to_sqlite(postgres: &str) -> String {
     for lock in LOCKS {
         text = text.replace(lock, "");
     }
-    for (theirs, ours) in FUNCTIONS {
+    for (theirs, ours) in WORDS {
         text = text.replace(theirs, ours);
     }
     text

@@ -1,4 +1,5 @@
-//! Acts of admins on accounts of others: sessions are ended, the password is replaced, the text of the profile is removed.
+//! Acts of admins on accounts of others: sessions are ended, the password is replaced, the profile is deleted or its text
+//! removed.
 //! Each spares the accounts of operators as its [`AccountAct`] says.
 
 use latchkey_domain::audit::AuditEvent;
@@ -108,6 +109,20 @@ pub(crate) async fn replace_password<E: Executor>(
                 audit_events::record_of(&mut writes, event, id)?;
                 outbox::notify(&mut writes, &user, mail.as_ref(), MailKind::PasswordReplaced, now);
                 Ok(Decided::done(writes, Ok(true)))
+            })
+        })
+        .await
+}
+
+pub(crate) async fn delete_profile<E: Executor>(engine: &E, act: AccountAct) -> GuardedResult<bool> {
+    let mut script = Script::default();
+    let reads = ActReads::lock(&mut script, &act);
+    engine
+        .transact(script, move |results| {
+            reads.decide(results, &act, false, |event| {
+                let mut writes = Script::default();
+                let deleted = profiles::delete_and_record(&mut writes, act.user_id, event)?;
+                Ok(Decided::write(writes, move |results| Ok(Ok(results.affected(deleted)? > 0))))
             })
         })
         .await

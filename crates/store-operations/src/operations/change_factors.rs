@@ -179,11 +179,11 @@ pub(crate) async fn replace_recovery_codes<E: Executor>(
 
 /// Removes all second factors of an account, with or without its passkeys, and ends its sessions.
 pub(crate) async fn reset<E: Executor>(engine: &E, reset: ResetFactors) -> GuardedResult<bool> {
-    let ResetFactors { user_id, with_passkeys, event, mail, protection, now } = reset;
+    let ResetFactors { user_id, with_passkeys, event, mail, protection, even_last_owner, now } = reset;
     let mut script = Script::default();
     users::lock_by_id(&mut script, user_id);
     let found = users::find_by_id(&mut script, user_id);
-    let guard = OperatorReads::find(&mut script, Effect::Change);
+    let guard = OperatorReads::find(&mut script, Effect::of_sleep(even_last_owner));
     engine
         .transact(script, move |results| {
             let Some(account) = users::account(results, found)? else {

@@ -67,11 +67,12 @@ pub(crate) async fn remove<E: Executor>(
 
 /// Removes a passkey for an admin. Returns `false` if the account has no such passkey.
 pub(crate) async fn remove_of<E: Executor>(engine: &E, remove: RemovePasskeyOf) -> GuardedResult<bool> {
-    let RemovePasskeyOf { user_id, passkey: id, event, mail, protection, now } = remove;
+    let RemovePasskeyOf { user_id, passkey: id, event, mail, rp_id, protection, even_last_owner, now } =
+        remove;
     let mut script = Script::default();
     users::lock_by_id(&mut script, user_id);
     let found = passkeys::find(&mut script, id);
-    let guard = OperatorReads::find(&mut script, Effect::Change);
+    let guard = OperatorReads::find(&mut script, Effect::of_sleep(even_last_owner));
     engine
         .transact(script, move |results| {
             let found = passkeys::with_account(results, found)?;
@@ -84,6 +85,7 @@ pub(crate) async fn remove_of<E: Executor>(engine: &E, remove: RemovePasskeyOf) 
             let mut writes = Script::default();
             factors::invalidate_challenges(&mut writes, user_id, now);
             passkeys::delete(&mut writes, id);
+            users::end_bare_two_step(&mut writes, user_id, rp_id.as_ref());
             operators::sleep(&mut writes, user_id, now);
             users::touch(&mut writes, user_id, now);
             sessions::end_shown_passkey(&mut writes, user_id, id, now);

@@ -23,6 +23,11 @@ impl OperatorReads {
         Self { operators: operators::list(script), effect }
     }
 
+    /// Lessens the effect, where the reads show that the change is no loss.
+    pub(crate) const fn lessened_to(self, effect: Effect) -> Self {
+        Self { effect, ..self }
+    }
+
     /// Decides whether the accounts may be changed.
     pub(crate) fn judge(
         self,

@@ -20,6 +20,7 @@ pub(super) async fn measure(m: &mut Measured) {
     op!(m.replace_password(replaced));
     op!(m.find_profile_of_any(user_id(3)));
     op!(m.clear_profile(act()));
+    op!(m.delete_profile(act()));
     let request = request(3, Purpose::ResetPassword, code(3));
     op!(m.send_email_code(SendEmailCode { user_id: user_id(3), request, event: event(next()) }));
     op!(m.lift_limits(&account_limits(), act()));

@@ -126,7 +126,9 @@ pub(crate) async fn measure(measured: &mut Measured) {
         passkey: id(2),
         event,
         mail,
+        rp_id: Some(rp_id()),
         protection: Protection::Operators,
+        even_last_owner: false,
         now: at(0)
     }));
     op!(m.count_unusable_passkeys(Some(&rp_id())));

@@ -233,6 +233,7 @@ async fn undo(measured: &mut Measured) {
         event: event(next()),
         mail: Some(mail(next())),
         protection: Protection::Operators,
+        even_last_owner: false,
         now: at(1),
     };
     op!(m.reset_factors(reset));

@@ -24,6 +24,11 @@ impl World {
         AccountAct { user_id, event: self.event(kind, now), protection: Protection::LastOwner, now }
     }
 
+    /// Deletes the profile of a user as an admin. Returns `false` if the user has none.
+    pub(super) async fn deletes_profile(&self, user_id: UserId, now: Timestamp) -> bool {
+        self.delete_profile(self.act(user_id, AuditKind::ProfileDeleted, now)).await.unwrap().unwrap()
+    }
+
     pub(super) async fn end_sessions_of(&self, user_id: UserId, now: Timestamp) -> Option<u64> {
         self.end_all_sessions(self.act(user_id, AuditKind::SessionsEnded, now)).await.unwrap().unwrap()
     }
@@ -137,8 +142,7 @@ pub(super) async fn an_admin_removes_the_text_of_a_profile(world: World) {
 
     let after = world.find_profile_of_any(ada.id).await.unwrap().unwrap();
     assert_eq!(after, before.without_public_text(at(2)));
-    let event = world.event(AuditKind::ProfileDeleted, at(3));
-    world.delete_profile(ada.id, event).await.unwrap();
+    assert!(world.deletes_profile(ada.id, at(3)).await);
     let act = world.act(ada.id, AuditKind::ProfileCleared, at(4));
     assert_eq!(world.clear_profile(act).await.unwrap(), Ok(ClearedProfile::NotFound));
 }

@@ -340,6 +340,7 @@ pub(super) async fn in_the_grace_there_are_no_mails_but_of_sign_in_and_reset(wor
             event: world.event(AuditKind::FactorsReset, at(1)),
             mail: Some(world.mail(at(1))),
             protection: latchkey_domain::operator::Protection::Operators,
+            even_last_owner: false,
             now: at(1),
         })
         .await
@@ -358,7 +359,7 @@ pub(super) async fn a_profile_changed_in_the_grace_stays_hidden(world: World) {
 
     world.ban(ada.user, at(1)).await;
     world.update_user(UpdateUser { banned: Some(false), ..world.change(ada.user, at(2)) }).await.unwrap();
-    world.delete_profile(ada.user, world.event(AuditKind::ProfileDeleted, at(3))).await.unwrap();
+    assert!(world.deletes_profile(ada.user, at(3)).await);
 
     assert_eq!(world.find_profile(ada.user).await.unwrap(), None);
     assert!(found(&world, "ada").await.is_empty());

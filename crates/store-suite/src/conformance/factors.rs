@@ -133,6 +133,7 @@ pub(super) async fn an_admin_removes_all_factors(world: World) {
         event: event.clone(),
         mail: Some(world.mail(at(2))),
         protection: Protection::Operators,
+        even_last_owner: false,
         now: at(2),
     };
 

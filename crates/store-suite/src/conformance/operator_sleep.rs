@@ -2,12 +2,12 @@
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::factors::FactorName;
-use latchkey_domain::operator::{Protection, Role};
+use latchkey_domain::operator::{OperatorRefusal, Protection, Role};
 
 use super::factor_acts::TwoStep;
 use super::fixtures::{World, at};
 use super::passkey_acts::offer;
-use latchkey_store::{ChangedFactors, UndoOutcome};
+use latchkey_store::{ChangedFactors, RemovePasskeyOf, UndoOutcome};
 
 const LAST_OWNER: Protection = Protection::LastOwner;
 
@@ -60,12 +60,28 @@ pub(super) async fn a_grant_sleeps_when_an_admin_removes_a_factor(world: World) 
     let ada = world.operator("ada", Role::Owner, at(0)).await;
     let eve = world.operator("eve", Role::Owner, at(0)).await;
     let passkey = world.add_passkey(ada.user.id, ada.session.id, at(1)).await;
+    world.operator("bob", Role::Owner, at(1)).await;
 
     let removal = world.removal(ada.user.id, passkey.id, LAST_OWNER);
     assert_eq!(world.remove_passkey_of(removal).await.unwrap(), Ok(true));
     assert!(!world.is_active(ada.user.id).await && world.is_active(eve.user.id).await);
     assert_eq!(world.reset_all_factors(eve.user.id, LAST_OWNER).await, Ok(true));
     assert!(!world.is_active(eve.user.id).await);
+}
+
+pub(super) async fn the_grant_of_the_last_owner_sleeps_for_the_command_line_alone(world: World) {
+    let ada = world.operator("ada", Role::Owner, at(0)).await;
+    let passkey = world.add_passkey(ada.user.id, ada.session.id, at(1)).await;
+    let last = Err(OperatorRefusal::LastOwner);
+
+    let removal = world.removal(ada.user.id, passkey.id, LAST_OWNER);
+    assert_eq!(world.remove_passkey_of(removal.clone()).await.unwrap(), last);
+    assert_eq!(world.reset_all_factors(ada.user.id, LAST_OWNER).await, last);
+    assert!(world.is_active(ada.user.id).await);
+
+    let by_command = RemovePasskeyOf { even_last_owner: true, ..removal };
+    assert_eq!(world.remove_passkey_of(by_command).await.unwrap(), Ok(true));
+    assert!(!world.is_active(ada.user.id).await);
 }
 
 pub(super) async fn a_grant_sleeps_after_an_undo(world: World) {

@@ -311,6 +311,7 @@ impl World {
             event: self.event(AuditKind::FactorsReset, at(MINUTE)),
             mail: None,
             protection,
+            even_last_owner: false,
             now: at(MINUTE),
         };
         self.reset_factors(reset).await.unwrap()
@@ -327,7 +328,9 @@ impl World {
             passkey,
             event: self.event(AuditKind::PasskeyRemoved, at(MINUTE)),
             mail: None,
+            rp_id: Some(super::passkey_acts::rp_id()),
             protection,
+            even_last_owner: false,
             now: at(MINUTE),
         }
     }

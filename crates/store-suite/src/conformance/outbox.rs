@@ -84,7 +84,7 @@ pub(super) async fn the_name_is_the_one_at_the_time_of_the_claim(world: World) {
     let (_, named) = claim(&world, 10, 6).await;
     assert_eq!(named[0].recipient.name.as_ref().map(Name::as_str), Some("Augusta"));
 
-    world.delete_profile(user.id, world.event(AuditKind::ProfileDeleted, at(7))).await.unwrap();
+    assert!(world.deletes_profile(user.id, at(7)).await);
 
     let (_, nameless) = claim(&world, 10, 2 * MINUTE).await;
     assert_eq!(nameless[0].recipient.name, None);

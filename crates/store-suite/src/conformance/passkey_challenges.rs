@@ -153,7 +153,7 @@ pub(super) async fn who_has_a_passkey_is_asked_for_it_and_may_not_enrol(world: W
 }
 
 /// Makes a request to turn two-step sign-in on in a session.
-fn turning_on(world: &World, user: &User, session_id: SessionId) -> TurnTwoStepOn {
+pub(super) fn turning_on(world: &World, user: &User, session_id: SessionId) -> TurnTwoStepOn {
     let enroller = Enroller::Session(user.id, session_id);
     let id = world.id(at(2), latchkey_domain::factors::FactorId::new);
     let turned_on = world.confirmation(enroller, id, Some(FIRST_STEP), at(2)).turned_on;

@@ -10,6 +10,7 @@ use super::factor_acts::TwoStep;
 use super::fixtures::{World, at};
 use super::oauth_acts::{google, provider};
 use super::passkey_acts::{mailed, offer, rp_id};
+use super::passkey_challenges::turning_on;
 use latchkey_store::{
     ChangedFactors, RemovePasskeyOf, ResetFactors, UnlinkIdentity, UnlinkOutcome, Unlinker,
 };
@@ -136,7 +137,9 @@ pub(super) async fn an_admin_removes_one_passkey(world: World) {
         passkey,
         event: world.event(AuditKind::PasskeyRemoved, at(3)),
         mail: Some(world.mail(at(3))),
+        rp_id: Some(super::passkey_acts::rp_id()),
         protection: Protection::Operators,
+        even_last_owner: false,
         now: at(3),
     };
     assert!(
@@ -154,6 +157,32 @@ pub(super) async fn an_admin_removes_one_passkey(world: World) {
     assert_eq!(mailed(&world, at(3)).await, [MailKind::PasskeyRemoved]);
 }
 
+pub(super) async fn the_last_factor_that_an_admin_removes_ends_two_step(world: World) {
+    let user = world.verified("ada", at(0)).await;
+    let session = world.open_session(user.id, at(0)).await;
+    let passkey = world.add_passkey(user.id, session.id, at(0)).await;
+    let mut on = turning_on(&world, &user, session.id);
+    on.turned_on.recovery_codes = Vec::new();
+    world.turn_two_step_on(on).await.unwrap();
+
+    let removal = world.removal(user.id, passkey.id, Protection::Operators);
+    assert_eq!(world.remove_passkey_of(removal).await.unwrap(), Ok(true));
+
+    assert!(!world.user(user.id).await.has_two_step());
+}
+
+pub(super) async fn recovery_codes_keep_two_step_on_when_an_admin_removes_a_passkey(world: World) {
+    let user = world.verified("ada", at(0)).await;
+    let session = world.open_session(user.id, at(0)).await;
+    let passkey = world.add_passkey(user.id, session.id, at(0)).await;
+    world.turn_two_step_on(turning_on(&world, &user, session.id)).await.unwrap();
+
+    let removal = world.removal(user.id, passkey.id, Protection::Operators);
+    assert_eq!(world.remove_passkey_of(removal).await.unwrap(), Ok(true));
+
+    assert!(world.user(user.id).await.has_two_step());
+}
+
 pub(super) async fn a_reset_of_factors_removes_passkeys_on_request(world: World) {
     let TwoStep { user, session, .. } = world.two_step("ada", at(0)).await;
     world.add_passkey(user.id, session.id, at(1)).await;
@@ -163,6 +192,7 @@ pub(super) async fn a_reset_of_factors_removes_passkeys_on_request(world: World)
         event: world.event(AuditKind::FactorsReset, at(2)),
         mail: None,
         protection: Protection::Operators,
+        even_last_owner: false,
         now: at(2),
     };
 

@@ -109,7 +109,7 @@ pub(super) async fn banned_deleted_and_pending_users_are_hidden(world: World) {
     world.update_user(UpdateUser { banned: Some(false), ..world.change(user.id, at(2)) }).await.unwrap();
     assert_eq!(shown(&follower.follow().await).id, profile.id);
 
-    world.delete_profile(user.id, world.event(AuditKind::ProfileDeleted, at(3))).await.unwrap();
+    assert!(world.deletes_profile(user.id, at(3)).await);
     assert_eq!(follower.follow().await, [hidden]);
 
     let other = world.verified("bo", at(4)).await;

@@ -9,7 +9,6 @@ use latchkey_store::{ListUsers, NewAccount, UpdateUser, UserPosition};
 
 use super::fixtures::{World, at, days};
 use super::oauth_acts::{google, identity};
-use latchkey_domain::audit::AuditKind;
 
 const HOUR: i64 = 3_600;
 
@@ -47,8 +46,7 @@ async fn mixed(world: &World) {
     world.update_user(unban).await.unwrap();
     let verify = UpdateUser { email_verified: Some(true), ..world.change(named("user1"), at(201 * HOUR)) };
     world.update_user(verify).await.unwrap();
-    let event = world.event(AuditKind::ProfileDeleted, at(202 * HOUR));
-    world.delete_profile(named("user4"), event).await.unwrap();
+    assert!(world.deletes_profile(named("user4"), at(202 * HOUR)).await);
     world.unlink(named("ada"), "google", Some("3"), at(203 * HOUR)).await;
     world.unlink(named("ada"), "github", None, at(203 * HOUR)).await;
     world.delete(&[named("cay"), named("user8"), named("user11")], Vec::new()).await;

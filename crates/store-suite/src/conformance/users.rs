@@ -180,12 +180,12 @@ pub(super) async fn an_empty_list_deletes_no_user(world: World) {
 
 pub(super) async fn an_admin_deletes_a_profile_once(world: World) {
     let user = world.verified("ada", at(0)).await;
-    let event = world.event(AuditKind::ProfileDeleted, at(1));
-    let delete = |id| world.delete_profile(id, world.event(AuditKind::ProfileDeleted, at(2)));
+    let delete = world.act(user.id, AuditKind::ProfileDeleted, at(1));
+    let event = delete.event.clone();
 
-    assert!(world.delete_profile(user.id, event.clone()).await.unwrap());
-    assert!(!delete(user.id).await.unwrap());
-    assert!(!delete(world.user_id(at(2))).await.unwrap());
+    assert_eq!(world.delete_profile(delete).await.unwrap(), Ok(true));
+    assert!(!world.deletes_profile(user.id, at(2)).await);
+    assert!(!world.deletes_profile(world.user_id(at(2)), at(2)).await);
 
     assert_eq!(world.find_profile(user.id).await.unwrap(), None);
     assert_eq!(world.user(user.id).await.profile, None);

@@ -1,4 +1,4 @@
-//! `/console/operators/revoke`: the question before an owner is revoked, who is named by typing the address.
+//! `/console/operators/revoke`: the question before an owner is revoked or gets a lower role. The address is typed.
 
 use axum::routing::get;
 use latchkey_domain::ids::UserId;
@@ -11,10 +11,13 @@ use crate::console::rejection::Rejection;
 use crate::console::stop::{Outcome, Stop};
 use crate::console::submission::ConsoleSubmission;
 use crate::console::visit::ConsoleVisit;
+use crate::errors::PageError;
 
 const PATH: &str = "/console/operators/revoke";
 /// Query parameter with the user of the owner.
 const USER: &str = "user";
+/// Query parameter with the lower role; absent for a revocation.
+const ROLE: &str = "role";
 
 pub(crate) const PAGE: Page = Page::new(PATH, || get(show).post(act));
 
@@ -34,25 +37,48 @@ pub(super) async fn begin(submission: ConsoleSubmission) -> Outcome {
     }
 }
 
+/// Returns the address of the question before an owner gets a lower role; `None` for other changes of roles.
+pub(super) async fn question(submission: &ConsoleSubmission) -> Result<Option<String>, Stop> {
+    let lower = lower(&submission.fields.text("role")?);
+    let operator = super::operator(submission).await?;
+    let lower = lower.filter(|_| operator.grant.role == Role::Owner);
+    Ok(lower.map(|role| format!("{PATH}?{USER}={}&{ROLE}={}", operator.user.id, role.as_str())))
+}
+
+/// Parses a role below that of an owner.
+fn lower(text: &str) -> Option<Role> {
+    Role::parse(text).filter(|role| *role < Role::Owner)
+}
+
 async fn show(visit: ConsoleVisit) -> Outcome {
     let operator = named(&visit).await?;
     visit.must(Act::ManageOperators).await?;
-    visit.page(&view(&visit, &operator))
+    visit.page(&view(&visit, &operator)?)
 }
 
 async fn act(submission: ConsoleSubmission) -> Outcome {
     submission.must(Act::ManageOperators).await?;
     let operator = named(&submission.visit).await?;
     let typed = submission.fields.text("confirmation")?;
-    let visit = submission.visit;
-    let done = if typed.trim() == operator.user.email.as_typed() {
-        revoke(&visit, &operator).await
-    } else {
-        Err(Rejection::of(Problem::at("confirmation", Refusal::NotConfirmed)))
+    let mut visit = submission.visit;
+    let done = match role(&visit)? {
+        _ if typed.trim() != operator.user.email.as_typed() => {
+            Err(Rejection::of(Problem::at("confirmation", Refusal::NotConfirmed)))
+        }
+        Some(role) => super::change_role(&mut visit, &operator, role).await,
+        None => revoke(&visit, &operator).await.map(|()| Notice::OperatorRevoked),
     };
     match done {
-        Ok(()) => visit.go_to_with(super::PATH, Notice::OperatorRevoked),
-        Err(rejection) => visit.refuse(rejection, &view(&visit, &operator)),
+        Ok(notice) => visit.go_to_with(super::PATH, notice),
+        Err(rejection) => visit.refuse(rejection, &view(&visit, &operator)?),
+    }
+}
+
+/// Returns the lower role that the address names; `None` for a revocation.
+fn role(visit: &ConsoleVisit) -> Result<Option<Role>, PageError> {
+    match visit.query.optional(ROLE)? {
+        Some(text) => lower(&text).map(Some).ok_or_else(PageError::bad_request),
+        None => Ok(None),
     }
 }
 
@@ -68,12 +94,15 @@ async fn named(visit: &ConsoleVisit) -> Result<Operator, Stop> {
     super::find(visit, id.ok_or_else(|| visit.not_found())?).await
 }
 
-fn view(visit: &ConsoleVisit, operator: &Operator) -> Irreversible {
+fn view(visit: &ConsoleVisit, operator: &Operator) -> Result<Irreversible, PageError> {
     let id = operator.user.id.to_string();
-    Irreversible {
-        act: IrreversibleAct::RevokeOwner,
-        form: visit.form_with(PATH, &[(USER, &id)]),
-        phrase: operator.user.email.as_typed().to_owned(),
-        cancel: super::PATH.to_owned(),
-    }
+    let (act, form) = match role(visit)? {
+        Some(role) => {
+            let parameters = [(USER, id.as_str()), (ROLE, role.as_str())];
+            (IrreversibleAct::DemoteOwner, visit.form_with(PATH, &parameters))
+        }
+        None => (IrreversibleAct::RevokeOwner, visit.form_with(PATH, &[(USER, &id)])),
+    };
+    let phrase = operator.user.email.as_typed().to_owned();
+    Ok(Irreversible { act, form, phrase, cancel: super::PATH.to_owned() })
 }

@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use latchkey_domain::ids::{PasskeyId, SessionId, UserId};
+use latchkey_domain::strict_json::parse_object;
 use latchkey_domain::user::AppMetadata;
 use latchkey_http::path::PathText;
 use latchkey_pages::Fault;
@@ -12,7 +13,6 @@ use latchkey_service::admin::{HelpMail, UserChange};
 use latchkey_service::refusal::{
     IDENTITY_NOT_FOUND, PASSKEY_NOT_FOUND, PROFILE_NOT_FOUND, SESSION_NOT_FOUND,
 };
-use serde_json::{Map, Value};
 
 use super::super::mails;
 use super::super::rejection::Rejection;
@@ -33,6 +33,9 @@ pub(super) async fn act(PathText(id): PathText, mut submission: ConsoleSubmissio
     let act = UserAct::parse(&name).ok_or_else(PageError::bad_request)?;
     submission.visit.concerns(id);
     submission.must(act.needed()).await?;
+    if let Some(needed) = act.needed_for_operators() {
+        submission.must_be_recent_for_operators(needed, &[id]).await?;
+    }
     let ConsoleSubmission { visit, mut fields } = submission;
     match run(act, id, &visit, &mut fields).await {
         Ok(notice @ Notice::AccountDeleted { .. }) => visit.go_to_with(users::PATH, notice),
@@ -149,7 +152,7 @@ async fn save_metadata(id: UserId, visit: &ConsoleVisit, fields: &Fields) -> Res
 
 /// Parses metadata. The error is the line of the first fault: for too large an object, the last one.
 fn metadata(text: &str) -> Result<AppMetadata, u64> {
-    let object: Map<String, Value> = serde_json::from_str(text).map_err(|error| error.line() as u64)?;
+    let object = parse_object("metadata", text.as_bytes()).map_err(|problem| problem.line as u64)?;
     AppMetadata::new(object).map_err(|_| text.lines().count() as u64)
 }
 

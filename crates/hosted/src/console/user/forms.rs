@@ -41,6 +41,17 @@ macro_rules! user_acts {
     };
 }
 
+impl UserAct {
+    /// Returns what an operator must be permitted to do besides, if the account is an operator's.
+    pub(super) const fn needed_for_operators(self) -> Option<Act> {
+        match self {
+            Self::SendVerification | Self::SendReset | Self::RetryMail => None,
+            Self::EndSessions | Self::EndSession => Some(Act::EndSessionsOfOperators),
+            _ => Some(Act::ChangeOperatorAccounts),
+        }
+    }
+}
+
 user_acts! {
     EndSessions "end-sessions" EndSessions
     EndSession "end-one-session" EndSessions
@@ -66,21 +77,14 @@ user_acts! {
 pub(super) struct Forms<'a> {
     visit: &'a ConsoleVisit,
     path: String,
-    /// True if the account is an operator's, which this operator may not change.
-    is_protected: bool,
-    /// True if this operator may not end the sessions of the account.
-    keeps_sessions: bool,
+    /// True if the account is an operator's.
+    is_of_operator: bool,
 }
 
 impl<'a> Forms<'a> {
     pub(super) fn new(visit: &'a ConsoleVisit, file: &UserFile) -> Self {
-        let is_operator = file.grant.is_some();
-        Self {
-            visit,
-            path: format!("/console/users/{}", file.account.user.id),
-            is_protected: is_operator && !visit.may(Act::ChangeOperatorAccounts),
-            keeps_sessions: is_operator && !visit.may(Act::EndSessionsOfOperators),
-        }
+        let path = format!("/console/users/{}", file.account.user.id);
+        Self { visit, path, is_of_operator: file.grant.is_some() }
     }
 
     pub(super) fn end_session(&self) -> Option<Form> {
@@ -135,11 +139,8 @@ impl<'a> Forms<'a> {
     }
 
     fn form_with(&self, act: UserAct, parameters: &[(&str, &str)]) -> Option<Form> {
-        let is_spared = match act {
-            UserAct::SendVerification | UserAct::SendReset | UserAct::RetryMail => false,
-            UserAct::EndSessions | UserAct::EndSession => self.keeps_sessions,
-            _ => self.is_protected,
-        };
+        let lacks = |needed| !self.visit.may(needed);
+        let is_spared = self.is_of_operator && act.needed_for_operators().is_some_and(lacks);
         let parameters = [&[(ACT, act.name())], parameters].concat();
         self.visit.form_of_with(act.needed(), &self.path, &parameters).filter(|_| !is_spared)
     }

@@ -23,7 +23,7 @@ use crate::errors::PageError;
 
 pub(crate) use done::PAGE as DONE;
 
-const PATH: &str = "/console/users/chosen";
+pub(super) const PATH: &str = "/console/users/chosen";
 /// Most accounts of one act.
 const MOST: usize = 100;
 /// Name of the parameter or field with the act, and with the ids of the accounts, which commas separate.
@@ -41,6 +41,14 @@ pub(super) const fn act_of(act: BulkAct) -> Act {
     }
 }
 
+/// Returns the act that an operator must be allowed to do besides, to accounts of operators.
+const fn act_on_operators(act: BulkAct) -> Act {
+    match act {
+        BulkAct::EndSessions => Act::EndSessionsOfOperators,
+        BulkAct::Ban | BulkAct::Delete => Act::ChangeOperatorAccounts,
+    }
+}
+
 /// An account that was chosen: its user, or only its id if it does not exist any more.
 struct Choice {
     id: UserId,
@@ -49,22 +57,41 @@ struct Choice {
 }
 
 async fn show(visit: ConsoleVisit) -> Outcome {
-    let act = read_act(visit.query.optional(ACT)?.as_deref())?;
+    let Some(act) = visit.query.optional(ACT)? else { return visit.go_to(LIST) };
+    let act = read_act(Some(&act))?;
     visit.must(act_of(act)).await?;
-    let ids = match ids(chosen_ids(&visit)?) {
-        Ok(ids) => ids,
-        Err(refusal) => {
-            let view = super::view(&visit, &Typed::of(&visit)?).await?;
-            return visit.refuse(Rejection::of(Problem::whole(refusal)), &view);
+    match ids(chosen_ids(visit.query.all()?)) {
+        Ok(ids) => {
+            let view = view(&visit, act, choices(&visit, act, &ids).await?).await?;
+            visit.page(&view)
         }
-    };
-    let view = view(&visit, act, choices(&visit, act, &ids).await?).await?;
-    visit.page(&view)
+        Err(refusal) => refuse(&visit, refusal).await,
+    }
+}
+
+/// Shows the list again.
+async fn refuse(visit: &ConsoleVisit, refusal: Refusal) -> Outcome {
+    let view = super::view(visit, &Typed::of(visit)?).await?;
+    visit.refuse(Rejection::of(Problem::whole(refusal)), &view)
+}
+
+/// Sends the browser from the list to the question, whose address has all ids in one parameter.
+async fn choose(ConsoleSubmission { visit, fields }: ConsoleSubmission, act: BulkAct) -> Outcome {
+    match ids(chosen_ids(fields.all()?)) {
+        Ok(ids) => {
+            let ids: Vec<_> = ids.iter().map(UserId::to_string).collect();
+            visit.go_to(&format!("{PATH}?{ACT}={}&{IDS}={}", word(act), ids.join(",")))
+        }
+        Err(refusal) => refuse(&visit, refusal).await,
+    }
 }
 
 async fn act(submission: ConsoleSubmission) -> Outcome {
     let act = read_act(Some(&submission.fields.text(ACT)?))?;
     let ids = submission.fields.text(IDS)?;
+    if ids.is_empty() {
+        return choose(submission, act).await;
+    }
     let ids = ids.split(',').filter_map(|id| id.parse().ok()).collect();
     let ids = self::ids(ids).map_err(|_| PageError::bad_request())?;
     submission.visit.must(act_of(act)).await?;
@@ -77,8 +104,9 @@ async fn act(submission: ConsoleSubmission) -> Outcome {
         return submission.visit.refuse(rejection, &view);
     }
     submission.must(act_of(act)).await?;
-    let visit = submission.visit;
-    let outcomes = acts::run(&visit, act, choices).await;
+    submission.must_be_recent_for_operators(act_on_operators(act), &ids).await?;
+    let mut visit = submission.visit;
+    let outcomes = acts::run(&mut visit, act, choices).await?;
     done::go_to(&visit, act, outcomes)
 }
 
@@ -110,17 +138,17 @@ const fn word(act: BulkAct) -> &'static str {
     }
 }
 
-/// Returns the accounts that the address names: each ticked box is a parameter named by an id.
-fn chosen_ids(visit: &ConsoleVisit) -> Result<Vec<UserId>, Stop> {
+/// Returns the accounts that parameters or fields name: each ticked box is one named by an id.
+fn chosen_ids(named: Vec<(String, String)>) -> Vec<UserId> {
     let mut ids: Vec<UserId> = Vec::new();
-    for (name, value) in visit.query.all()? {
+    for (name, value) in named {
         if name == IDS {
             ids.extend(value.split(',').filter_map(|id| id.parse::<UserId>().ok()));
         } else if let Ok(id) = name.parse() {
             ids.push(id);
         }
     }
-    Ok(ids)
+    ids
 }
 
 /// Returns the ids once each, in their order.
@@ -150,11 +178,7 @@ async fn choices(visit: &ConsoleVisit, act: BulkAct, ids: &[UserId]) -> Result<V
 
 /// True if the account is an operator's, and the role may not do the act to it.
 fn is_protected(role: Role, act: BulkAct, operators: &[Operator], id: UserId) -> bool {
-    let needed = match act {
-        BulkAct::EndSessions => Act::EndSessionsOfOperators,
-        BulkAct::Ban | BulkAct::Delete => Act::ChangeOperatorAccounts,
-    };
-    !role.may(needed) && operators.iter().any(|operator| operator.user.id == id)
+    !role.may(act_on_operators(act)) && operators.iter().any(|operator| operator.user.id == id)
 }
 
 async fn view(visit: &ConsoleVisit, act: BulkAct, choices: Vec<Choice>) -> Result<Chosen, Stop> {

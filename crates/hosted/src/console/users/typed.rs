@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user_list::{UserFilter, UserKey, UserOrder, UserSearch, UserSort, UserState};
 use url::form_urlencoded;
 
+use crate::console::keyset::Place;
 use crate::console::stop::Stop;
 use crate::console::visit::ConsoleVisit;
 
@@ -24,13 +23,6 @@ pub(super) struct Typed {
     /// Sort key, after `-` if the order is turned around; empty for the newest first.
     pub(super) sort: String,
     pub(super) order: UserOrder,
-}
-
-/// Place of a page in the list.
-pub(super) enum Place {
-    First,
-    After(UserKey),
-    Before(UserKey),
 }
 
 impl Typed {
@@ -67,17 +59,8 @@ impl Typed {
     }
 
     /// Returns the place that the address names. A key of another order begins anew.
-    pub(super) fn place(&self, visit: &ConsoleVisit) -> Result<Place, Stop> {
-        let key = |name: &str| -> Result<Option<UserKey>, Stop> {
-            let text = visit.query.optional(name)?;
-            let bytes = text.and_then(|text| URL_SAFE_NO_PAD.decode(text).ok());
-            let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
-            Ok(text.and_then(|text| UserKey::parse(self.order.sort, &text)))
-        };
-        if let Some(after) = key("after")? {
-            return Ok(Place::After(after));
-        }
-        Ok(key("before")?.map_or(Place::First, Place::Before))
+    pub(super) fn place(&self, visit: &ConsoleVisit) -> Result<Place<UserKey>, Stop> {
+        Place::of(visit, |text| UserKey::parse(self.order.sort, text))
     }
 
     /// True if something narrows the list.
@@ -105,9 +88,9 @@ impl Typed {
         self.address_with(path, &written(order), None)
     }
 
-    /// Returns the address of the page after or before a user.
-    pub(super) fn address_at(&self, path: &str, name: &str, key: &UserKey) -> String {
-        self.address_with(path, &self.sort, Some((name, URL_SAFE_NO_PAD.encode(key.to_text()))))
+    /// Returns the address of another page, with a parameter that names its place.
+    pub(super) fn address_at(&self, path: &str, name: &str, place: String) -> String {
+        self.address_with(path, &self.sort, Some((name, place)))
     }
 
     fn address_with(&self, path: &str, sort: &str, place: Option<(&str, String)>) -> String {

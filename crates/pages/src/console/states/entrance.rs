@@ -82,7 +82,7 @@ fn activate(person: &Person) -> Vec<State> {
     };
     let codes = ActivateStep::Codes {
         codes: (0..10).map(|_| "abcd-efgh-jkmn-pqrs".to_owned()).collect(),
-        next: "/console".to_owned(),
+        next: form("/console/activate?act=noted"),
     };
     vec![
         State::outside("console.activate", at(sign_in(""))),

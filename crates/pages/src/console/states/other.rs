@@ -76,6 +76,7 @@ fn irreversible(person: &Person) -> Vec<State> {
         below_user("console.delete", delete()),
         below_user("console.delete.not_confirmed", delete()).at("confirmation", Refusal::NotConfirmed),
         below("console.revoke_owner", Place::Operators, of(IrreversibleAct::RevokeOwner, &person.email)),
+        below("console.demote_owner", Place::Operators, of(IrreversibleAct::DemoteOwner, &person.email)),
         below("console.rotate_key", Place::Signing, of(IrreversibleAct::RotateKey, "Example")),
     ]
 }

@@ -104,6 +104,7 @@ fn lists(person: &Person) -> Vec<State> {
         columns: columns(),
         list: middle(rows(person, 50), "/console/users"),
         acts: ACTS.to_vec(),
+        choose: form("/console/users/chosen"),
         create: Some("/console/users/new".to_owned()),
         export: Some(form("/console/users/csv")),
         sort: String::new(),

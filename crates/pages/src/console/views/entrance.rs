@@ -102,7 +102,8 @@ pub enum ActivateStep {
     /// The grant is active. The recovery codes of the new factor are shown once.
     Codes {
         codes: Vec<String>,
-        next: String,
+        /// Form that forgets the codes and goes on.
+        next: Form,
     },
     /// The link was used, has expired, or was opened in another browser.
     Dead,

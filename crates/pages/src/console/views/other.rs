@@ -52,6 +52,7 @@ pub struct Irreversible {
 pub enum IrreversibleAct {
     DeleteUser,
     RevokeOwner,
+    DemoteOwner,
     RotateKey,
 }
 

@@ -24,6 +24,8 @@ pub struct Users {
     pub list: Listing<UserRow>,
     /// Acts on chosen accounts that the role may do; their form leads to a page that asks.
     pub acts: Vec<BulkAct>,
+    /// Form of the chosen accounts.
+    pub choose: Form,
     /// URL of the page that creates an account.
     pub create: Option<String>,
     /// Form that downloads the list as CSV.

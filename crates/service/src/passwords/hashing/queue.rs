@@ -46,6 +46,11 @@ impl<T> Queue<T> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Returns the number of queued jobs, and the most that may be queued.
+    pub(super) fn fill(&self) -> (usize, usize) {
+        (self.state().jobs.len(), self.capacity)
+    }
+
     pub(super) fn push(&self, job: T) -> Result<(), NotQueued<T>> {
         let mut state = self.state();
         if state.is_closed {

@@ -11,14 +11,14 @@ use crate::form::{Cells, Script, Slot, Sql, Value, statements, values};
 use crate::is_live;
 
 /// Condition on a session: live at `$1`, of the user `$2`, from the address `$3`, with `$4` in the user agent. Null and empty
-/// texts match all.
+/// texts match all. Case is ignored in ASCII alone, since SQLite's `lower` knows no other letters.
 macro_rules! passes {
     ($index:literal) => {
         concat!(
             $index,
             is_live!("$1"),
             " AND (s.user_id = $2 OR $2 IS NULL) AND ($3 = '' OR s.address = $3)
-            AND ($4 = '' OR strpos(lower(coalesce(s.user_agent, '')), $4) > 0)"
+            AND ($4 = '' OR strpos(lower(coalesce(s.user_agent, '') COLLATE \"C\"), $4) > 0)"
         )
     };
 }

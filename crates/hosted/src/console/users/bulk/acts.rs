@@ -5,7 +5,8 @@ use latchkey_pages::console::views::{BulkAct, Outcome};
 use latchkey_service::admin::UserChange;
 use latchkey_service::{Error, Result};
 
-use super::Choice;
+use super::{Choice, act_of};
+use crate::console::stop::Stop;
 use crate::console::visit::ConsoleVisit;
 
 /// What became of one account.
@@ -17,18 +18,26 @@ pub(super) struct Told {
 }
 
 /// Does the act to each account that it concerns.
-pub(super) async fn run(visit: &ConsoleVisit, act: BulkAct, choices: Vec<Choice>) -> Vec<Told> {
+pub(super) async fn run(
+    visit: &mut ConsoleVisit,
+    act: BulkAct,
+    choices: Vec<Choice>,
+) -> std::result::Result<Vec<Told>, Stop> {
     let mut told = Vec::with_capacity(choices.len());
     for choice in choices {
-        let outcome = match &choice.user {
-            None => Outcome::Gone,
-            Some(_) if choice.is_protected => Outcome::Protected,
-            Some(user) => one(visit, act, user).await.unwrap_or_else(|error| outcome_of(&error)),
+        let done = match &choice.user {
+            None => Ok(Outcome::Gone),
+            Some(user) => one(visit, act, user).await,
         };
+        if matches!(&done, Err(Error::Refused(row)) if row.name == "OPERATOR_PROTECTED") {
+            visit.concerns(choice.id);
+            visit.record_refusal(act_of(act)).await?;
+        }
+        let outcome = done.unwrap_or_else(|error| outcome_of(&error));
         let email = choice.user.map(|user| user.email.as_typed().to_owned());
         told.push(Told { id: choice.id, email, outcome });
     }
-    told
+    Ok(told)
 }
 
 async fn one(visit: &ConsoleVisit, act: BulkAct, user: &User) -> Result<Outcome> {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use axum::routing::get;
 use latchkey_pages::console::views::{BulkAct, BulkOutcome, BulkResult, Outcome as Became, PersonLink};
+use latchkey_service::Error;
 use serde::{Deserialize, Serialize};
 
 use super::acts::Told;
@@ -58,9 +59,11 @@ async fn show(visit: ConsoleVisit) -> Outcome {
         let Ok(id) = id.parse() else { return Err(visit.not_found()) };
         let email = match known {
             Some(email) => Some(email),
-            None => {
-                visit.service().admin.find_user(id).await.ok().map(|user| user.email.as_typed().to_owned())
-            }
+            None => match visit.service().admin.find_user(id).await {
+                Ok(user) => Some(user.email.as_typed().to_owned()),
+                Err(Error::Refused(_)) => None,
+                Err(error) => return Err(error.into()),
+            },
         };
         outcomes.push(BulkOutcome { person: PersonLink { id, email }, outcome: became(letter) });
     }

@@ -67,7 +67,7 @@ pub const RESET: Endpoint = Endpoint::delete("/api/auth/users/{id}/factors", |me
     .parameters(&[parameters::id::<UserId>, parameters::with_passkeys])
     .no_body()
     .responds::<MessageBody>("The factors are removed.")
-    .errors(&[&codes::USER_NOT_FOUND, &codes::OPERATOR_PROTECTED]);
+    .errors(&[&codes::USER_NOT_FOUND, &codes::OPERATOR_PROTECTED, &codes::LAST_OWNER]);
 
 pub async fn reset(
     State(app): State<App>,

@@ -254,7 +254,7 @@ pub const DELETE_PROFILE: Endpoint =
         .parameters(&[parameters::id::<UserId>])
         .no_body()
         .responds::<MessageBody>("The profile is deleted; the user stays.")
-        .errors(&[&codes::USER_NOT_FOUND, &codes::PROFILE_NOT_FOUND]);
+        .errors(&[&codes::USER_NOT_FOUND, &codes::PROFILE_NOT_FOUND, &codes::OPERATOR_PROTECTED]);
 
 pub(super) async fn delete_profile(
     State(app): State<App>,

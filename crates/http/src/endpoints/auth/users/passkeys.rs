@@ -24,7 +24,7 @@ pub const REMOVE: Endpoint =
         .parameters(&[parameters::id::<UserId>, parameters::passkey_id])
         .no_body()
         .responds::<MessageBody>("The passkey is removed.")
-        .errors(&[&codes::NOT_FOUND, &codes::USER_NOT_FOUND, &codes::OPERATOR_PROTECTED]);
+        .errors(&[&codes::NOT_FOUND, &codes::USER_NOT_FOUND, &codes::OPERATOR_PROTECTED, &codes::LAST_OWNER]);
 
 pub async fn remove(
     State(app): State<App>,
