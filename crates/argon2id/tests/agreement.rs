@@ -10,7 +10,9 @@ fn by_kernel(kernel: Kernel, password: &[u8], salt: &[u8], params: &Params) -> [
     let mut output = [0; OUTPUT_LEN];
     // Old content of the memory does not matter.
     let mut memory = vec![Block::new(); params.block_count() + 3];
-    memory.iter_mut().for_each(|block| block.as_mut().fill(0xa5a5_a5a5_a5a5_a5a5));
+    for block in &mut memory {
+        block.as_mut().fill(0xa5a5_a5a5_a5a5_a5a5);
+    }
     kernel.hash_into(password, salt, params, &mut memory, &mut output).unwrap();
     output
 }

@@ -224,7 +224,9 @@ where
 {
     let refusal =
         guards::refuse_overload(&request).or_else(|| guards::refuse_form(&middleware.settings, &request));
-    if let Some(refusal) = refusal { refusal } else {
+    if let Some(refusal) = refusal {
+        refusal
+    } else {
         let limit = guards::time_limit(&middleware.settings, &request);
         guards::guard(limit, inside.oneshot(request)).await
     }

@@ -21,6 +21,7 @@ impl RouterState for Arc<HttpSettings> {
 
 /// Settings that apply to requests.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 pub struct HttpSettings {
     /// The URL by which clients reach the service (`server.public_url`). Cookies, links and `Strict-Transport-Security`
     /// depend on it.

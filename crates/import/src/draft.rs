@@ -215,7 +215,10 @@ impl Draft {
                     }
                 }
                 _ => {
-                    self.drop_field("identities", "a provider or subject is not valid, or there are too many");
+                    self.drop_field(
+                        "identities",
+                        "a provider or subject is not valid, or there are too many",
+                    );
                 }
             }
         }

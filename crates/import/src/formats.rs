@@ -36,11 +36,14 @@ pub struct Format {
     /// Tables beside the accounts.
     pub sides: &'static [Side],
     /// Guesses the column of each field of ours from the header.
-    pub(crate) guess: Option<fn(&[String], &ImportOptions) -> Vec<(&'static str, String)>>,
+    pub(crate) guess: Option<Guess>,
     /// True for a row that is no account.
     pub(crate) is_skipped: fn(Fields<'_>) -> bool,
     pub(crate) map: fn(Fields<'_>, &ImportOptions, &Columns) -> Draft,
 }
+
+/// Function that guesses pairs of a field of ours and a column from the header.
+pub(crate) type Guess = fn(&[String], &ImportOptions) -> Vec<(&'static str, String)>;
 
 /// A table beside the accounts, whose rows become a list in the account's row.
 pub struct Side {

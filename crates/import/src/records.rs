@@ -216,19 +216,19 @@ fn read_sides(format: &Format, parts: &[Part]) -> Result<Sides, ReadError> {
         let mut source = open(format, content)?;
         while let Some(row) = source.next_row()? {
             let name = row.table.as_ref().or(table.as_ref());
-            let side =
-                name.and_then(|name| format.sides.iter().find(|side| side.names.contains(&name.as_str())));
-            let (Some(side), Ok(object)) = (side, row.object) else { continue };
-            let Some(owner) = object.get(side.owner).and_then(text_of) else { continue };
+            let found =
+                name.and_then(|name| format.sides.iter().find(|one| one.names.contains(&name.as_str())));
+            let (Some(table), Ok(object)) = (found, row.object) else { continue };
+            let Some(owner) = object.get(table.owner).and_then(text_of) else { continue };
             let kept: Map<String, Value> = object
                 .into_iter()
-                .filter(|(key, value)| side.keeps.contains(&key.as_str()) && !value.is_null())
+                .filter(|(key, value)| table.keeps.contains(&key.as_str()) && !value.is_null())
                 .collect();
             size += kept.iter().map(|(key, value)| key.len() + 64 + size_of_value(value)).sum::<usize>();
             if size > MOST_SIDES {
                 return Err(ReadError::Sides);
             }
-            sides.entry(owner).or_default().push((side.field, Value::Object(kept)));
+            sides.entry(owner).or_default().push((table.field, Value::Object(kept)));
         }
     }
     Ok(sides)

@@ -107,6 +107,7 @@ pub fn run(
     }
 }
 
+#[expect(clippy::too_many_lines, reason = "an arm for each command")]
 fn dispatch(
     arguments: SettingsArgs,
     command: Command,

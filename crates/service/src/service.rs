@@ -35,13 +35,13 @@ use crate::own_data::OwnData;
 use crate::page_sessions::PageSessions;
 use crate::passkeys::{Passkeys, RelyingParty};
 use crate::passwords::hashing::HashingError;
-use crate::passwords::{HashKeys, HashingConfig, PasswordHasher, Passwords, WorkClasses};
+use crate::passwords::{HashingConfig, PasswordHasher, Passwords};
 use crate::profiles::Profiles;
 use crate::providers::{OAuthParts, ProviderRegistry};
 use crate::readiness::Readiness;
 use crate::search::{Search, SearchEngine};
 use crate::secret_rotation::{SecretIsReplaced, with_kept_keys};
-use crate::secrets::{CannotDerive, KeyUse, ServerSecret};
+use crate::secrets::{CannotDerive, ServerSecret};
 use crate::sessions::Sessions;
 use crate::settings::{BaseSettings, SettingsInForce};
 use crate::shared::Shared;
@@ -54,6 +54,8 @@ use crate::{
     access, accounts, deletion, email_change, exports, factors, imports, mailbox, oauth, own_data, passkeys,
     passwords, profiles, sessions, upkeep,
 };
+
+mod opening;
 
 macro_rules! by_capability {
     ($(#[$doc:meta])* $name:ident { $($capability:ident: $group:ty,)* }) => {
@@ -274,83 +276,6 @@ impl Service {
         Ok(service)
     }
 
-    /// Builds the modules of use cases in the order of their dependencies. Each uses the kernel and those
-    /// built before it.
-    fn open(
-        kernel: Arc<Kernel>,
-        shared: Arc<Shared>,
-        config: ServiceConfig,
-        secret: &ServerSecret,
-        hasher: PasswordHasher,
-        mailer: Mailer,
-    ) -> Result<Self, CannotDerive> {
-        let ServiceConfig { limits, lifetimes, relying_party: party, .. } = config;
-        let k = || kernel.clone();
-        let (rp_id, lifetime) = (party.id.clone(), lifetimes.sessions);
-        let sessions = Sessions::new(k(), shared.clone(), secret, limits.sessions, lifetime, rp_id)?;
-        let sessions = Arc::new(sessions);
-        let s = || sessions.clone();
-        let access =
-            Arc::new(Access { kernel: k(), sessions: s(), keys: config.access, limits: limits.access });
-        let mailbox = Arc::new(Mailbox::new(k(), s(), secret, limits.mailbox, lifetimes.mailbox)?);
-        let passwords = Arc::new(Passwords {
-            kernel: k(),
-            sessions: s(),
-            mailbox: mailbox.clone(),
-            hasher,
-            classes: WorkClasses::new(secret.hmac_key(KeyUse::PasswordDecoys)?),
-            hash_keys: HashKeys::new(secret)?,
-            limits: limits.passwords,
-            lifetimes: lifetimes.passwords,
-        });
-        let SecondFactors { factors, passkeys, challenges } =
-            second_factors(&kernel, &sessions, &mailbox, &passwords, secret, (limits, lifetimes), party)?;
-        let profiles = Arc::new(Profiles { kernel: k(), sessions: s(), limits: limits.profiles });
-        let (limit, lifetime) = (limits.oauth, lifetimes.oauth);
-        let oauth = OAuth::new(k(), shared.clone(), s(), access.clone(), secret, limit, lifetime)?;
-        Ok(Self {
-            accounts: Accounts {
-                kernel: k(),
-                sessions: s(),
-                passwords: passwords.clone(),
-                mailbox: mailbox.clone(),
-                limits: limits.accounts,
-            },
-            own_data: OwnData { kernel: k(), limits: limits.own_data },
-            exports: Arc::new(Exports::new(k(), passwords.clone(), factors.clone(), limits.exports)),
-            deletion: Deletion { kernel: k(), lifetimes: lifetimes.deletion },
-            email_changes: EmailChanges::new(k(), s(), mailbox.clone(), lifetimes.email_change),
-            undo: UndoLinks::new(k(), s(), mailbox.clone(), challenges.clone()),
-            oauth,
-            page_sessions: PageSessions { kernel: k(), sessions: s(), code_lifetime: lifetime.code },
-            search: Search::new(k(), profiles.clone(), config.search_engine),
-            operators: Operators { kernel: k() },
-            console: Console::new(&challenges),
-            admin: Admin::new(shared.clone(), passwords.clone(), passkeys.clone(), factors.clone(), &limits),
-            imports: Arc::new(Imports {
-                kernel: k(),
-                shared: shared.clone(),
-                factors: factors.clone(),
-                passwords: passwords.clone(),
-                limits: limits.imports,
-            }),
-            outbox: Outbox { kernel: k(), mailer, sender: config.mail_from, retries: config.mail_retries },
-            upkeep: Upkeep::new(k(), s(), lifetimes.upkeep),
-            readiness: Readiness::new(k()),
-            backups: Backups::new(k(), shared.clone()),
-            passwords,
-            factors,
-            passkeys,
-            challenges,
-            sessions,
-            access,
-            mailbox,
-            profiles,
-            shared,
-            kernel,
-        })
-    }
-
     /// Returns the name of the service for display, such as in mails.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -381,40 +306,6 @@ impl Service {
     pub fn random_bytes<const N: usize>(&self) -> [u8; N] {
         self.kernel.entropy.bytes()
     }
-}
-
-/// The modules of use cases that deal with second factors.
-struct SecondFactors {
-    factors: Arc<Factors>,
-    passkeys: Arc<Passkeys>,
-    challenges: Arc<Challenges>,
-}
-
-/// Builds the modules of use cases that deal with second factors.
-fn second_factors(
-    kernel: &Arc<Kernel>,
-    sessions: &Arc<Sessions>,
-    mailbox: &Arc<Mailbox>,
-    passwords: &Arc<Passwords>,
-    secret: &ServerSecret,
-    (limits, lifetimes): (LimitsConfig, Lifetimes),
-    relying_party: RelyingParty,
-) -> Result<SecondFactors, CannotDerive> {
-    let (k, s) = (|| kernel.clone(), || sessions.clone());
-    let factors = Factors::new(k(), s(), passwords.clone(), secret, limits.factors, lifetimes.factors)?;
-    let factors = Arc::new(factors);
-    let passkeys =
-        Passkeys::new(k(), s(), passwords.clone(), factors.clone(), secret, limits.passkeys, relying_party)?;
-    let passkeys = Arc::new(passkeys);
-    let challenges = Challenges {
-        kernel: k(),
-        sessions: s(),
-        mailbox: mailbox.clone(),
-        passwords: passwords.clone(),
-        factors: factors.clone(),
-        passkeys: passkeys.clone(),
-    };
-    Ok(SecondFactors { factors, passkeys, challenges: Arc::new(challenges) })
 }
 
 /// Joins an error and its causes by colons, for the operator who reads it at the start.

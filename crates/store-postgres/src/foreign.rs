@@ -1,6 +1,7 @@
 //! Reader of another application's PostgreSQL database, for imports: the rows of a table as JSON objects, with the rows of
 //! tables beside it. The connection is read-only, and its statements have a time limit.
 
+use std::fmt::Write as _;
 use std::pin::pin;
 
 use futures_util::stream::TryStreamExt;
@@ -66,9 +67,11 @@ async fn open(options: &PostgresOptions, table: &str, sides: Vec<SideTable>) -> 
     for side in sides {
         if has_table(&client, side.table).await? {
             let SideTable { field, table, owner } = side;
-            lists.push_str(&format!(
+            // Writing into a string cannot fail.
+            let _ = write!(
+                lists,
                 ", (SELECT json_agg(row_to_json(s)) FROM {table} AS s WHERE s.\"{owner}\" = u.id) AS \"{field}\""
-            ));
+            );
         }
     }
     let sql =

@@ -11,12 +11,12 @@ const CONNECTIONS: About = About {
 
 impl Collect for Postgres {
     fn collect(&self, page: &mut Page) {
-        let status = self.pool_status();
+        let pool = self.pool_status();
         let states = [
-            ("used", status.size.saturating_sub(status.available)),
-            ("idle", status.available),
-            ("waiting", status.waiting),
-            ("most", status.max_size),
+            ("used", pool.size.saturating_sub(pool.available)),
+            ("idle", pool.available),
+            ("waiting", pool.waiting),
+            ("most", pool.max_size),
         ];
         page.gauges(CONNECTIONS, "state", states);
     }

@@ -101,6 +101,7 @@ pub struct NewImported {
 
 /// Values of a record that an earlier record of the file has too.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is about a value of its own")]
 pub struct SeenBefore {
     /// True for the email address.
     pub email: bool,

@@ -15,6 +15,7 @@ use latchkey_mail::{
 };
 use latchkey_metrics::Registry;
 use latchkey_pages::{Languages, Links, Pages, Site, Theme, console as templates};
+use latchkey_service::entropy::Entropy;
 use latchkey_service::secrets::ServerSecret;
 use latchkey_service::settings::BaseSettings;
 use latchkey_service::{Mailer, Service, ServiceParts};
@@ -93,16 +94,8 @@ impl Instance {
             )
         });
         let console = plan.console.as_ref().map(|console_plan| {
-            Console::new(ConsoleParts {
-                service: Arc::clone(&service),
-                settings: Arc::clone(&app.settings),
-                templates: Arc::new(console()),
-                entropy: Arc::new(restart_state.entropy.clone()),
-                keys,
-                entry: entry(plan, console_plan),
-                has_passkeys: true,
-                warnings: vec!["a warning of the tests".to_owned()],
-            })
+            let entropy = Arc::new(restart_state.entropy.clone());
+            console_of(&service, &app, (entropy, keys), entry(plan, console_plan))
         });
         let routers = routers(app, hosted, console, &middleware);
         let listener = plan.console.as_ref().and_then(|console| console.listener);
@@ -172,4 +165,23 @@ fn console() -> templates::Console {
 fn counted_ids() -> impl Fn() -> Uuid + Send + Sync {
     let next = AtomicU64::new(1);
     move || Uuid::from_u128(next.fetch_add(1, Ordering::Relaxed).into())
+}
+
+/// Builds the console of an instance.
+fn console_of(
+    service: &Arc<Service>,
+    app: &App,
+    (entropy, keys): (Arc<dyn Entropy>, Arc<PageKeys>),
+    entry: Entry,
+) -> Console {
+    Console::new(ConsoleParts {
+        service: Arc::clone(service),
+        settings: Arc::clone(&app.settings),
+        templates: Arc::new(console()),
+        entropy,
+        keys,
+        entry,
+        has_passkeys: true,
+        warnings: vec!["a warning of the tests".to_owned()],
+    })
 }

@@ -59,8 +59,7 @@ fn map(fields: Fields<'_>, options: &ImportOptions) -> Draft {
             let salt = fields.text(&["salt"]).unwrap_or_default();
             draft.password = Some(hash_text(parameters, &hash, &salt));
         } else {
-            let message =
-                "the parameters of the project's hashes are missing: give them by --hash-config";
+            let message = "the parameters of the project's hashes are missing: give them by --hash-config";
             draft.problems.push(Problem::of(ProblemCode::HashUnknown, "passwordHash", message));
         }
     }

@@ -31,10 +31,7 @@ impl Source for Dump {
     fn next_row(&mut self) -> io::Result<Option<Row>> {
         loop {
             let line = self.bytes.line;
-            let read = match read_line(&mut self.bytes, &mut self.buffer)? {
-                None => return Ok(None),
-                Some(read) => read,
-            };
+            let Some(read) = read_line(&mut self.bytes, &mut self.buffer)? else { return Ok(None) };
             let Some(block) = &self.block else {
                 self.block = block_of(&self.buffer).filter(|_| matches!(read, Line::Whole));
                 continue;

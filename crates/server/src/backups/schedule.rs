@@ -63,7 +63,7 @@ impl Schedule {
         }));
     }
 
-    async fn follow(self: Arc<Self>, service: Arc<Service>, mut stop: watch::Receiver<bool>) {
+    async fn follow(self: Arc<Self>, service: Arc<Service>, mut stopping: watch::Receiver<bool>) {
         loop {
             let step = async {
                 match self.step(&service).await {
@@ -76,11 +76,11 @@ impl Schedule {
             };
             let pause = tokio::select! {
                 pause = step => pause,
-                _ = stop.changed() => return,
+                _ = stopping.changed() => return,
             };
             tokio::select! {
                 () = sleep(pause) => {}
-                _ = stop.changed() => return,
+                _ = stopping.changed() => return,
             }
         }
     }
@@ -90,8 +90,7 @@ impl Schedule {
         let newest = folder::newest(&self.folder)?;
         service.backups.remember(newest);
         let now = service.now();
-        if self.every.is_none_or(|every| newest.is_some_and(|newest| now.since(newest.created_at) < every))
-        {
+        if self.every.is_none_or(|every| newest.is_some_and(|newest| now.since(newest.created_at) < every)) {
             return Ok(());
         }
         let Taken { manifest, pruned, .. } = self.take(now).await?;

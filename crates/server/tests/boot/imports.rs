@@ -15,8 +15,8 @@ pub(crate) fn record(number: usize) -> Value {
 
 /// Writes a file with this many records.
 pub(crate) fn write_records(binary: &Binary, name: &str, count: usize) {
-    let lines: String = (0..count).map(|number| format!("{}\n", record(number))).collect();
-    std::fs::write(binary.path(name), lines).unwrap();
+    let lines: Vec<_> = (0..count).map(|number| record(number).to_string()).collect();
+    std::fs::write(binary.path(name), lines.join("\n") + "\n").unwrap();
 }
 
 async fn import(binary: &Binary, more: &[&str]) -> CommandOutput {

@@ -13,11 +13,14 @@ use crate::binary::{Binary, eventually};
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 const PARENT: [u8; 8] = [0xb7, 0xad, 0x6b, 0x71, 0x69, 0x20, 0x33, 0x31];
 
+/// Head and body of a request.
+type Taken = (String, Vec<u8>);
+
 /// A collector: the requests that it got, head and body.
 #[derive(Clone)]
 struct Collector {
     address: SocketAddr,
-    requests: Arc<Mutex<Vec<(String, Vec<u8>)>>>,
+    requests: Arc<Mutex<Vec<Taken>>>,
 }
 
 impl Collector {
@@ -202,7 +205,7 @@ async fn request_is_a_trace_with_its_operations_and_its_hash() {
         assert!(found.parent == request.id && found.nanoseconds <= request.nanoseconds, "{found:?}");
     }
     let output = running.stop().await;
-    let id: String = request.trace.iter().map(|byte| format!("{byte:02x}")).collect();
+    let id = hex::encode(request.trace);
     let lines: Vec<Value> = output.err.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert!(
         lines.iter().any(|line| line["message"] == "answered" && line["trace_id"] == id.as_str()),
@@ -275,7 +278,7 @@ async fn trace_is_continued_from_a_trusted_proxy_alone() {
         let spans = collector.spans();
         assert_eq!(spans.len(), usize::from(is_trusted), "{spans:#?}");
         if let Some(span) = spans.first() {
-            let trace: String = span.trace.iter().map(|byte| format!("{byte:02x}")).collect();
+            let trace = hex::encode(span.trace);
             assert_eq!((trace.as_str(), span.parent.as_slice()), (TRACE, &PARENT[..]));
         }
     }

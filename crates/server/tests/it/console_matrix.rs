@@ -53,8 +53,11 @@ const PAGES: [(&str, Act); 6] = [
     ("/console/providers", Act::ManageProviders),
 ];
 
+/// Names and values of a form's fields.
+type Pairs = &'static [(&'static str, &'static str)];
+
 /// Forms that only owners send: path, query and fields.
-const OF_OWNERS: [(&str, &str, &[(&str, &str)]); 4] = [
+const OF_OWNERS: [(&str, &str, Pairs); 4] = [
     ("/console/operators", "act=grant", &[("email", "ada@example.org"), ("role", "owner")]),
     ("/console/signing/rotate", "", &[("confirmation", "Latchkey")]),
     ("/console/settings/change", "key=passwords.min_length", &[("value", "20")]),

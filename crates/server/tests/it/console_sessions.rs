@@ -1,4 +1,5 @@
 //! Tests of console sessions: how long they live, and what ends them.
+#![expect(clippy::large_futures, reason = "each runs once, in a test")]
 
 use latchkey_domain::challenge::ChallengeKind;
 use latchkey_domain::operator::{Act, Role};

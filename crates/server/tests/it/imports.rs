@@ -12,7 +12,7 @@ const HASH: &str = "$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4
 
 /// Uploads records, and returns the import once it has ended.
 async fn import(app: &TestApp, query: &str, records: &[Value]) -> Value {
-    let lines: String = records.iter().map(|record| format!("{record}\n")).collect();
+    let lines = records.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     let path = format!("{IMPORT}?from=latchkey{query}");
     let begun =
         app.admin().request("POST", &path).raw("application/x-ndjson", lines).send().await.expect(202);

@@ -326,7 +326,9 @@ impl<'b> Decision<'b> {
         self.counts.count(outcome);
         let mut problems = record.problems.clone();
         problems.extend(more);
-        problems.iter().for_each(|problem| self.counts.note(problem.code));
+        for problem in &problems {
+            self.counts.note(problem.code);
+        }
         let (place, line) = (record.place, record.line);
         self.results.push(RecordResult { place, line, outcome, user_id, problems });
     }

@@ -80,7 +80,9 @@ impl PageReads {
 
 fn by_user<T>(rows: Vec<(UserId, T)>) -> HashMap<UserId, Vec<T>> {
     let mut found = HashMap::<_, Vec<T>>::new();
-    rows.into_iter().for_each(|(id, row)| found.entry(id).or_default().push(row));
+    for (id, row) in rows {
+        found.entry(id).or_default().push(row);
+    }
     found
 }
 

@@ -37,7 +37,9 @@ pub(super) async fn run(assembly: &Assembly, command: ImportCommand) -> Result<(
                 if lines.is_empty() {
                     break;
                 }
-                lines.iter().for_each(|line| println!("{line}"));
+                for line in &lines {
+                    println!("{line}");
+                }
                 position = next;
             }
         }

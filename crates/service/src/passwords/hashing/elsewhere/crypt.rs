@@ -18,13 +18,12 @@ pub(super) fn is_sha_crypt(hash: &ShaCryptHash, password: &[u8]) -> Option<bool>
     Some(computed.as_bytes().ct_eq(hash.output.as_bytes()).into())
 }
 
+/// Places of three bytes in an output.
+type Places = (usize, usize, usize);
+
 /// Writes an output in the order of SHA-crypt: groups of three bytes that are a third of the output apart. Each group
 /// follows the previous one by a byte, with its members turned.
-fn in_order(
-    output: &[u8],
-    first: (usize, usize, usize),
-    turn: fn((usize, usize, usize)) -> (usize, usize, usize),
-) -> Zeroizing<String> {
+fn in_order(output: &[u8], first: Places, turn: fn(Places) -> Places) -> Zeroizing<String> {
     let byte = |at: usize| u32::from(output[at]);
     let mut text = Zeroizing::new(String::with_capacity(86));
     let (mut a, mut b, mut c) = first;

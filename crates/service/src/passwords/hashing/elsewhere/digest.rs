@@ -27,7 +27,9 @@ fn plain(algorithm: WeakDigest, parts: [&[u8]; 2]) -> Vec<u8> {
         WeakDigest::Sha512 => &digest::SHA512,
     };
     let mut context = digest::Context::new(algorithm);
-    parts.into_iter().for_each(|part| context.update(part));
+    for part in parts {
+        context.update(part);
+    }
     context.finish().as_ref().to_vec()
 }
 
