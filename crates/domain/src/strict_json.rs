@@ -85,7 +85,7 @@ impl Trail {
     fn refuse<E: serde::de::Error>(&mut self, sentence: String, reason: Reason) -> E {
         let path = self.path();
         let field = (!path.is_empty()).then_some(path);
-        self.problem = Some(JsonProblem { field, reason, ..JsonProblem::malformed(sentence) });
+        self.problem = Some(JsonProblem { reason, field, ..JsonProblem::malformed(sentence) });
         E::custom("refused")
     }
 
