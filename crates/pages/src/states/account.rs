@@ -11,7 +11,7 @@ use crate::views::{
 
 /// Kinds of events that the activity page never shows: they concern the whole service, or are
 /// hidden from the owner.
-const NOT_SHOWN: [AuditKind; 12] = [
+const NOT_SHOWN: [AuditKind; 13] = [
     AuditKind::SignUpRepeated,
     AuditKind::SettingsChanged,
     AuditKind::KeyRotated,
@@ -21,6 +21,7 @@ const NOT_SHOWN: [AuditKind; 12] = [
     AuditKind::RequestLimited,
     AuditKind::UserRead,
     AuditKind::UsersExported,
+    AuditKind::InstanceExported,
     AuditKind::ImportStarted,
     AuditKind::ImportUndone,
     AuditKind::OperatorRefused,

@@ -89,8 +89,8 @@ async fn copy_that_was_killed_goes_on_and_copies_nothing_twice() {
     let second = copy(&binary, &database).await;
 
     on_half.refused(&["unfinished copy", "latchkey copy"]);
-    assert!(second.good().contains("the copy resumes"), "{second:?}");
-    assert!(second.out.contains("known_clients          40000       40000"), "{second:?}");
+    assert!(second.err.contains("the copy resumes"), "{second:?}");
+    assert!(second.good().contains("known_clients          40000       40000"), "{second:?}");
     serve_copy(&binary, &database).await.anon().refresh(&session).send().await.expect(200);
 }
 

@@ -205,7 +205,7 @@ async fn request_is_a_trace_with_its_operations_and_its_hash() {
         assert!(found.parent == request.id && found.nanoseconds <= request.nanoseconds, "{found:?}");
     }
     let output = running.stop().await;
-    let id = hex::encode(request.trace);
+    let id = hex::encode(&request.trace);
     let lines: Vec<Value> = output.err.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert!(
         lines.iter().any(|line| line["message"] == "answered" && line["trace_id"] == id.as_str()),
@@ -278,7 +278,7 @@ async fn trace_is_continued_from_a_trusted_proxy_alone() {
         let spans = collector.spans();
         assert_eq!(spans.len(), usize::from(is_trusted), "{spans:#?}");
         if let Some(span) = spans.first() {
-            let trace = hex::encode(span.trace);
+            let trace = hex::encode(&span.trace);
             assert_eq!((trace.as_str(), span.parent.as_slice()), (TRACE, &PARENT[..]));
         }
     }
