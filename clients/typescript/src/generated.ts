@@ -153,7 +153,7 @@ export type components = {
              * @description What happened.
              * @enum {string}
              */
-            event: "sign_up" | "sign_up_repeated" | "sign_in" | "sign_in_failed" | "sign_out" | "refresh_reuse" | "email_verified" | "reset_code_exchanged" | "password_reset" | "password_changed" | "password_set" | "email_change_started" | "email_change_cancelled" | "email_changed" | "identity_linked" | "identity_unlinked" | "user_banned" | "user_unbanned" | "user_created" | "user_imported" | "import_started" | "import_undone" | "user_updated" | "user_deleted" | "profile_deleted" | "profile_cleared" | "sessions_ended" | "session_ended" | "mail_retried" | "reset_sent" | "verification_sent" | "limits_lifted" | "user_read" | "users_exported" | "settings_changed" | "key_rotated" | "database_restored" | "secret_rotated" | "admin_refused" | "sign_in_challenged" | "second_factor_failed" | "reauthenticated" | "passkey_added" | "passkey_renamed" | "passkey_removed" | "passkey_refused" | "totp_added" | "totp_removed" | "two_step_on" | "two_step_off" | "recovery_codes_made" | "recovery_code_used" | "factors_reset" | "deletion_scheduled" | "deletion_cancelled" | "account_exported" | "undone" | "operator_granted" | "operator_revoked" | "operator_link_made" | "operator_activated" | "operator_refused" | "request_limited";
+            event: "sign_up" | "sign_up_repeated" | "sign_in" | "sign_in_failed" | "sign_out" | "refresh_reuse" | "email_verified" | "reset_code_exchanged" | "password_reset" | "password_changed" | "password_set" | "email_change_started" | "email_change_cancelled" | "email_changed" | "identity_linked" | "identity_unlinked" | "user_banned" | "user_unbanned" | "user_created" | "user_imported" | "import_started" | "import_undone" | "user_updated" | "user_deleted" | "profile_deleted" | "profile_cleared" | "sessions_ended" | "session_ended" | "mail_retried" | "reset_sent" | "verification_sent" | "limits_lifted" | "user_read" | "users_exported" | "settings_changed" | "key_rotated" | "database_restored" | "secret_rotated" | "admin_refused" | "sign_in_challenged" | "second_factor_failed" | "reauthenticated" | "passkey_added" | "passkey_renamed" | "passkey_removed" | "passkey_refused" | "totp_added" | "totp_removed" | "two_step_on" | "two_step_off" | "recovery_codes_made" | "recovery_code_used" | "factors_reset" | "deletion_scheduled" | "deletion_cancelled" | "account_exported" | "instance_exported" | "undone" | "operator_granted" | "operator_revoked" | "operator_link_made" | "operator_activated" | "operator_refused" | "request_limited";
             /**
              * @description Who caused it.
              * @enum {string}
@@ -1026,6 +1026,14 @@ export type components = {
         ImportResponse: {
             job: components["schemas"]["Import"];
         };
+        /**
+         * @description A line of an export: the head (`latchkey-export`), then accounts (`user`), identity providers (`provider`) and the
+         *     settings (`settings`), and at last the `end`, with the number of accounts and the SHA-256 of all lines before it. A
+         *     file without its end is torn. The fields depend on the kind; docs/operations.md lists them.
+         */
+        InstanceExportLine: {
+            kind: string;
+        };
         /** @description The keys that verify access tokens: the current one, and earlier ones while tokens live. */
         JwkSet: {
             keys: {
@@ -1276,7 +1284,7 @@ export type components = {
              * @description What happened.
              * @enum {string}
              */
-            kind: "sign_up" | "sign_up_repeated" | "sign_in" | "sign_in_failed" | "sign_out" | "refresh_reuse" | "email_verified" | "reset_code_exchanged" | "password_reset" | "password_changed" | "password_set" | "email_change_started" | "email_change_cancelled" | "email_changed" | "identity_linked" | "identity_unlinked" | "user_banned" | "user_unbanned" | "user_created" | "user_imported" | "import_started" | "import_undone" | "user_updated" | "user_deleted" | "profile_deleted" | "profile_cleared" | "sessions_ended" | "session_ended" | "mail_retried" | "reset_sent" | "verification_sent" | "limits_lifted" | "user_read" | "users_exported" | "settings_changed" | "key_rotated" | "database_restored" | "secret_rotated" | "admin_refused" | "sign_in_challenged" | "second_factor_failed" | "reauthenticated" | "passkey_added" | "passkey_renamed" | "passkey_removed" | "passkey_refused" | "totp_added" | "totp_removed" | "two_step_on" | "two_step_off" | "recovery_codes_made" | "recovery_code_used" | "factors_reset" | "deletion_scheduled" | "deletion_cancelled" | "account_exported" | "undone" | "operator_granted" | "operator_revoked" | "operator_link_made" | "operator_activated" | "operator_refused" | "request_limited";
+            kind: "sign_up" | "sign_up_repeated" | "sign_in" | "sign_in_failed" | "sign_out" | "refresh_reuse" | "email_verified" | "reset_code_exchanged" | "password_reset" | "password_changed" | "password_set" | "email_change_started" | "email_change_cancelled" | "email_changed" | "identity_linked" | "identity_unlinked" | "user_banned" | "user_unbanned" | "user_created" | "user_imported" | "import_started" | "import_undone" | "user_updated" | "user_deleted" | "profile_deleted" | "profile_cleared" | "sessions_ended" | "session_ended" | "mail_retried" | "reset_sent" | "verification_sent" | "limits_lifted" | "user_read" | "users_exported" | "settings_changed" | "key_rotated" | "database_restored" | "secret_rotated" | "admin_refused" | "sign_in_challenged" | "second_factor_failed" | "reauthenticated" | "passkey_added" | "passkey_renamed" | "passkey_removed" | "passkey_refused" | "totp_added" | "totp_removed" | "two_step_on" | "two_step_off" | "recovery_codes_made" | "recovery_code_used" | "factors_reset" | "deletion_scheduled" | "deletion_cancelled" | "account_exported" | "instance_exported" | "undone" | "operator_granted" | "operator_revoked" | "operator_link_made" | "operator_activated" | "operator_refused" | "request_limited";
             /**
              * @description IP address of the client whose request caused it; `null` if an admin or the service did.
              * @example 192.0.2.7
@@ -2159,7 +2167,13 @@ export type components = {
             users: components["schemas"]["StatsUsers"];
             active: components["schemas"]["StatsActive"];
             sessions: components["schemas"]["StatsSessions"];
-            passwords: components["schemas"]["StatsPasswords"];
+            /**
+             * @description Numbers of passwords by the scheme of their hash. `digest` are weak hashes of imported accounts that wait to be
+             *     wrapped.
+             */
+            passwords: {
+                [key: string]: number;
+            };
             factors: components["schemas"]["StatsFactors"];
             /** @description Number of linked identities by the key of their provider. */
             providers: {
@@ -2249,11 +2263,6 @@ export type components = {
              * @description Age of the oldest mail that waits for delivery, at the time `asOf`; 0 if none waits.
              */
             oldestSeconds: number;
-        };
-        /** @description Numbers of passwords by the kind of their hash. */
-        StatsPasswords: {
-            /** Format: int64 */
-            argon2id: number;
         };
         /** @description Numbers of sessions. */
         StatsSessions: {
