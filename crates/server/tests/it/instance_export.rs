@@ -41,6 +41,7 @@ both_stores! {
         assert_eq!(lines.last(), Some(&json!({ "kind": "end", "users": 2, "sha256": sha256 })));
     }
 
+    with(|b| b.verification_by_code())
     async fn export_over_http_has_no_secret(app) {
         app.imported_user("bob", HASH).await;
         app.two_step_user("ada").await;

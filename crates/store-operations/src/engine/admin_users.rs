@@ -18,7 +18,7 @@ use latchkey_store::{
 };
 
 use super::{Engine, Own};
-use crate::form::{Decided, Results, Script, Slot};
+use crate::form::{Decided, Executor, Results, Script, Slot};
 use crate::operations::operator_guard::OperatorReads;
 use crate::operations::prove_mailbox::{Proven, prove};
 use crate::operations::{account_acts, delete_account, request_code};

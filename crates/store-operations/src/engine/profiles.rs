@@ -8,7 +8,7 @@ use latchkey_domain::search::SearchQuery;
 use latchkey_store::{ProfileHits, Profiles, StoreResult, UpdateProfile, UpdateProfileOutcome};
 
 use super::{Engine, Own};
-use crate::form::{Decided, ProfileWrite, Results, Script, Slot};
+use crate::form::{Decided, Executor, ProfileWrite, Results, Script, Slot};
 use crate::tables::{profiles, sessions, users};
 
 struct Reads {

@@ -10,6 +10,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::id_of;
+use crate::admin_input::{AdminBody, NoKeys};
 use crate::app::App;
 use crate::caller::Admin;
 use crate::endpoint::{Access, Endpoint};
@@ -56,6 +57,7 @@ pub(super) async fn undo(
     State(app): State<App>,
     admin: Admin,
     PathText(id): PathText,
+    _: AdminBody<NoKeys>,
 ) -> Result<Json<UndoneBody>> {
     let (id, client) = (id_of(&id)?, admin.0.to_domain());
     // A task of its own, which the time limit of the request does not end.
