@@ -1,7 +1,7 @@
 //! Metrics of the use cases: who got in by which method, refreshes, challenges, mails, and calls of providers. The
 //! gauges of the whole service come from the statistics, which upkeep counts every minute.
 
-mod exposition;
+use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
 use latchkey_domain::challenge::ChallengeKind;
@@ -10,13 +10,12 @@ use latchkey_domain::statistics::Counts;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::words;
 use latchkey_domain::words::Word;
-use latchkey_metrics::{About, Counter, Family, Named};
+use latchkey_metrics::{About, Counter, Family, Named, Page};
 use latchkey_oauth::ProviderError;
 use latchkey_store::MailFate;
 use tracing::Instrument;
 
 use crate::error::{Error, Result};
-use crate::sessions::{Entrance, Opened};
 
 const SIGN_UPS: About = About { name: "sign_ups", help: "Sign-ups by method and outcome." };
 const SIGN_INS: About = About {
@@ -134,24 +133,15 @@ impl Metrics {
         outcome: impl FnOnce(&T) -> EntranceOutcome,
         result: Result<T>,
     ) -> Result<T> {
-        let outcome = result.as_ref().map_or_else(|error| Outcome::of(error).into(), outcome);
+        let outcome = result.as_ref().map_or_else(EntranceOutcome::of_error, outcome);
         self.sign_ups.of((Method::Password, outcome)).count();
         result
     }
 
-    /// Counts a sign-in that began at `now`, and returns its result. If it created the account, it counts as a sign-up.
-    pub(crate) fn sign_in(
-        &self,
-        method: Method,
-        now: Timestamp,
-        result: Result<Entrance>,
-    ) -> Result<Entrance> {
-        let outcome = result.as_ref().map_or_else(|error| Outcome::of(error).into(), EntranceOutcome::of);
-        let brings_accounts = !matches!(method, Method::Password | Method::Passkey);
-        let is_sign_up = brings_accounts && is_newcomer(&result, now);
+    /// Counts a way in by its outcome: as a sign-up if it created the account, else as a sign-in.
+    pub(crate) fn entrance(&self, method: Method, is_sign_up: bool, outcome: EntranceOutcome) {
         let family = if is_sign_up { &self.sign_ups } else { &self.sign_ins };
         family.of((method, outcome)).count();
-        result
     }
 
     /// Counts a refresh, and returns its result.
@@ -198,9 +188,40 @@ impl Metrics {
         self.counts.store(Some(counts.into()));
     }
 
+    /// Returns the statistics of the whole service; `None` before upkeep ran.
+    pub(crate) fn counts(&self) -> Option<Arc<Counts>> {
+        self.counts.load_full()
+    }
+
     /// Sets the time of the newest backup.
     pub(crate) fn set_backup_at(&self, at: Timestamp) {
         self.backup_at.store(Some(at.into()));
+    }
+
+    /// Returns the time of the newest backup; `None` if none was reported.
+    pub(crate) fn backup_at(&self) -> Option<Timestamp> {
+        self.backup_at.load_full().map(|at| *at)
+    }
+
+    /// Writes what the use cases recorded.
+    pub(crate) fn write(&self, page: &mut Page) {
+        for family in [&self.sign_ups, &self.sign_ins] {
+            family.write(page);
+        }
+        self.refreshes.write(page);
+        self.challenges.write(page);
+        self.mails.write(page);
+        self.providers.write(page);
+    }
+
+    /// Returns the largest number of series of [`Self::write`].
+    pub(crate) fn most_series(&self) -> usize {
+        self.sign_ups.most_series()
+            + self.sign_ins.most_series()
+            + self.refreshes.most_series()
+            + self.challenges.most_series()
+            + self.mails.most_series()
+            + self.providers.most_series()
     }
 }
 
@@ -223,11 +244,8 @@ impl Outcome {
 }
 
 impl EntranceOutcome {
-    pub(crate) const fn of(entrance: &Entrance) -> Self {
-        match entrance {
-            Entrance::SignedIn(_) => Self::Opened,
-            Entrance::Challenged(_) => Self::Challenged,
-        }
+    pub(crate) fn of_error(error: &Error) -> Self {
+        Outcome::of(error).into()
     }
 }
 
@@ -240,14 +258,4 @@ impl From<Outcome> for EntranceOutcome {
             Outcome::Failed => Self::Failed,
         }
     }
-}
-
-/// True if a sign-in at `now` created the account.
-fn is_newcomer(result: &Result<Entrance>, now: Timestamp) -> bool {
-    let user = match result {
-        Ok(Entrance::SignedIn(Opened::App(opened))) => &opened.user,
-        Ok(Entrance::SignedIn(Opened::Pages(opened))) => &opened.user,
-        _ => return false,
-    };
-    user.created_at == now
 }

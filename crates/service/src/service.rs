@@ -55,6 +55,7 @@ use crate::{
     passwords, profiles, sessions, upkeep,
 };
 
+mod exposition;
 mod opening;
 
 macro_rules! by_capability {

@@ -15,6 +15,7 @@ use crate::shared::Shared;
 pub mod authenticate;
 mod completion;
 mod console;
+mod counted;
 mod credential;
 mod fresh;
 mod keys;

@@ -2,7 +2,7 @@
 
 use latchkey_metrics::{About, Collect, Page};
 
-use crate::service::Service;
+use super::Service;
 
 const USERS: About = About { name: "users", help: "Accounts by state, counted every minute." };
 const SESSIONS: About = About { name: "sessions_live", help: "Live sessions, counted every minute." };
@@ -29,14 +29,7 @@ const GAUGES: usize = 10;
 
 impl Collect for Service {
     fn collect(&self, page: &mut Page) {
-        let metrics = &self.kernel.metrics;
-        for family in [&metrics.sign_ups, &metrics.sign_ins] {
-            family.write(page);
-        }
-        metrics.refreshes.write(page);
-        metrics.challenges.write(page);
-        metrics.mails.write(page);
-        metrics.providers.write(page);
+        self.kernel.metrics.write(page);
         self.passwords.hasher.metrics().collect(page);
         self.write_counts(page);
         self.write_ages(page);
@@ -44,13 +37,7 @@ impl Collect for Service {
     }
 
     fn most_series(&self) -> usize {
-        let metrics = &self.kernel.metrics;
-        metrics.sign_ups.most_series()
-            + metrics.sign_ins.most_series()
-            + metrics.refreshes.most_series()
-            + metrics.challenges.most_series()
-            + metrics.mails.most_series()
-            + metrics.providers.most_series()
+        self.kernel.metrics.most_series()
             + self.passwords.hasher.metrics().most_series()
             + GAUGES
             + self.kernel.store.most_series()
@@ -59,7 +46,7 @@ impl Collect for Service {
 
 impl Service {
     fn write_counts(&self, page: &mut Page) {
-        let Some(counts) = self.kernel.metrics.counts.load_full() else { return };
+        let Some(counts) = self.kernel.metrics.counts() else { return };
         let active = counts.users.saturating_sub(counts.pending).saturating_sub(counts.banned);
         let users = [("active", active), ("pending", counts.pending), ("banned", counts.banned)];
         page.gauges(USERS, "state", users);
@@ -75,8 +62,8 @@ impl Service {
         if let Ok(key) = self.shared.tokens.keys().signing() {
             page.gauge(KEY_AGE, now.since(key.created_at()).as_secs());
         }
-        if let Some(at) = self.kernel.metrics.backup_at.load_full() {
-            page.gauge(BACKUP_AGE, now.since(*at).as_secs());
+        if let Some(at) = self.kernel.metrics.backup_at() {
+            page.gauge(BACKUP_AGE, now.since(at).as_secs());
         }
         if let Some((profiles, behind)) = self.search.index_state() {
             page.gauge(PROFILES, profiles);
