@@ -13,12 +13,19 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use latchkey_pages::Assets;
 
 use crate::errors::PageError;
+use crate::hosted::Hosted;
 
 pub(crate) const PATH: &str = "/assets/{digest}/{file}";
 
 /// A state that has the files. Pages and console have the same ones.
 pub(crate) trait HasAssets: Clone + Send + Sync + 'static {
     fn assets(&self) -> &Assets;
+}
+
+impl HasAssets for Hosted {
+    fn assets(&self) -> &Assets {
+        self.pages.assets()
+    }
 }
 
 /// Builds the route of the files. They are no secret, so any `Host` gets them.

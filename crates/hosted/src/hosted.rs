@@ -5,13 +5,11 @@ use std::sync::Arc;
 
 use latchkey_http::cookies::Cookie;
 use latchkey_http::settings::{HttpSettings, RouterState};
-use latchkey_pages::{Assets, Pages};
+use latchkey_pages::Pages;
 use latchkey_service::Service;
 use latchkey_service::entropy::Entropy;
 
-use crate::assets::HasAssets;
 use crate::common::Common;
-use crate::console::Console;
 use crate::keys::PageKeys;
 
 /// The state that all handlers of pages share. Cloning it is cheap.
@@ -66,8 +64,8 @@ impl Hosted {
         Self { common, pages, cookies: Arc::new(cookies), console: None }
     }
 
-    pub(crate) fn with_console(self, console: Option<&Console>) -> Self {
-        let url = console.map(|console| format!("{}/console", console.settings.public_origin()));
+    /// Shows the URL of the console on the start page.
+    pub(crate) fn with_console(self, url: Option<String>) -> Self {
         Self { console: url.map(Into::into), ..self }
     }
 }
@@ -77,12 +75,6 @@ impl Deref for Hosted {
 
     fn deref(&self) -> &Common {
         &self.common
-    }
-}
-
-impl HasAssets for Hosted {
-    fn assets(&self) -> &Assets {
-        self.pages.assets()
     }
 }
 

@@ -50,7 +50,8 @@ pub fn routers(
 ) -> Routers {
     let api = middleware.wrap(api(app.clone()));
     let has_pages = pages.is_some();
-    let pages = pages.map(|pages| router(pages.with_console(console.as_ref()), middleware));
+    let url = console.as_ref().map(|console| format!("{}/console", console.settings.public_origin()));
+    let pages = pages.map(|pages| router(pages.with_console(url), middleware));
     let main = pages.unwrap_or_default().merge(api);
     match console {
         Some(console) if console.has_own_listener() => {

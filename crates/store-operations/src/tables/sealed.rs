@@ -119,6 +119,7 @@ mod tests {
     const NOT_SEALED: &[(&str, &[&str])] = &[
         ("challenges", &["hash", "passkey_options", "token_hash"]),
         ("codes", &["mac"]),
+        ("imports", &["digest"]),
         ("known_clients", &["key"]),
         ("limit_buckets", &["key"]),
         ("limit_failures", &["account_key", "key"]),
