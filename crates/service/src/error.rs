@@ -14,8 +14,7 @@ use crate::refusal::{
     EMAIL_EXISTS, LAST_OWNER, OPERATOR_PROTECTED, REDIRECT_NOT_ALLOWED, Refusal, SETTING_PINNED,
     TOO_MANY_REQUESTS, USERNAME_TAKEN, WEAK_PASSWORD,
 };
-use crate::secret_rotation::SecretIsReplaced;
-use crate::secrets::CannotOpen;
+use crate::secrets::{CannotOpen, SecretIsReplaced};
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 

@@ -14,7 +14,9 @@ use zeroize::Zeroizing;
 use crate::clock::Clock;
 use crate::entropy::Entropy;
 use crate::factors::totp_binding;
-use crate::secrets::{AtRotation, CannotDerive, CannotOpen, KeyUse, SealingKey, ServerSecret};
+use crate::secrets::{
+    AtRotation, CannotDerive, CannotOpen, KeyUse, SealingKey, SecretIsReplaced, ServerSecret,
+};
 
 /// Number of values that are read, and sealed anew, at once.
 const BATCH: u32 = 500;
@@ -54,13 +56,6 @@ pub enum RotationError {
     )]
     OtherDatabase,
 }
-
-/// A running or starting instance has another secret than the database.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "server.secret is being replaced: finish it by `latchkey secret rotate`, then start with the new secret"
-)]
-pub struct SecretIsReplaced;
 
 /// The keys of one column, under both secrets.
 struct Keys {

@@ -12,6 +12,13 @@ mod key_use;
 
 pub use key_use::{AtRotation, KeyUse};
 
+/// A running or starting instance has another secret than the database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "server.secret is being replaced: finish it by `latchkey secret rotate`, then start with the new secret"
+)]
+pub struct SecretIsReplaced;
+
 /// Minimum length of the server secret in bytes.
 pub const SHORTEST_SECRET: usize = 32;
 

@@ -9,7 +9,7 @@ use tokio::sync::Mutex;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::providers::ProviderRegistry;
-use crate::secret_rotation::SecretIsReplaced;
+use crate::secrets::SecretIsReplaced;
 use crate::settings::BaseSettings;
 use crate::tokens::AccessTokens;
 
