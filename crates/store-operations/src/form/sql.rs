@@ -47,12 +47,23 @@ impl Sql {
 
 #[must_use]
 pub fn to_sqlite(postgres: &str) -> String {
-    let mut text = postgres.replace('$', "?").replace("\n    FOR ", " FOR ");
+    let mut text = placeholders(postgres).replace("\n    FOR ", " FOR ");
     for lock in LOCKS {
         text = text.replace(lock, "");
     }
     for (theirs, ours) in WORDS {
         text = text.replace(theirs, ours);
+    }
+    text
+}
+
+/// Turns `$n` into `?n`. A dollar before anything but a digit belongs to a literal.
+fn placeholders(postgres: &str) -> String {
+    let mut parts = postgres.split('$');
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        text.push(if part.starts_with(|first: char| first.is_ascii_digit()) { '?' } else { '$' });
+        text.push_str(part);
     }
     text
 }
@@ -101,5 +112,9 @@ mod tests {
         );
         assert_eq!(sql.sqlite(), "SELECT max(a, ?2) FROM t WHERE id = ?1");
         assert_eq!(Sql::new("SELECT 1 FROM t FOR UPDATE SKIP LOCKED").sqlite(), "SELECT 1 FROM t");
+        assert_eq!(
+            Sql::new("SELECT '$argon2id$v=19' WHERE x = $12").sqlite(),
+            "SELECT '$argon2id$v=19' WHERE x = ?12"
+        );
     }
 }

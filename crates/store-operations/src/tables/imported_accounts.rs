@@ -25,7 +25,7 @@ statements! {
     INSERT_ALL = "
     INSERT INTO imported_accounts (import_id, place, user_id, imported_at)
     SELECT import_id, place, user_id, imported_at
-    FROM unnest($1, $2, $3, $4) AS r (import_id, place, user_id, imported_at)", "
+    FROM unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::bigint[]) AS r (import_id, place, user_id, imported_at)", "
     INSERT INTO imported_accounts (import_id, place, user_id, imported_at) VALUES ($1, $2, $3, $4)";
     /// Locks the accounts of a page.
     LOCK_PAGE: read lock_page(id: ImportId, after: i64, limit: i64) = concat!(

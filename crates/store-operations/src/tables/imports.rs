@@ -70,7 +70,7 @@ statements! {
     ORDER BY place, number LIMIT 100000";
     INSERT_PROBLEMS = "
     INSERT INTO import_problems (import_id, place, number, line)
-    SELECT import_id, place, number, line FROM unnest($1, $2, $3, $4) AS r (import_id, place, number, line)", "
+    SELECT import_id, place, number, line FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::text[]) AS r (import_id, place, number, line)", "
     INSERT INTO import_problems (import_id, place, number, line) VALUES ($1, $2, $3, $4)";
     /// Inserts accounts. `has_profile` is set at once, so that the trigger on profiles has nothing to update.
     INSERT_USERS = "
@@ -78,7 +78,7 @@ statements! {
         locale, pending_email, created_at, updated_at, signed_up_at, two_step_at, has_profile)
     SELECT id, email, email_key, email_verified, first_verified_at, FALSE, FALSE, banned_at, metadata, locale, NULL,
         created_at, updated_at, NULL, two_step_at, has_profile
-    FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) AS r (id, email, email_key, email_verified,
+    FROM unnest($1::uuid[], $2::text[], $3::text[], $4::boolean[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::bigint[], $10::bigint[], $11::bigint[], $12::boolean[]) AS r (id, email, email_key, email_verified,
         first_verified_at, banned_at, metadata, locale, created_at, updated_at, two_step_at, has_profile)
     WHERE NOT EXISTS (SELECT 1 FROM undo_tokens AS t
         WHERE t.email = r.email_key AND t.expires_at > r.updated_at)", "
@@ -87,26 +87,26 @@ statements! {
     VALUES ($1, $2, $3, $4, $5, FALSE, FALSE, $6, $7, $8, NULL, $9, $10, NULL, $11, $12)";
     INSERT_PASSWORDS = "
     INSERT INTO credentials (user_id, kind, data, proven, created_at, updated_at)
-    SELECT user_id, 'password', data, proven, now, now FROM unnest($1, $2, $3, $4) AS r (user_id, data, proven, now)", "
+    SELECT user_id, 'password', data, proven, now, now FROM unnest($1::uuid[], $2::text[], $3::boolean[], $4::bigint[]) AS r (user_id, data, proven, now)", "
     INSERT INTO credentials (user_id, kind, data, proven, created_at, updated_at)
     VALUES ($1, 'password', $2, $3, $4, $4)";
     INSERT_IDENTITIES = "
     INSERT INTO identities (provider, issuer, subject, user_id, created_at, email, vouched_email_key)
     SELECT provider, issuer, subject, user_id, created_at, email, vouched_email_key
-    FROM unnest($1, $2, $3, $4, $5, $6, $7)
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::uuid[], $5::bigint[], $6::text[], $7::text[])
         AS r (provider, issuer, subject, user_id, created_at, email, vouched_email_key)", "
     INSERT INTO identities (provider, issuer, subject, user_id, created_at, email, vouched_email_key)
     VALUES ($1, $2, $3, $4, $5, $6, $7)";
     INSERT_TOTP = "
     INSERT INTO totp_factors (id, user_id, name, secret, created_at, confirmed_at, attempts)
-    SELECT id, user_id, name, secret, now, now, 0 FROM unnest($1, $2, $3, $4, $5) AS r (id, user_id, name, secret, now)", "
+    SELECT id, user_id, name, secret, now, now, 0 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::bytea[], $5::bigint[]) AS r (id, user_id, name, secret, now)", "
     INSERT INTO totp_factors (id, user_id, name, secret, created_at, confirmed_at, attempts)
     VALUES ($1, $2, $3, $4, $5, $5, 0)";
     INSERT_EVENTS = "
     INSERT INTO audit_events (id, happened_at, kind, actor, user_id, session_id, address, user_agent, details,
         operator_id)
     SELECT id, happened_at, kind, actor, user_id, session_id, address, user_agent, details, operator_id
-    FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) AS r (id, happened_at, kind, actor, user_id, session_id,
+    FROM unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::uuid[], $6::uuid[], $7::text[], $8::text[], $9::text[], $10::uuid[]) AS r (id, happened_at, kind, actor, user_id, session_id,
         address, user_agent, details, operator_id)", "
     INSERT INTO audit_events (id, happened_at, kind, actor, user_id, session_id, address, user_agent, details,
         operator_id)
