@@ -9,5 +9,7 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // The default of a second is short while two browsers share the cores.
+    expect: { poll: { timeout: 8_000 } },
   },
 });

@@ -129,7 +129,7 @@ test("a user whose browser is German reads German, mails included, and may choos
   const { page, email } = await member({ locale: "de-AT" });
   expect(await page.evaluate("document.documentElement.lang")).toBe("de");
   await pictures(page, "settings-german");
-  expect(await mailTo(inject("code"), email)).toContain("Ihr Code zur Anmeldung");
+  expect(await mailTo(inject("code"), email)).toContain("um sich bei Latchkey anzumelden");
   expect(await page.locator("[data-mails] select").inputValue()).toBe("de");
 
   await page.locator("[data-mails] select").selectOption("fr");
