@@ -82,6 +82,8 @@ test.each(CORPUS)("provider and error of a provider called %s are texts", async 
 
   await press(page, `Continue with ${text}`);
   const state = new URL((await left).url()).searchParams.get("state") ?? "";
+  // The provider leads to a page of its own; until that is there, its redirect would end the next navigation.
+  await page.waitForURL((url) => url.pathname.startsWith("/interaction/"));
   const error = new URLSearchParams({ state, error: "access_denied", error_description: text, error_uri: text });
   await page.goto(`${service.url}/api/auth/oauth/custom/acme/callback?${error}`);
   await shown(page, "Sign-in was cancelled");
