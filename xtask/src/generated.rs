@@ -7,6 +7,10 @@ use crate::step::{Outcome, output_of};
 
 /// Commands that print a file, each with the path of the file. A file comes after the files from which it is generated.
 const GENERATED: &[(&str, &str)] = &[
+    (
+        "cargo run --quiet --locked -p latchkey-store-sqlite --example fresh_schema",
+        "crates/store-sqlite/src/migrations/fresh.sql",
+    ),
     ("cargo run --quiet --locked -p latchkey -- document openapi", "docs/openapi.json"),
     ("cargo run --quiet --locked -p latchkey -- document errors", "docs/errors.md"),
     ("cargo run --quiet --locked -p latchkey -- document mails", "docs/mails.md"),

@@ -38,6 +38,9 @@ pub(crate) struct Options {
     /// Skip PostgreSQL.
     #[arg(long)]
     sqlite_only: bool,
+    /// Skip SQLite.
+    #[arg(long, conflicts_with_all = ["sqlite_only", "report"])]
+    postgres_only: bool,
     /// Sizes of the databases in people. The tables of the report use the last one.
     #[arg(long, value_delimiter = ',')]
     people: Vec<u64>,
@@ -53,9 +56,12 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let latchkey = std::fs::canonicalize(&options.latchkey)?;
     let folder = std::fs::canonicalize(&options.folder)?;
     let mut places = Places { latchkey, folder, run: "run", seed: None, cluster: None };
-    let mut all = vec![one_engine(&places, options, &options.embedded_sizes())?];
-    tell(options, &machine, &all)?;
-    in_time(start.elapsed())?;
+    let mut all = Vec::new();
+    if !options.postgres_only {
+        all.push(one_engine(&places, options, &options.embedded_sizes())?);
+        tell(options, &machine, &all)?;
+        in_time(start.elapsed())?;
+    }
     if !options.sqlite_only {
         places.cluster = Some(Arc::new(cluster()?));
         all.push(one_engine(&places, options, &options.remote_sizes())?);

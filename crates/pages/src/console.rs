@@ -18,7 +18,7 @@ pub use message::{Fault, Notice, Problem, Refusal};
 pub use states::{State, all as all_states};
 
 use crate::assets::Assets;
-use crate::environment::compile;
+use crate::environment::environment_of;
 use crate::frame::{Links, Site};
 use crate::functions::{add_common, add_console, add_words};
 use crate::languages::Languages;
@@ -44,7 +44,7 @@ impl Console {
         let site = Site { name: instance.name.clone(), links: Links::default() };
         let (assets, languages) = (Assets::new(theme), Languages::console());
         let shared = Arc::new(Shared { site, assets, languages, root: root.to_owned() });
-        let mut environment = compile(console_sources())?;
+        let mut environment = environment_of(console_sources())?;
         environment.add_global("instance", value(instance));
         environment.add_global("favicon", shared.assets.favicon());
         let language = &shared.languages.all()[0];

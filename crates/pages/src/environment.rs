@@ -11,8 +11,9 @@ use crate::templates::{TemplateError, broken, full_reason};
 /// Instruction limit of one rendering (minijinja's "fuel"): many times what the longest page needs.
 const FUEL: u64 = 400_000;
 
-/// Compiles templates, given as name and source.
-pub(crate) fn compile(
+/// Makes an environment of templates, given as name and source. Each is compiled when it is used for the first time, since
+/// an instance that shows no page needs neither the time nor the memory.
+pub(crate) fn environment_of(
     sources: BTreeMap<&'static str, String>,
 ) -> Result<Environment<'static>, TemplateError> {
     let mut environment = Environment::new();
@@ -23,9 +24,7 @@ pub(crate) fn compile(
     // Only functions of this crate may produce unescaped HTML.
     environment.remove_filter("safe");
     environment.set_syntax(syntax().map_err(|error| broken(&error, "", full_reason))?);
-    for (name, source) in sources {
-        environment.add_template_owned(name, source).map_err(|error| broken(&error, name, full_reason))?;
-    }
+    environment.set_loader(move |name| Ok(sources.get(name).cloned()));
     Ok(environment)
 }
 

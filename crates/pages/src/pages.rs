@@ -1,4 +1,4 @@
-//! All pages of a service: compiled templates, one environment per language.
+//! All pages of a service: templates, one environment per language.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -6,12 +6,12 @@ use std::sync::{Arc, OnceLock};
 use minijinja::{Environment, Value, context};
 
 use crate::assets::Assets;
-use crate::environment::compile;
+use crate::environment::environment_of;
 use crate::frame::{Frame, Site};
 use crate::functions::{add_common, add_words};
 use crate::languages::{Language, Languages};
 use crate::shared::Shared;
-use crate::templates::{TemplateError, broken, full_reason, sources};
+use crate::templates::{EMBEDDED, TemplateError, broken, full_reason, sources};
 use crate::theme::Theme;
 use crate::view::{View, value};
 use crate::{states, tokens};
@@ -25,12 +25,12 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// Compiles the embedded templates.
+    /// Takes the embedded templates.
     pub fn new(site: Site, theme: &Theme, languages: Languages) -> Result<Self, TemplateError> {
         Self::build(site, theme, languages, None, "/assets")
     }
 
-    /// Compiles the embedded templates, some replaced by the files of `folder` (`pages.templates_dir`). Renders every
+    /// Takes the embedded templates, some replaced by the files of `folder` (`pages.templates_dir`). Renders every
     /// page in every state once, so that a broken template is found at the start.
     pub fn with_templates(
         site: Site,
@@ -39,6 +39,7 @@ impl Pages {
         folder: &Path,
     ) -> Result<Self, TemplateError> {
         let pages = Self::build(site, theme, languages, Some(folder), "/assets")?;
+        pages.compile_all()?;
         pages.try_all()?;
         Ok(pages)
     }
@@ -52,7 +53,7 @@ impl Pages {
     ) -> Result<Self, TemplateError> {
         let assets = Assets::new(theme);
         let shared = Arc::new(Shared { site, assets, languages, root: root.to_owned() });
-        let mut base = compile(sources(folder)?)?;
+        let mut base = environment_of(sources(folder)?)?;
         base.add_global("site", value(&shared.site));
         base.add_global("favicon", shared.assets.favicon());
         let languages = shared.languages.all().iter();
@@ -84,6 +85,14 @@ impl Pages {
         self.render_values(language, view.template(), value(frame), view.value(), |error| {
             error.kind().to_string()
         })
+    }
+
+    /// Compiles all templates, also those that no state needs.
+    fn compile_all(&self) -> Result<(), TemplateError> {
+        for (name, _) in EMBEDDED {
+            self.base.get_template(name).map_err(|error| broken(&error, name, full_reason))?;
+        }
+        Ok(())
     }
 
     /// Renders every state in the first language like [`render`](Self::render), but errors have full reasons. Then

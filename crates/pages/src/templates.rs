@@ -9,7 +9,7 @@ const LONGEST_FILE: u64 = 256 * 1024;
 
 macro_rules! embedded {
     ($($(#[$doc:meta])* $list:ident { $($name:literal)+ })+) => {
-        $($(#[$doc])* const $list: &[(&str, &str)] = &[$(($name, include_str!(concat!("../templates/", $name)))),+];)+
+        $($(#[$doc])* pub(crate) const $list: &[(&str, &str)] = &[$(($name, include_str!(concat!("../templates/", $name)))),+];)+
     };
 }
 

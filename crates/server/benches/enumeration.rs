@@ -8,11 +8,12 @@
 //!   sign-in, sign-in mail, and sign-in by a wrong code;
 //! - accounts of which some have hashes from elsewhere (argon2id, bcrypt at cost 10, and scrypt in equal shares): sign-in.
 //!   All kinds together have the times of unknown addresses; one kind alone does not, and tells no more than its scheme;
+//! - other unknown addresses, as a control: the same three;
 //! - accounts with two-step sign-in: the first six of [`OPERATIONS`];
 //! - accounts with a passkey: the options of a sign-in by passkey, and the sign-in by password.
 //!
 //! `-- 10000 otp raised` makes 10,000 calls of these operations alone. `--profile release` builds in less time, and tests
-//! a binary of that profile. Other load on the machine makes both medians longer and small differences invisible.
+//! a binary of that profile; `LATCHKEY_BINARY=PATH` tests the one at that path. Other load on the machine makes both medians longer and small differences invisible.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -42,6 +43,8 @@ const PASSWORD: &str = "tangerine-9-trees";
 const BCRYPT: &str = "$2b$10$abcdefghijklmnopqrstuuAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 const SCRYPT: &str =
     "$scrypt$ln=14,r=8,p=1$5DxnrDVGSMmZs5byfm/tnQ$WulKIbsr1mzqX5iNjer+7NGx6I+9sckCw1GA/d9TFjs";
+/// Kind of addresses that have no account either. Their rows show what this machine's noise does to `p`.
+const CONTROL: &str = "control";
 /// Name of the sign-in with hashes from elsewhere.
 const ELSEWHERE: &str = "elsewhere";
 /// Time after which upkeep has counted at the start.
@@ -85,7 +88,7 @@ fn main() {
     let (server, port) = start(folder.path(), &VERIFICATION_OFF);
     let mut connection = Connection::open(port);
     for number in 0..ADDRESSES {
-        let body = format!(r#"{{"email":"known{number}@example.org","password":"{PASSWORD}"}}"#);
+        let body = format!(r#"{{"email":"{}","password":"{PASSWORD}"}}"#, address("known", number));
         connection.post("/api/auth/users", &body);
     }
     stop(server);
@@ -106,7 +109,7 @@ fn main() {
     for number in 0..ADDRESSES {
         make_kinds(&mut Connection::open(port), number, &folder.path().join("latchkey-data/mails"));
     }
-    for kind in ["banned", "passwordless", "reserved", "deletion"] {
+    for kind in ["banned", "passwordless", "reserved", "deletion", CONTROL] {
         compare(port, kind, &[OPERATIONS[0], OPERATIONS[4], OPERATIONS[5]]);
     }
     stop(server);
@@ -164,12 +167,12 @@ fn create(connection: &mut Connection, account: &Value) -> String {
 /// reserved by the undo link of a changed address, and of an account in deletion.
 fn make_kinds(connection: &mut Connection, number: usize, mails: &Path) {
     let banned =
-        json!({ "email": format!("banned{number}@example.org"), "password": PASSWORD, "autoConfirm": true });
+        json!({ "email": address("banned", number), "password": PASSWORD, "autoConfirm": true });
     let id = create(connection, &banned);
     let key = format!("x-api-key: {ADMIN_KEY}\r\n");
     assert_eq!(connection.call(&format!("PATCH /api/auth/users/{id}"), &key, r#"{"banned":true}"#).0, 200);
 
-    let passwordless = format!("passwordless{number}@example.org");
+    let passwordless = address("passwordless", number);
     connection.post("/api/auth/email/send-otp", &json!({ "email": passwordless }).to_string());
     let code = mailed_code(mails, &passwordless);
     let by_code = json!({ "method": "otp", "email": passwordless, "otp": code }).to_string();
@@ -185,11 +188,22 @@ fn make_kinds(connection: &mut Connection, number: usize, mails: &Path) {
     let confirm = json!({
         "changeId": begun["changeId"],
         "newCode": mailed_code(mails, &moved),
-        "currentCode": mailed_code(mails, &format!("reserved{number}@example.org")),
+        "currentCode": mailed_code(mails, &address("reserved", number)),
     });
     let (status, body) =
         connection.call("POST /api/auth/email/change/confirm", &bearer, &confirm.to_string());
     assert_eq!(status, 200, "{body}");
+}
+
+/// Returns an address of a kind. Those of all kinds are equally long.
+fn address(kind: &str, number: usize) -> String {
+    format!("{}{number}@example.org", &kind[..5])
+}
+
+/// Returns an address without an account. It differs from those of its kind in one letter, so that both are neighbours
+/// in every index, and no other kind uses it.
+fn unknown_address(kind: &str, number: usize) -> String {
+    format!("{}x{number}@example.org", &kind[..4])
 }
 
 /// Waits for the mail to an address, and returns its six-digit code.
@@ -210,7 +224,7 @@ fn mailed_code(folder: &Path, email: &str) -> String {
 /// Creates a verified account, signs in, and returns the header with the access token.
 fn sign_up(connection: &mut Connection, kind: &str, number: usize) -> String {
     let account =
-        json!({ "email": format!("{kind}{number}@example.org"), "password": PASSWORD, "autoConfirm": true });
+        json!({ "email": address(kind, number), "password": PASSWORD, "autoConfirm": true });
     create(connection, &account);
     let (_, session) =
         connection.call("POST /api/auth/sessions?client_type=server", "", &account.to_string());
@@ -277,8 +291,9 @@ fn measure(
     let mut order: Vec<_> = (0..calls).map(|call| call % 2 == 0).collect();
     order.shuffle(&mut random);
     for (call, is_known) in order.into_iter().enumerate() {
-        let (name, number) = if is_known { (kind, call % ADDRESSES) } else { ("other", call % unknown_ones) };
-        let body = body(&format!("{name}{number}@example.org"));
+        let address =
+            if is_known { address(kind, call % ADDRESSES) } else { unknown_address(kind, call % unknown_ones) };
+        let body = body(&address);
         let started = Instant::now();
         let status = connection.post(path, &body);
         let elapsed = started.elapsed().as_secs_f64() * 1000.0;
@@ -318,7 +333,8 @@ fn upper_tail(z: f64) -> f64 {
 
 /// Starts the service with these settings, rate limits off; returns its port.
 fn start(folder: &std::path::Path, settings: &[&str]) -> (Child, u16) {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_latchkey"))
+    let binary = std::env::var_os("LATCHKEY_BINARY").unwrap_or_else(|| env!("CARGO_BIN_EXE_latchkey").into());
+    let mut child = Command::new(binary)
         .current_dir(folder)
         .args(["--set", "server.bind=127.0.0.1:0", "--set", "limits.enabled=false"])
         .args(["--set", "log.level=error"])

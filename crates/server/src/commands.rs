@@ -33,7 +33,7 @@ use crate::serve::{ServeError, serve};
 use crate::settings::{LogFormat, LogSettings, Scope, Settings, SettingsError, Sources, log_format};
 use crate::signals::{Ending, Endings};
 use crate::start_error;
-use crate::storage::Unreachable;
+use crate::storage::OpenedBy;
 use crate::traces::{self, TraceError};
 use crate::wiring::{Assembly, WiringError, assemble};
 
@@ -227,7 +227,7 @@ fn with_service<T>(
     let settings = Settings::load_for(sources?, scope)?;
     let _log = start_command_log()?;
     runtime()?.block_on(unless_ended(async {
-        let assembly = assemble(&settings, Unreachable::Fail).await?;
+        let assembly = assemble(&settings, OpenedBy::Command).await?;
         work(assembly).await
     }))
 }

@@ -24,7 +24,7 @@ use crate::listeners::{Gates, Listeners};
 use crate::metrics::Metrics;
 use crate::settings::{MailTransport, Settings, StorageUrl, passkey_origin_warnings, redirect_warnings};
 use crate::signals::Endings;
-use crate::storage::Unreachable;
+use crate::storage::OpenedBy;
 use crate::wiring::{self, Assembly, WiringError, assemble, http_settings, serve_settings};
 use crate::workers;
 
@@ -74,7 +74,7 @@ pub async fn serve(settings: Settings) -> Result<(), ServeError> {
         console: wiring::console(&settings)?.map(Arc::new),
     };
     let metrics = Metrics::new();
-    let mut assembling = pin!(assemble(&settings, Unreachable::Wait));
+    let mut assembling = pin!(assemble(&settings, OpenedBy::Service));
     let Ok(assembly) = timeout(SHORT_WAIT, &mut assembling).await else {
         let listening = (listeners, &addresses);
         return serve_closed(&settings, templates, &metrics, listening, assembling, stop_signal).await;

@@ -43,18 +43,20 @@ pub enum StorageFault {
     Permanent(String),
 }
 
-/// Behaviour of a command when the database is not reachable.
+/// What opens the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unreachable {
-    /// Retries until the database is reachable; for the running service.
-    Wait,
-    /// Fails at once; for commands at a terminal.
-    Fail,
+pub enum OpenedBy {
+    /// The running service. It waits until the database is reachable.
+    Service,
+    /// A command at a terminal. It fails if the database is not reachable.
+    Command,
+    /// A command that writes very much.
+    Import,
 }
 
 /// Opens the database and applies missing migrations. Creates a missing SQLite file even if `storage.create` is off.
 pub async fn open(settings: &Settings) -> Result<OpenStore, WiringError> {
-    let opened = try_open(settings, MissingFile::Create, &mut None).await;
+    let opened = try_open(settings, (MissingFile::Create, OpenedBy::Command), &mut None).await;
     opened.map_err(|fault| refuse(settings, fault))
 }
 
@@ -119,16 +121,16 @@ async fn inspect_postgres(settings: &Settings, now: Timestamp) -> Result<Inspect
     Ok(Inspection { missing, signing_keys })
 }
 
-/// Opens the database and applies missing migrations. With [`Unreachable::Wait`] it retries transient faults and logs
+/// Opens the database and applies missing migrations. With [`OpenedBy::Service`] it retries transient faults and logs
 /// every ten seconds.
 pub(crate) async fn open_or_wait(
     settings: &Settings,
-    unreachable: Unreachable,
+    opened_by: OpenedBy,
 ) -> Result<OpenStore, WiringError> {
     let (mut waiting, mut made) = (Waiting::default(), None);
     loop {
-        match try_open(settings, missing_file(settings), &mut made).await {
-            Err(StorageFault::Transient(reason)) if unreachable == Unreachable::Wait => {
+        match try_open(settings, (missing_file(settings), opened_by), &mut made).await {
+            Err(StorageFault::Transient(reason)) if opened_by == OpenedBy::Service => {
                 waiting.pause(settings, &reason).await;
             }
             Ok(open) => {
@@ -165,13 +167,15 @@ impl Waiting {
 /// one creates a pool.
 async fn try_open(
     settings: &Settings,
-    missing: MissingFile,
+    (missing, opened_by): (MissingFile, OpenedBy),
     made: &mut Option<(Arc<PostgresStore>, PostgresOptions)>,
 ) -> Result<OpenStore, StorageFault> {
     if let StorageUrl::Sqlite(path) = &settings.storage.url {
         let reuse_snapshots = settings.storage.snapshot_reuse;
         let is_replicated = settings.storage.is_replicated;
-        let options = SqliteOptions { missing, reuse_snapshots, is_replicated, ..SqliteOptions::default() };
+        let is_bulk = opened_by == OpenedBy::Import;
+        let options =
+            SqliteOptions { missing, reuse_snapshots, is_replicated, is_bulk, ..SqliteOptions::default() };
         return open_sqlite(path, options).await;
     }
     let (store, options) = match made.take() {

@@ -30,7 +30,7 @@ use latchkey_store::Store;
 
 use crate::data_folder::{DataFolder, DataFolderError, Kept, SECRET_FILE, read_kept};
 use crate::settings::{self, MailTransport, Scope, Secret, Settings};
-use crate::storage::{self, OpenStore, StorageFault, Unreachable, Waiting};
+use crate::storage::{self, OpenStore, StorageFault, OpenedBy, Waiting};
 
 /// Remedy of a file of certificate authorities that cannot be read.
 pub(crate) const CA_REMEDY: &str = "put certificates in PEM form there, or unset the key";
@@ -104,7 +104,7 @@ pub struct Assembly {
 }
 
 /// Builds the service: reads or generates secrets, opens and migrates the database, loads keys and settings.
-pub async fn assemble(settings: &Settings, unreachable: Unreachable) -> Result<Assembly, WiringError> {
+pub async fn assemble(settings: &Settings, opened_by: OpenedBy) -> Result<Assembly, WiringError> {
     storage::refuse_missing(settings)?;
     let entropy = SystemEntropy;
     let folder = DataFolder::open(&settings.data.dir)?;
@@ -118,14 +118,14 @@ pub async fn assemble(settings: &Settings, unreachable: Unreachable) -> Result<A
     };
     // Errors in the mail settings are reported before waiting for the database.
     transport(settings)?;
-    let storage = storage::open_or_wait(settings, unreachable).await?;
+    let storage = storage::open_or_wait(settings, opened_by).await?;
     let page_keys = PageKeys::derive(&server_secret(&secret)?).map_err(StartError::from)?;
     let mut waiting = Waiting::default();
     let service = loop {
         let parts = parts(settings, &storage.store, &secret, kept_admin_key.as_ref())?;
         match Service::start(parts).await {
             Err(StartError::Store(error)) => match storage::fault_of(settings, &error) {
-                StorageFault::Transient(reason) if unreachable == Unreachable::Wait => {
+                StorageFault::Transient(reason) if opened_by == OpenedBy::Service => {
                     waiting.pause(settings, &reason).await;
                 }
                 fault => return Err(storage::refuse(settings, fault)),

@@ -225,4 +225,12 @@ impl Executor for Sqlite {
     {
         self.run(move |conn| decide(conn, &reads, decision)).await
     }
+
+    async fn transact_alone<T, F>(&self, reads: Script, decision: F) -> StoreResult<T>
+    where
+        T: Send + 'static,
+        F: Fn(&Results<'_>) -> StoreResult<Decided<T>> + Send + Sync + 'static,
+    {
+        self.run_alone(move |conn| decide(conn, &reads, decision)).await
+    }
 }

@@ -33,6 +33,7 @@ pub use bulk::{SourceError, SqliteSource};
 pub use foreign::{ForeignRow, SideTable, foreign_rows};
 pub use inspection::Inspection;
 pub use latchkey_store::migrations::MigrationError;
+pub use migrations::fresh::script as fresh_schema;
 pub use open::NoDatabase;
 #[cfg(feature = "seed")]
 pub use seed::{SeededAccount, seed};

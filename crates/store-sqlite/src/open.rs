@@ -16,6 +16,10 @@ use crate::store::SqliteOptions;
 const PREPARED_STATEMENTS: usize = 256;
 /// Size of the page cache per connection, in KiB.
 const CACHE_KIB: i64 = 16 * 1024;
+/// Page cache of a connection that writes very much, in KiB.
+const BULK_CACHE_KIB: i64 = 64 * 1024;
+/// Size of a page in bytes, SQLite's default.
+const PAGE: i64 = 4_096;
 /// Size to which the WAL file is truncated after a checkpoint, in bytes.
 const LOG_LIMIT: i64 = 64 * 1024 * 1024;
 /// Pause between attempts to switch the journal mode to WAL.
@@ -61,6 +65,14 @@ pub(crate) fn writer(path: &Path, busy_timeout: Duration) -> Fallible<Connection
     conn.pragma_update(None, "foreign_keys", true)?;
     conn.pragma_update(None, "journal_size_limit", LOG_LIMIT)?;
     Ok(conn)
+}
+
+/// Enlarges the page cache and the log up to which no checkpoint happens. Rows in no order of the indexes change each page of
+/// an index many times.
+pub(crate) fn expect_many_writes(conn: &Connection) -> Fallible<()> {
+    conn.pragma_update(None, "cache_size", -BULK_CACHE_KIB)?;
+    conn.pragma_update(None, "wal_autocheckpoint", LOG_LIMIT / PAGE)?;
+    Ok(())
 }
 
 /// Leaves checkpoints and truncation of the log to a replicator, which reads the log before it does either.

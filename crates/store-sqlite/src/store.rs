@@ -41,6 +41,8 @@ pub struct SqliteOptions {
     pub reuse_snapshots: bool,
     /// If true, another program replicates the log: it is never checkpointed or truncated here.
     pub is_replicated: bool,
+    /// If true, the writer has a larger page cache and checkpoints more rarely, for very many writes in a row.
+    pub is_bulk: bool,
 }
 
 /// Behaviour if there is no database file.
@@ -61,6 +63,7 @@ impl Default for SqliteOptions {
             busy_timeout: Duration::from_secs(5),
             reuse_snapshots: true,
             is_replicated: false,
+            is_bulk: false,
         }
     }
 }
@@ -102,6 +105,9 @@ impl Sqlite {
         }
         let index = Arc::new(WalIndex::of(path).map_err(unavailable)?);
         let conn = open::writer(path, options.busy_timeout)?;
+        if options.is_bulk {
+            open::expect_many_writes(&conn)?;
+        }
         if options.is_replicated {
             open::leave_log_alone(&conn)?;
         }
@@ -172,6 +178,16 @@ impl Sqlite {
     {
         self.files.ensure()?;
         self.writer.run(work).await
+    }
+
+    /// Executes an operation of very many statements in a transaction of its own.
+    pub(crate) async fn run_alone<T, F>(&self, work: F) -> StoreResult<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> Fallible<T> + Send + 'static,
+    {
+        self.files.ensure()?;
+        self.writer.run_alone(work).await
     }
 
     /// Requests that the writer adds a batch of profiles to the search index, unless such a request is queued

@@ -22,6 +22,9 @@ use crate::statements::execute;
 /// Capacity of the queue of operations. While the queue is full, callers wait.
 const QUEUE: usize = 1_024;
 
+/// Reason of a lost transaction after a full disk or an I/O error.
+const ENDED: &str = "the database ended the transaction";
+
 /// Handle of the writer thread. Dropping it finishes the queued operations and ends the thread.
 pub(crate) struct Writer {
     queue: Option<mpsc::Sender<Box<dyn Job>>>,
@@ -62,8 +65,27 @@ impl Writer {
         T: Send + 'static,
         F: FnOnce(&Connection) -> Fallible<T> + Send + 'static,
     {
+        self.send(work, false).await
+    }
+
+    /// Executes an operation of very many statements, as [`Self::run`] does, in a transaction of its own and without a
+    /// savepoint. Inside a savepoint SQLite keeps the old content of each page, and the end of each statement walks
+    /// through all of it.
+    pub(crate) async fn run_alone<T, F>(&self, work: F) -> StoreResult<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> Fallible<T> + Send + 'static,
+    {
+        self.send(work, true).await
+    }
+
+    async fn send<T, F>(&self, work: F, is_alone: bool) -> StoreResult<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> Fallible<T> + Send + 'static,
+    {
         let (reply, answer) = oneshot::channel();
-        let task = Task { work: Some(work), outcome: None, reply };
+        let task = Task { work: Some(work), outcome: None, is_alone, reply };
         let stopped = || unavailable(EngineFault::Stopped);
         let queue = self.queue.as_ref().ok_or_else(stopped)?;
         queue.send(Box::new(task)).await.map_err(|_| stopped())?;
@@ -77,7 +99,7 @@ impl Writer {
         F: FnOnce(&Connection) -> Fallible<T> + Send + 'static,
     {
         let (reply, _) = oneshot::channel();
-        let task = Task { work: Some(work), outcome: None, reply };
+        let task = Task { work: Some(work), outcome: None, is_alone: false, reply };
         self.queue.as_ref().is_some_and(|queue| queue.try_send(Box::new(task)).is_ok())
     }
 }
@@ -94,8 +116,11 @@ impl Drop for Writer {
 
 /// A queued operation, with its result type erased.
 trait Job: Send {
-    /// Executes the operation. Returns `true` to release its savepoint, `false` to roll it back.
+    /// Executes the operation. Returns `true` to keep what it wrote, `false` to roll it back.
     fn run(&mut self, conn: &Connection) -> bool;
+
+    /// True if the operation has a transaction of its own.
+    fn is_alone(&self) -> bool;
 
     /// Sends the result to the caller. `lost` is the reason if the whole batch was rolled back.
     fn answer(self: Box<Self>, lost: Option<&str>);
@@ -104,6 +129,7 @@ trait Job: Send {
 struct Task<T, F> {
     work: Option<F>,
     outcome: Option<StoreResult<T>>,
+    is_alone: bool,
     reply: oneshot::Sender<StoreResult<T>>,
 }
 
@@ -120,6 +146,10 @@ where
         let is_released = outcome.is_ok();
         self.outcome = Some(outcome.map_err(StoreError::from));
         is_released
+    }
+
+    fn is_alone(&self) -> bool {
+        self.is_alone
     }
 
     fn answer(self: Box<Self>, lost: Option<&str>) {
@@ -143,13 +173,19 @@ fn serve(
     snapshots: &HeldSnapshots,
     (files, batches): (&FileWatch, &Histogram),
 ) {
-    while let Some(first) = waiting.blocking_recv() {
+    let mut next = None;
+    while let Some(first) = next.take().or_else(|| waiting.blocking_recv()) {
         if files.is_lost() {
             first.answer(Some(&EngineFault::NotInPlace.to_string())); // queued before the check noticed it
             continue;
         }
         let mut jobs = Vec::with_capacity(batch.min(waiting.len() + 1));
-        let lost = match run_batch(conn, first, &mut waiting, batch, &mut jobs, snapshots) {
+        let ran = if first.is_alone() {
+            run_alone(conn, first, &mut jobs, snapshots)
+        } else {
+            run_batch(conn, first, (&mut waiting, &mut next), batch, &mut jobs, snapshots)
+        };
+        let lost = match ran {
             Ok(()) if files.check() => {
                 batches.record(jobs.len() as u64);
                 None
@@ -168,12 +204,34 @@ fn serve(
     }
 }
 
-/// Executes operations until the batch is full or the queue is empty, and commits. `Err` with the reason means that
-/// the whole batch was rolled back.
+/// Executes an operation in a transaction of its own. `Err` with the reason means that it was rolled back although it
+/// succeeded.
+fn run_alone(
+    conn: &Connection,
+    mut job: Box<dyn Job>,
+    jobs: &mut Vec<Box<dyn Job>>,
+    snapshots: &HeldSnapshots,
+) -> Result<(), String> {
+    let begun = run(conn, "BEGIN IMMEDIATE");
+    let is_kept = begun.is_ok() && job.run(conn);
+    jobs.push(job);
+    begun?;
+    if conn.is_autocommit() {
+        return Err(ENDED.to_owned());
+    }
+    if !is_kept {
+        return run(conn, "ROLLBACK");
+    }
+    let _committing = snapshots.release();
+    run(conn, "COMMIT")
+}
+
+/// Executes operations until the batch is full, the queue is empty, or the next operation wants a transaction of its
+/// own, and commits. `Err` with the reason means that the whole batch was rolled back.
 fn run_batch(
     conn: &Connection,
     first: Box<dyn Job>,
-    waiting: &mut mpsc::Receiver<Box<dyn Job>>,
+    (waiting, next_alone): (&mut mpsc::Receiver<Box<dyn Job>>, &mut Option<Box<dyn Job>>),
     batch: usize,
     jobs: &mut Vec<Box<dyn Job>>,
     snapshots: &HeldSnapshots,
@@ -197,6 +255,9 @@ fn run_batch(
         if jobs.len() < batch {
             next = waiting.try_recv().ok();
         }
+        if next.as_ref().is_some_and(|job| job.is_alone()) {
+            *next_alone = next.take();
+        }
     }
 
     // A held snapshot would block the checkpoint that a commit may start.
@@ -209,7 +270,7 @@ fn run_one(conn: &Connection, job: &mut dyn Job) -> Result<(), String> {
     run(conn, "SAVEPOINT job")?;
     let is_released = job.run(conn);
     if conn.is_autocommit() {
-        return Err("the database ended the transaction".to_owned()); // happens with a full disk or an I/O error
+        return Err(ENDED.to_owned());
     }
     if !is_released {
         run(conn, "ROLLBACK TO job")?;

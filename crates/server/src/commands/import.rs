@@ -23,7 +23,7 @@ use super::{CommandError, user::refused};
 use crate::cli::{ImportArgs, ImportFile};
 use crate::settings::{Settings, StorageUrl};
 use crate::signals::Endings;
-use crate::storage::Unreachable;
+use crate::storage::OpenedBy;
 use crate::wiring::{Assembly, assemble};
 
 /// Exit code of an import that refused records.
@@ -32,7 +32,7 @@ const SOME_REFUSED: u8 = 2;
 pub(super) async fn run(settings: &Settings, arguments: ImportArgs) -> Result<ExitCode, CommandError> {
     let mut endings = Endings::receive()?;
     let working = async {
-        let assembly = assemble(settings, Unreachable::Fail).await?;
+        let assembly = assemble(settings, OpenedBy::Import).await?;
         match arguments.command {
             Some(command) => jobs::run(&assembly, command).await.map(|()| None),
             None => Ok(Some((assembly, open(arguments.file).await?))),

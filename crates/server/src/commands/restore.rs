@@ -11,7 +11,7 @@ use super::backup::for_postgres;
 use crate::backups::restore::{Force, Restored, Restoring};
 use crate::cli::RestoreArgs;
 use crate::settings::{Settings, StorageUrl};
-use crate::storage::Unreachable;
+use crate::storage::OpenedBy;
 use crate::wiring::{assemble, stored_secret};
 
 pub(super) async fn run(mut settings: Settings, arguments: &RestoreArgs) -> Result<(), CommandError> {
@@ -49,7 +49,7 @@ async fn settle(
     settings.storage.url = StorageUrl::Sqlite(copy.to_owned());
     // No one replicates the copy, so its log is written into the file when it is closed.
     settings.storage.is_replicated = false;
-    let assembly = assemble(settings, Unreachable::Fail).await?;
+    let assembly = assemble(settings, OpenedBy::Command).await?;
     let settled = assembly.service.backups.settle_restored(sessions).await?;
     drop(assembly);
     Ok(settled)

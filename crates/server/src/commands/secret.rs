@@ -12,7 +12,7 @@ use super::CommandError;
 use crate::backups::BackupError;
 use crate::data_folder::replace_secret;
 use crate::settings::{Settings, StorageUrl};
-use crate::storage::{self, Unreachable};
+use crate::storage::{self, OpenedBy};
 use crate::wiring::{server_secret, stored_secret};
 
 impl From<RotationError> for CommandError {
@@ -46,7 +46,7 @@ pub(super) async fn rotate(settings: &Settings) -> Result<(), CommandError> {
     let rotation = SecretRotation {
         old: stored_secret(settings)?,
         new: server_secret(next)?,
-        store: storage::open_or_wait(settings, Unreachable::Fail).await?.store,
+        store: storage::open_or_wait(settings, OpenedBy::Command).await?.store,
         clock: Arc::new(SystemClock),
         entropy: Arc::new(SystemEntropy),
     };

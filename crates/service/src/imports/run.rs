@@ -15,7 +15,8 @@ use super::{Imports, RunningImport};
 use crate::error::{Error, Result};
 use crate::refusal::IMPORT_SUPERSEDED;
 
-/// Number of records of a batch. A batch that takes longer than [`LONGEST`] makes the next one smaller.
+/// Number of records of a batch. If others write the same SQLite file, a batch that takes longer than [`LONGEST`] makes the
+/// next one smaller.
 const MOST: usize = 2_000;
 const FIRST: usize = 500;
 const LEAST: usize = 20;
@@ -35,8 +36,14 @@ pub struct Control {
     pub stop: AtomicBool,
     /// Maximum number of records per second.
     pub rate: Option<u32>,
-    /// True if another process writes the same SQLite file, so that the import leaves it as much time as it takes.
+    /// True if others write the same SQLite file, so that the import leaves them as much time as it takes.
     pub is_shared: Option<Box<dyn Fn() -> bool + Send + Sync>>,
+}
+
+impl Control {
+    fn is_shared(&self) -> bool {
+        self.is_shared.as_ref().is_some_and(|is_shared| is_shared())
+    }
 }
 
 /// Progress of an import, after each batch.
@@ -86,9 +93,10 @@ impl Imports {
             if let Some((line, problem)) = stopped {
                 break ImportEnd::Clash(line, problem);
             }
-            let took = begun.elapsed();
-            size.store(next_size(size.load(Ordering::Relaxed), count, took), Ordering::Relaxed);
-            self.wait(running, pace.pause(count, took), control).await?;
+            let (took, is_shared) = (begun.elapsed(), control.is_shared());
+            let next = if is_shared { next_size(size.load(Ordering::Relaxed), count, took) } else { MOST };
+            size.store(next, Ordering::Relaxed);
+            self.wait(running, pace.pause(count, took, is_shared), control).await?;
         };
         self.end(running, &end).await?;
         Ok(end)
@@ -220,13 +228,12 @@ impl<'c> Pace<'c> {
         Self { control, begun: Instant::now(), written: 0 }
     }
 
-    fn pause(&mut self, count: usize, took: Duration) -> Duration {
+    fn pause(&mut self, count: usize, took: Duration, is_shared: bool) -> Duration {
         self.written += count;
         let of_rate = self.control.rate.map_or(Duration::ZERO, |rate| {
             let wanted = Duration::from_micros(self.written as u64 * 1_000_000 / u64::from(rate.max(1)));
             wanted.saturating_sub(self.begun.elapsed())
         });
-        let is_shared = self.control.is_shared.as_ref().is_some_and(|is_shared| is_shared());
         of_rate.max(if is_shared { took } else { Duration::ZERO })
     }
 }

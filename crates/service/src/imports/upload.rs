@@ -52,8 +52,10 @@ impl Imports {
         };
         let mut running = self.begin(start, party, client).await?;
         let (job, imports) = (running.job.clone(), Arc::clone(self));
+        // Requests are served beside it.
+        let control = Control { is_shared: Some(Box::new(|| true)), ..Control::default() };
         tokio::spawn(async move {
-            if let Err(error) = imports.run(&mut running, records, &Control::default(), |_| {}).await {
+            if let Err(error) = imports.run(&mut running, records, &control, |_| {}).await {
                 tracing::error!(import = %running.job.id, %error, "an import of an uploaded file ended early");
             }
         });

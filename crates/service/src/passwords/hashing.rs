@@ -3,7 +3,7 @@
 //! argon2id.
 
 use std::num::NonZeroUsize;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use argon2::password_hash::phc;
 use argon2::{Algorithm, Params, Version};
@@ -100,15 +100,17 @@ impl PasswordHasher {
         let params = Params::new(config.memory_kib, config.iterations, 1, Some(OUTPUT_LEN))
             .map_err(|_| HashingError::Parameters)?;
         let queue = Queue::new(config.queue.max(1));
-        let kernel = choose_kernel();
+        let kernel = Arc::<OnceLock<Kernel>>::default();
         let metrics = Arc::<HashMetrics>::default();
         let memory = Arc::new(Memory::new(config.foreign_memory));
         for number in 0..config.threads.get() {
             let (jobs, metrics) = (Taker::of(&queue), Arc::clone(&metrics));
-            let arena = Arena::new(kernel, params.block_count(), Arc::clone(&memory));
-            std::thread::Builder::new()
-                .name(format!("hash-{number}"))
-                .spawn(move || work(&jobs, arena, &metrics))?;
+            let (kernel, memory, usual) = (Arc::clone(&kernel), Arc::clone(&memory), params.block_count());
+            // The self-tests of the kernels take milliseconds, for which the start does not wait.
+            std::thread::Builder::new().name(format!("hash-{number}")).spawn(move || {
+                let kernel = *kernel.get_or_init(choose_kernel);
+                work(&jobs, Arena::new(kernel, usual, memory), &metrics);
+            })?;
         }
         Ok(Self { queue, refusals: Refusals::new(), metrics, params, entropy })
     }

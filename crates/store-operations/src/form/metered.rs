@@ -109,23 +109,41 @@ impl<E: Executor> Executor for Metered<E> {
         T: Send + 'static,
         F: Fn(&Results<'_>) -> StoreResult<Decided<T>> + Send + Sync + 'static,
     {
-        let first = inserts(&reads);
-        let decide = move |results: &Results<'_>| {
-            Ok(match decide(results)? {
-                Decided::Return(outcome) => Decided::Return((outcome, Events::new())),
-                Decided::Retry => Decided::Retry,
-                Decided::Write(script, finish) => {
-                    let (mut events, inserts) = (inserted(results, &first)?, inserts(&script));
-                    Decided::write(script, move |results| {
-                        let outcome = finish(results)?;
-                        events.extend(inserted(results, &inserts)?);
-                        Ok((outcome, events))
-                    })
-                }
-            })
-        };
+        let decide = counting(inserts(&reads), decide);
         let (outcome, events) = self.executor.transact(reads, decide).await?;
         self.meter.count_events(&events);
         Ok(outcome)
+    }
+
+    async fn transact_alone<T, F>(&self, reads: Script, decide: F) -> StoreResult<T>
+    where
+        T: Send + 'static,
+        F: Fn(&Results<'_>) -> StoreResult<Decided<T>> + Send + Sync + 'static,
+    {
+        let decide = counting(inserts(&reads), decide);
+        let (outcome, events) = self.executor.transact_alone(reads, decide).await?;
+        self.meter.count_events(&events);
+        Ok(outcome)
+    }
+}
+
+/// Makes a decision whose outcome has the events that its scripts inserted; `first` are those of the script before it.
+fn counting<T: Send + 'static>(
+    first: Vec<(Slot, AuditKind)>,
+    decide: impl Fn(&Results<'_>) -> StoreResult<Decided<T>> + Send + Sync + 'static,
+) -> impl Fn(&Results<'_>) -> StoreResult<Decided<(T, Events)>> + Send + Sync + 'static {
+    move |results| {
+        Ok(match decide(results)? {
+            Decided::Return(outcome) => Decided::Return((outcome, Events::new())),
+            Decided::Retry => Decided::Retry,
+            Decided::Write(script, finish) => {
+                let (mut events, inserts) = (inserted(results, &first)?, inserts(&script));
+                Decided::write(script, move |results| {
+                    let outcome = finish(results)?;
+                    events.extend(inserted(results, &inserts)?);
+                    Ok((outcome, events))
+                })
+            }
+        })
     }
 }

@@ -48,7 +48,7 @@ pub(crate) async fn run<E: Executor>(engine: &E, batch: ImportBatch) -> StoreRes
             .await;
     }
     engine
-        .transact(reads, move |results| {
+        .transact_alone(reads, move |results| {
             let place = match claimed {
                 Some(claimed) => results.find(claimed, |cells| cells.of("imports").int("read"))?,
                 None => None,

@@ -28,6 +28,16 @@ fn all_migrations_apply_and_applying_them_again_changes_nothing() {
 }
 
 #[test]
+fn an_empty_file_gets_what_all_migrations_lead_to() {
+    let (stepwise, at_once) = (database(), database());
+    apply(&stepwise, MIGRATIONS).unwrap();
+    migrate(&at_once).unwrap();
+    let script = |conn| fresh::script_of(conn).unwrap();
+    assert_eq!(script(&at_once), script(&stepwise), "run cargo xtask generated --write");
+    assert_eq!(list_applied(&at_once).unwrap(), list_applied(&stepwise).unwrap());
+}
+
+#[test]
 fn versions_count_up_from_one_and_match_their_names() {
     for (index, migration) in MIGRATIONS.iter().enumerate() {
         assert_eq!(migration.version, i64::try_from(index).unwrap() + 1);
