@@ -54,8 +54,8 @@ pub struct SecurityEvent {
     pub codes_left: Option<u32>,
 }
 
-/// Link that reverses an action on the account. The mail prints the link without a button, so that account owners who
-/// took the action themselves do not open the link by habit.
+/// Link that reverses an action on the account. Its button is outlined, and says that the reader did not take the action,
+/// so that account owners who did take it do not open the link by habit.
 #[derive(Clone, PartialEq, Eq)]
 pub struct UndoLink {
     /// URL to print, absolute, http or https.

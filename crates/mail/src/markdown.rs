@@ -26,8 +26,8 @@ enum Line<'a> {
     /// `[label]({{ link }})`: a button in the HTML, and the link alone in the plain text. Omitted if the mail has no
     /// link.
     Button(&'a str),
-    /// `<{{ undo_link }}>`: a link, which is no button in the HTML.
-    Link(&'a str),
+    /// `[label]({{ undo_link }})`: an outlined button in the HTML, and the link alone in the plain text.
+    UndoButton(&'a str),
     Paragraph(&'a str),
 }
 
@@ -35,6 +35,7 @@ enum Line<'a> {
 pub(crate) const SIGNATURE: &str = "-- ";
 
 const BUTTON_END: &str = "]({{ link }})";
+const UNDO_BUTTON_END: &str = "]({{ undo_link }})";
 
 impl<'a> Line<'a> {
     fn read(line: &'a str) -> Self {
@@ -48,8 +49,8 @@ impl<'a> Line<'a> {
         if let Some(label) = between("[", BUTTON_END) {
             return Self::Button(label);
         }
-        if let Some(link) = between("<", ">") {
-            return Self::Link(link);
+        if let Some(label) = between("[", UNDO_BUTTON_END) {
+            return Self::UndoButton(label);
         }
         line.split_once(' ').map_or(Self::Paragraph(line), |(mark, words)| match mark {
             "#" => Self::Subject(words),
@@ -86,7 +87,7 @@ pub(crate) fn text(source: &str) -> String {
                 Line::Item(words) => text.extend([&without_bold(words), "\n"]),
                 Line::Code(code) => text.extend(["    ", code, "\n\n"]),
                 Line::Button(_) => text += "{% if link %}\n{{ link }}\n\n{% endif %}\n",
-                Line::Link(link) => text.extend([link, "\n\n"]),
+                Line::UndoButton(_) => text += "{{ undo_link }}\n\n",
                 Line::Warning(words) | Line::Paragraph(words) => {
                     text.extend(["{% filter wrap %}", &without_bold(words), "{% endfilter %}\n\n\n"]);
                 }
@@ -128,7 +129,7 @@ pub(crate) fn html(source: &str) -> String {
                     push(&mut blocks, &[if index == 0 { "" } else { "<br>" }, &marked_up(words), "\n"]);
                 }
                 Line::Warning(words) => push(&mut blocks, &[WARNING, &marked_up(words), "</p>\n"]),
-                Line::Link(link) => push(&mut blocks, &[LINK, link, LINK_STYLE, link, "</a></p>\n"]),
+                Line::UndoButton(label) => push(&mut blocks, &[UNDO, label, UNDO_END]),
                 Line::Paragraph(words) => push(&mut blocks, &[PARAGRAPH, &marked_up(words), "</p>\n"]),
             }
         }
@@ -143,13 +144,19 @@ pub(crate) fn html(source: &str) -> String {
     head + &named.map(|(name, content)| block(name, content)).collect::<String>()
 }
 
-/// Words with a hyphen at which no line ends.
-const UNBROKEN: [&str; 5] = ["{{ time }}", "{{ undo_until }}", "e-mail", "E-mail", "E-Mail"];
+/// Times, and words with a hyphen, within which no line ends.
+const UNBROKEN: [&str; 7] =
+    ["{{ time }}", "{{ undo_until }}", "{{ expires_in }}", "e-mail", "E-mail", "E-Mail", "sign-in"];
+/// A line may end after each colon of an IPv6 address, but nowhere else in it.
+const ADDRESS: (&str, &str) = ("{{ address }}", "{{ address|breakable }}");
 const PARAGRAPH: &str = r#"<p style="margin:0 0 16px;">"#;
 const WARNING: &str =
     r#"<p class="warning" style="margin:0 0 16px;padding:4px 0 4px 14px;border-left:4px solid #b7791f;">"#;
-const LINK: &str = r#"<p style="margin:0 0 16px;"><a class="link" href=""#;
-const LINK_STYLE: &str = r#"" style="color:#1d4ed8;word-break:break-all;">"#;
+/// The outlined button. The layout has the full one, and the same help below it.
+const UNDO: &str = r#"<p style="margin:24px 0;text-align:center;"><a class="outlined" href="{{ undo_link }}" style="display:inline-block;padding:12px 26px;border:2px solid #1d4ed8;border-radius:6px;color:#1d4ed8;font-size:16px;font-weight:600;text-decoration:none;">"#;
+const UNDO_END: &str = r#"</a></p>
+<p class="quiet" style="margin:0 0 16px;color:#525c69;font-size:14px;">{{ button_help }}<br><span style="font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,'Liberation Mono',monospace;font-size:13px;word-break:break-all;">{{ undo_link }}</span></p>
+"#;
 const BOX: &str = r#"<p class="box" style="margin:24px 0;padding:14px 16px;background:#f2f4f7;border:1px solid #c4cbd4;border-radius:6px;color:#101828;font-size:15px;line-height:1.6;text-align:left;">"#;
 
 /// Iterates over the parts of a source between blank lines.
@@ -182,9 +189,9 @@ fn without_bold(words: &str) -> String {
     words.replace("**", "")
 }
 
-/// Converts bold words, and keeps those of [`UNBROKEN`] on one line.
+/// Converts bold words, keeps those of [`UNBROKEN`] on one line, and breaks an address at its colons.
 fn marked_up(words: &str) -> String {
-    let mut words = words.to_owned();
+    let mut words = words.replace(ADDRESS.0, ADDRESS.1);
     for whole in UNBROKEN {
         words = words.replace(whole, &format!("<span style=\"white-space:nowrap;\">{whole}</span>"));
     }
@@ -201,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_word_email_and_dates_stay_on_one_line_of_the_html() {
+    fn words_with_a_hyphen_and_times_stay_on_one_line_of_the_html() {
         let source = "# Hej\n## E-Mail\n### x\n\nEn **e-mail** till {{ time }}.\n";
         let whole = |words| format!("<span style=\"white-space:nowrap;\">{words}</span>");
         for part in ["E-Mail", "e-mail", "{{ time }}"] {

@@ -11,7 +11,7 @@ use latchkey_domain::locale::Locale;
 use latchkey_domain::mail_kind::MailKind;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
-use minijinja::{AutoEscape, Environment, ErrorKind, Output, State, UndefinedBehavior};
+use minijinja::{AutoEscape, Environment, ErrorKind, HtmlEscape, Output, State, UndefinedBehavior, Value};
 
 use crate::context::{MailContext, PHRASES, TemplateData, sample};
 use crate::markdown::SIGNATURE;
@@ -123,6 +123,7 @@ impl Templates {
         environment.set_fuel(Some(FUEL));
         environment.set_syntax(syntax().map_err(|error| broken(&error, "", full_reason))?);
         environment.add_filter("wrap", |text: String| wrap(&text));
+        environment.add_filter("breakable", |address: String| breakable(&address));
         environment.set_path_join_callback(|name, parent| match parent.split_once('/') {
             Some((folder, _)) => format!("{folder}/{name}").into(),
             None => name.into(),
@@ -182,7 +183,7 @@ impl Templates {
 
     /// Renders one file. An empty result is an error.
     fn render_file(&self, file: &str, view: &TemplateData, reason: Reason) -> Result<String, TemplateError> {
-        let values = minijinja::Value::from(Serde(view));
+        let values = Value::from(Serde(view));
         let text = self
             .environment
             .get_template(file)
@@ -212,16 +213,17 @@ fn escaping(name: &str) -> AutoEscape {
 
 /// Formats a value with the file's escaping. A missing optional value is an error instead of the text `None`:
 /// templates must test for it.
-fn format(
-    output: &mut Output<'_>,
-    state: &mut State<'_, '_>,
-    value: &minijinja::Value,
-) -> Result<(), minijinja::Error> {
+fn format(output: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value) -> Result<(), minijinja::Error> {
     if value.is_none() {
         let detail = "a variable that may be none is printed without an if";
         return Err(minijinja::Error::new(ErrorKind::InvalidOperation, detail));
     }
     minijinja::escape_formatter(output, state, value)
+}
+
+/// Lets lines of the HTML end after each colon of an IPv6 address, which is too long for the screen of a phone.
+fn breakable(address: &str) -> Value {
+    Value::from_safe_string(HtmlEscape(address).to_string().replace(':', ":<wbr>"))
 }
 
 /// Returns the template syntax: a line that holds only a tag adds no line to the output.

@@ -9,7 +9,7 @@ const NOT_FIRST: &str = "、。，．・：；？！）」』】〉》”’…�
 /// Characters that do not end a line.
 const NOT_LAST: &str = "（「『【〈《“‘(";
 
-/// Breaks a paragraph into lines: at spaces, and between two characters of which one is wide. A word that is wider
+/// Breaks a paragraph into lines: at spaces, and between two characters of which one is wide, but not after a digit. A word that is wider
 /// than a line stays whole.
 pub(crate) fn wrap(paragraph: &str) -> String {
     let mut lines = String::with_capacity(paragraph.len() + paragraph.len() / COLUMNS + 1);
@@ -37,7 +37,10 @@ pub(crate) fn wrap(paragraph: &str) -> String {
 
 fn may_break(left: char, right: char) -> bool {
     let is_wide = width(left) == 2 || width(right) == 2;
-    is_wide && left != ' ' && !NOT_LAST.contains(left) && !NOT_FIRST.contains(right)
+    let is_at_space = [left, right].iter().any(|side| side.is_whitespace());
+    // A number stays with the word that counts, such as 2段階.
+    let is_whole = is_at_space || left.is_ascii_digit();
+    is_wide && !is_whole && !NOT_LAST.contains(left) && !NOT_FIRST.contains(right)
 }
 
 fn width(character: char) -> usize {
@@ -72,8 +75,16 @@ mod tests {
     }
 
     #[test]
+    fn a_number_stays_with_what_it_counts() {
+        let wrapped = wrap(&format!("{}2段階", "字".repeat(35)));
+        assert_eq!(wrapped.lines().nth(1), Some("2段階"));
+    }
+
+    #[test]
     fn a_no_break_space_keeps_words_together() {
-        let wrapped = wrap(&format!("{} a\u{a0}?", "b".repeat(70)));
-        assert_eq!(wrapped.lines().nth(1), Some("a\u{a0}?"));
+        for words in ["a\u{a0}?", "Ada\u{a0}様", "様\u{a0}Ada"] {
+            let wrapped = wrap(&format!("{} {words}", "b".repeat(70)));
+            assert_eq!(wrapped.lines().nth(1), Some(words));
+        }
     }
 }

@@ -34,7 +34,7 @@ fn tags(source: &str) -> Vec<&str> {
 
 /// Returns the Markdown mark or template tag at the beginning of each line of a source, such as `##`.
 fn structure(source: &str) -> Vec<&'static str> {
-    let marks = ["###", "##", "#", ">", "-", "    {{", "[", "<{{", "{% include", "{% if", "{% e"];
+    let marks = ["###", "##", "#", ">", "-", "    {{", "[", "{% include", "{% if", "{% e"];
     let is_mark = |line: &str, mark: &str| {
         line.starts_with(mark) && (!mark.starts_with("{%") || line.matches("{%").count() == 1)
     };
@@ -57,10 +57,7 @@ fn every_translation_has_the_structure_and_the_variables_of_the_english_text() {
 fn words_of_a_translation_cannot_be_taken_for_html() {
     for language in LANGUAGES {
         for name in names() {
-            let text = embedded(language, name)
-                .unwrap()
-                .replace("<{{ undo_link }}>", "")
-                .replace("{% include \"", "");
+            let text = embedded(language, name).unwrap().replace("{% include \"", "");
             for line in text.lines() {
                 let words = line.strip_prefix("> ").unwrap_or(line);
                 let words: String = words

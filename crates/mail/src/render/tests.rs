@@ -174,18 +174,35 @@ fn every_mail_tells_time_device_and_address() {
 }
 
 #[test]
-fn the_undo_link_has_its_last_minute_and_no_button() {
+fn an_ipv6_address_breaks_at_its_colons_alone() {
+    let event = SecurityEvent { address: Some("2001:db8::7<".to_owned()), ..sample(true).event };
+    let context = MailContext { event, ..sample(true) };
+    for template in [RESET_CODE, Template::of(MailKind::NewDevice, false)] {
+        let mail = render(template, &context);
+        assert!(mail.text.contains("2001:db8::7<"), "{}", mail.text);
+        assert!(mail.html.contains("2001:<wbr>db8:<wbr>:<wbr>7&lt;"), "{}", mail.html);
+    }
+}
+
+#[test]
+fn the_undo_link_has_its_last_minute_and_an_outlined_button() {
     let template = Template::of(MailKind::TwoStepOn, false);
     let link = "https://accounts.example.org/api/auth/undo?token=0123456789abcdef";
     let mail = render(template, &sample(true));
     assert!(mail.text.contains(&format!("\n\n{link}\n\n")), "{}", mail.text);
     assert!(
-        mail.html.replace("&#x2f;", "/").contains(&format!("<a class=\"link\" href=\"{link}\"")),
+        mail.html.replace("&#x2f;", "/").contains(&format!("<a class=\"outlined\" href=\"{link}\"")),
         "{}",
         mail.html
     );
+    assert!(
+        mail.html.contains(">This was not me</a>") && mail.html.contains("If the button"),
+        "{}",
+        mail.html
+    );
+    assert!(!mail.text.contains("This was not me"), "{}", mail.text);
     for body in [&mail.text, &mail.html] {
-        assert!(body.contains("2026-03-05 10:04 UTC") && !body.contains("If the button"), "{body}");
+        assert!(body.contains("Take it back by") && body.contains("2026-03-05 10:04 UTC"), "{body}");
     }
     let mail = render(template, &sample(false));
     for body in [&mail.text, &mail.html] {
@@ -220,7 +237,7 @@ fn mails_about_identities_name_the_provider() {
         [Template::of(MailKind::IdentityLinked, false), Template::of(MailKind::IdentityUnlinked, false)]
     {
         assert!(render(template, &sample(true)).text.contains("sign-in with Google was"));
-        assert!(render(template, &sample(false)).html.contains("sign-in with an identity provider was"));
+        assert!(render(template, &sample(false)).html.contains(" with an identity provider was"));
     }
 }
 
