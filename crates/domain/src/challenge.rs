@@ -1,16 +1,13 @@
 //! Challenges: requests for a second factor after the first one, or for a reauthentication. Contains the rules of
 //! `POST /api/auth/challenges/answer`.
 
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
-use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::client::OpenedFor;
 use crate::passkey::RpId;
 use crate::session::{AuthMethod, AuthMethods, Level};
 use crate::shape::{Shape, Shaped};
-use crate::tokens::TokenHash;
+use crate::tokens::secret_of_256_bits;
 use crate::words;
 
 words! {
@@ -231,45 +228,16 @@ impl ChallengeFacts {
     }
 }
 
-/// Id of a challenge: 256 random bits, 43 characters of base64url. It is a bearer secret that permits an answer, so
-/// only its hash is stored.
-#[derive(Clone, Zeroize, ZeroizeOnDrop)]
-pub struct ChallengeId([u8; 32]);
+secret_of_256_bits!(
+    /// Id of a challenge. It is a bearer secret that permits an answer, so only its hash is stored.
+    ChallengeId
+);
 
 impl Shaped for ChallengeId {
     const SENT: Shape = Shape {
         pattern: Some("^[A-Za-z0-9_-]{43}$"),
         ..Shape::new("The id of the challenge.", "Y2hhbGxlbmdlIG9mIDI1NiByYW5kb20gYml0cy4uLi4")
     };
-}
-
-impl ChallengeId {
-    /// Creates an id from injected randomness.
-    #[must_use]
-    pub const fn new(random: [u8; 32]) -> Self {
-        Self(random)
-    }
-
-    /// Parses 43 characters of base64url; `None` for any other text.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        let mut bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
-        let id = <[u8; 32]>::try_from(bytes.as_slice()).ok().map(Self);
-        bytes.zeroize();
-        id
-    }
-
-    /// Returns the plain id, for a response.
-    #[must_use]
-    pub fn expose(&self) -> String {
-        URL_SAFE_NO_PAD.encode(self.0)
-    }
-
-    /// Returns the hash to be stored.
-    #[must_use]
-    pub fn hash(&self) -> TokenHash {
-        TokenHash::of(&self.0)
-    }
 }
 
 #[cfg(test)]

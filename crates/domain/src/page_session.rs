@@ -3,14 +3,10 @@
 
 use std::time::Duration;
 
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use zeroize::{Zeroize, ZeroizeOnDrop};
-
 use crate::audit::AuditEvent;
 use crate::session::{Session, SessionId, SessionKind};
 use crate::time::Timestamp;
-use crate::tokens::TokenHash;
+use crate::tokens::{TokenHash, secret_of_256_bits};
 use crate::user::UserId;
 
 /// Lifetime of a page session whose user did not ask to stay signed in.
@@ -21,44 +17,6 @@ pub const USE_PRECISION: Duration = Duration::from_mins(5);
 
 /// The same for a console session, whose idle lifetime is short.
 pub const CONSOLE_USE_PRECISION: Duration = Duration::from_mins(1);
-
-/// Declares a secret of 256 random bits, written as 43 characters of base64url without padding.
-macro_rules! secret_of_256_bits {
-    ($(#[$doc:meta])* $name:ident) => {
-        $(#[$doc])*
-        #[derive(Clone, Zeroize, ZeroizeOnDrop)]
-        pub struct $name([u8; 32]);
-
-        impl $name {
-            /// Creates the secret from injected randomness.
-            #[must_use]
-            pub const fn new(random: [u8; 32]) -> Self {
-                Self(random)
-            }
-
-            /// Parses 43 characters of base64url.
-            #[must_use]
-            pub fn parse(text: &str) -> Option<Self> {
-                let mut bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
-                let secret = <[u8; 32]>::try_from(bytes.as_slice()).ok().map(Self);
-                bytes.zeroize();
-                secret
-            }
-
-            /// Returns the secret as base64url, for its cookie.
-            #[must_use]
-            pub fn expose(&self) -> String {
-                URL_SAFE_NO_PAD.encode(self.0)
-            }
-
-            /// Returns the SHA-256 of the secret, which is stored.
-            #[must_use]
-            pub fn hash(&self) -> TokenHash {
-                TokenHash::of(&self.0)
-            }
-        }
-    };
-}
 
 secret_of_256_bits!(
     /// Token of a page session. It is replaced at every sign-in and step-up and at a change of the password.

@@ -47,6 +47,54 @@ impl fmt::Debug for TokenHash {
     }
 }
 
+/// Declares a secret of 256 random bits, written as 43 characters of base64url without padding.
+macro_rules! secret_of_256_bits {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, zeroize::Zeroize, zeroize::ZeroizeOnDrop)]
+        pub struct $name([u8; 32]);
+
+        impl $name {
+            /// Creates the secret from injected randomness.
+            #[must_use]
+            pub const fn new(random: [u8; 32]) -> Self {
+                Self(random)
+            }
+
+            /// Parses 43 characters of base64url; `None` for any other text.
+            #[must_use]
+            pub fn parse(text: &str) -> Option<Self> {
+                $crate::tokens::from_base64url(text).map(Self)
+            }
+
+            /// Returns the secret as base64url, for its cookie or a response.
+            #[must_use]
+            pub fn expose(&self) -> String {
+                $crate::tokens::to_base64url(&self.0)
+            }
+
+            /// Returns the SHA-256 of the secret, which is stored.
+            #[must_use]
+            pub fn hash(&self) -> $crate::tokens::TokenHash {
+                $crate::tokens::TokenHash::of(&self.0)
+            }
+        }
+    };
+}
+pub(crate) use secret_of_256_bits;
+
+/// Decodes base64url without padding; `None` for another length. The buffer in between is erased.
+pub(crate) fn from_base64url<const LENGTH: usize>(text: &str) -> Option<[u8; LENGTH]> {
+    let mut bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
+    let decoded = bytes.as_slice().try_into().ok();
+    bytes.zeroize();
+    decoded
+}
+
+pub(crate) fn to_base64url(bytes: &[u8]) -> String {
+    URL_SAFE_NO_PAD.encode(bytes)
+}
+
 /// Token of a mailed link, or reset token: 256 random bits as 64 characters of lower-case hex.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub struct LinkToken(String);
@@ -126,10 +174,7 @@ impl RefreshToken {
     /// Parses 86 characters of base64url.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let mut bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
-        let token = <[u8; 64]>::try_from(bytes.as_slice()).ok().map(Self);
-        bytes.zeroize();
-        token
+        from_base64url(text).map(Self)
     }
 
     /// Creates a token from 64 bytes; `None` for another length.
@@ -141,7 +186,7 @@ impl RefreshToken {
     /// Returns the token as base64url, for a cookie or response.
     #[must_use]
     pub fn expose(&self) -> String {
-        URL_SAFE_NO_PAD.encode(self.0)
+        to_base64url(&self.0)
     }
 
     /// Returns the 64 bytes, from which the key that seals the successor is derived.

@@ -3,30 +3,20 @@
 use std::fmt;
 
 use super::fields::{Read, base64, hex, number, output, parts, salt, to_base64, values, within};
+use crate::words;
 
 const LEAST_ITERATIONS: u32 = 1_000;
 const MOST_ITERATIONS: u32 = 2_000_000;
 
-/// Digest of the HMAC.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pbkdf2Digest {
-    /// SHA-1.
-    Sha1,
-    /// SHA-256.
-    Sha256,
-    /// SHA-512.
-    Sha512,
-}
-
-impl Pbkdf2Digest {
-    const ALL: [Self; 3] = [Self::Sha1, Self::Sha256, Self::Sha512];
-
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Sha1 => "sha1",
-            Self::Sha256 => "sha256",
-            Self::Sha512 => "sha512",
-        }
+words! {
+    /// Digest of the HMAC.
+    pub enum Pbkdf2Digest {
+        /// SHA-1.
+        Sha1 = "sha1",
+        /// SHA-256.
+        Sha256 = "sha256",
+        /// SHA-512.
+        Sha512 = "sha512",
     }
 }
 
@@ -46,7 +36,7 @@ pub struct Pbkdf2Hash {
 impl fmt::Display for Pbkdf2Hash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { digest, iterations, salt, output } = self;
-        write!(f, "$pbkdf2-{}$i={iterations}", digest.as_str())?;
+        write!(f, "$pbkdf2-{digest}$i={iterations}")?;
         write!(f, "${}${}", to_base64(salt), to_base64(output))
     }
 }
@@ -68,8 +58,7 @@ pub(super) fn parse(text: &str) -> Option<Read<Pbkdf2Hash>> {
 /// Splits `STARTDIGESTSEPARATORREST`.
 fn named<'a>(text: &'a str, start: &str, separator: char) -> Option<(Pbkdf2Digest, &'a str)> {
     let (name, rest) = text.strip_prefix(start)?.split_once(separator)?;
-    let digest = Pbkdf2Digest::ALL.into_iter().find(|digest| digest.as_str() == name)?;
-    Some((digest, rest))
+    Some((Pbkdf2Digest::parse(name)?, rest))
 }
 
 fn read(digest: Pbkdf2Digest, rest: &str) -> Read<Pbkdf2Hash> {
