@@ -25,6 +25,7 @@ pub use mailbox::{
     Forgot, Invitation, InvitationStep, MailCode, MailCodeStep, Reset, ResetStep, Verified, Verify, VerifyBy,
 };
 pub use other::{ErrorCause, ErrorPage, Start};
+pub(crate) use parts::word;
 pub use parts::{
     App, CodeForm, Device, PasskeyForm, PasswordRules, ProviderLink, SendAgain, Session, TotpSetup,
 };

@@ -12,6 +12,7 @@ mod settings;
 mod user;
 mod users;
 
+pub(super) use crate::views::word;
 pub use entrance::{Activate, ActivateStep, Confirm, ConfirmStep, ConfirmWay, Purpose, SignIn};
 pub use events::{Audit, By, Detail, EventRow};
 pub use mails::{MailFate, MailRow, Mails};
@@ -20,7 +21,6 @@ pub use operators::{
 };
 pub use other::{Again, ErrorCause, ErrorPage, Irreversible, IrreversibleAct, SessionRow, Sessions};
 pub use overview::{Check, Database, Day, Hashing, InstanceRow, Numbers, Overview, System, Warning};
-pub(super) use parts::word;
 pub use parts::{AccountState, Choice, ClientShown, Column, Direction, Filter, Listing, PersonLink};
 pub use settings::{
     Adjusted, DiffKind, DiffLine, Provider, ProviderTest, Providers, RedirectOutcome, RedirectTester,

@@ -1,9 +1,9 @@
 //! Views of the own account: overview, profile, activity, data.
 
 use latchkey_domain::audit::AuditKind;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
-use super::parts::{Device, Session};
+use super::parts::{Device, Session, word};
 use crate::frame::Form;
 use crate::message::When;
 use crate::view::views;
@@ -118,9 +118,4 @@ views! {
     Activity "account_activity.html"
     AccountData "account_data.html"
     Deleted "account_deleted.html"
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde calls")]
-fn word<S: Serializer>(kind: &AuditKind, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(kind.as_str())
 }

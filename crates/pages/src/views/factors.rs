@@ -1,9 +1,9 @@
 //! Views of second factors: the challenge, enrolment, recovery codes.
 
 use latchkey_domain::challenge::ChallengePurpose;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
-use super::parts::{CodeForm, PasskeyForm, TotpSetup};
+use super::parts::{CodeForm, PasskeyForm, TotpSetup, word};
 use crate::frame::Form;
 use crate::message::When;
 use crate::view::views;
@@ -109,9 +109,4 @@ views! {
     Enroll "enroll.html"
     RecoveryCodes "recovery_codes.html"
     CodesLeft "codes_left.html"
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde calls")]
-fn word<S: Serializer>(purpose: &ChallengePurpose, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(purpose.as_str())
 }

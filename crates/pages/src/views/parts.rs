@@ -1,10 +1,17 @@
 //! Parts that several views share.
 
+use std::fmt::Display;
+
 use latchkey_domain::password::PasswordPolicy;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::frame::Form;
 use crate::message::{Wait, When};
+
+/// Writes a value of a type that has words, such as a role.
+pub(crate) fn word<T: Display, S: Serializer>(word: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(word)
+}
 
 /// The app to which a flow returns.
 #[derive(Debug, Clone, Serialize)]

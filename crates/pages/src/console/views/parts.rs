@@ -1,20 +1,10 @@
 //! Parts that several views share.
 
-use std::fmt::Display;
-
 use latchkey_domain::user::UserId;
 use latchkey_domain::words;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::views::Device;
-
-/// Writes a value of a type that has words, such as a role.
-pub(in crate::console) fn word<T: Display, S: Serializer>(
-    word: &T,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(word)
-}
 
 /// A page of a list by keyset, with the number of all that match.
 #[derive(Debug, Clone, Serialize)]
