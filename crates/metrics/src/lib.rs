@@ -1,5 +1,5 @@
 //! Metrics: cells of atomic numbers, families of them by label, and their exposition as `OpenMetrics` 1.0 or Prometheus
-//! text 0.0.4 ([ADR 0036](../../../docs/adr/0036-metrics-are-arrays-of-atomics.md)). Every label value comes from a list
+//! text 0.0.4 ([ADR 0032](../../../docs/adr/0032-metrics-are-arrays-of-atomics.md)). Every label value comes from a list
 //! that the code or the settings fix, so the number of series has a bound, [`Collect::most_series`].
 //!
 //! | Module | Contents |
