@@ -1,23 +1,16 @@
-//! `/api/auth/users/{id}/mails`: the mails to a user, for an admin. What the calls share that have a mail sent is here
-//! too.
+//! `/api/auth/users/{id}/mails`: the mails to a user, for an admin.
 
 use axum::extract::State;
 use axum::routing::on;
-use latchkey_domain::client::Client;
 use latchkey_domain::ids::{MailId, UserId};
-use latchkey_domain::operator::Party;
-use latchkey_domain::redirect::RedirectUrl;
 use latchkey_domain::time::Timestamp;
-use latchkey_service::admin::HelpMail;
 use latchkey_service::outbox::ListedMail;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::admin_input::AdminRequest;
 use crate::app::App;
 use crate::caller::AdminWith;
 use crate::endpoint::{Access, Endpoint};
-use crate::endpoints::MessageBody;
 use crate::error::{Result, codes};
 use crate::json::Json;
 use crate::openapi::{fields, parameters};
@@ -87,26 +80,4 @@ pub async fn list(
     let limit = page_within(query.optional("limit")?.as_deref(), None)?.limit();
     let mails = app.service.admin.list_mails(user_id(&id)?, limit).await?;
     Ok(Json(MailsBody { data: mails.into_iter().map(MailBody::from).collect() }))
-}
-
-/// Request of an admin to have a mail with a code or link sent to a user.
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = SendUserMailRequest)]
-pub struct SendMailRequest {
-    #[schema(schema_with = fields::sent_or_null::<RedirectUrl>)]
-    redirect_to: Option<String>,
-}
-
-impl AdminRequest for SendMailRequest {}
-
-pub(super) async fn send_mail(
-    app: &App,
-    id: &str,
-    mail: HelpMail,
-    body: SendMailRequest,
-    client: &Client,
-) -> Result<Json<MessageBody>> {
-    app.service.admin.send_mail(user_id(id)?, mail, body.redirect_to, Party::Admin, Some(client)).await?;
-    Ok(Json(MessageBody { message: "The mail is on its way." }))
 }
