@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::pin::pin;
 
 use futures_util::stream::TryStreamExt;
-use latchkey_store::StoreResult;
+use latchkey_store::{ForeignRow, SideTable, StoreResult};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio_postgres::Client;
 use tokio_postgres::types::Type;
@@ -20,20 +20,6 @@ const AHEAD: usize = 1_000;
 const READ_ONLY: &str = "
     SET default_transaction_read_only = on; SET statement_timeout = '6h'; SET lock_timeout = '5s';
     SET idle_in_transaction_session_timeout = '10min'; BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-
-/// A table beside that of the accounts, whose rows become a list in the account's object.
-#[derive(Debug, Clone)]
-pub struct SideTable {
-    /// Key of the list.
-    pub field: &'static str,
-    /// Table as SQL.
-    pub table: &'static str,
-    /// Column with the id of the account.
-    pub owner: &'static str,
-}
-
-/// Text of a row, or the reason why the reading ended.
-pub type ForeignRow = Result<String, Box<dyn std::error::Error + Send + Sync>>;
 
 /// Reads the rows of a table, given as SQL, in the order of its column `id`. Side tables that do not exist are left out.
 pub async fn foreign_rows(

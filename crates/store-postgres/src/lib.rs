@@ -32,7 +32,7 @@ mod trigrams;
 mod values;
 
 pub use bulk::{CopyPlan, CopyStart, CopyTarget, TargetError};
-pub use foreign::{ForeignRow, SideTable, foreign_rows};
+pub use foreign::foreign_rows;
 pub use latchkey_store::migrations::MigrationError;
 pub use options::{OptionsError, PostgresOptions, Prepared};
 pub use permanent::PermanentFault;

@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
+use latchkey_store::{ForeignRow, SideTable};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, Statement};
 use serde_json::{Map, Value};
@@ -13,19 +14,6 @@ use crate::open;
 
 /// Number of rows that are read ahead.
 const AHEAD: usize = 1_000;
-
-/// A table beside that of the accounts, whose rows become a list in the account's object.
-#[derive(Debug, Clone)]
-pub struct SideTable {
-    /// Key of the list.
-    pub field: &'static str,
-    pub table: &'static str,
-    /// Column with the id of the account.
-    pub owner: &'static str,
-}
-
-/// Text of a row, or the reason why the reading ended.
-pub type ForeignRow = Result<String, Box<dyn std::error::Error + Send + Sync>>;
 
 /// Reads the rows of a table in the order of its column `id`, on a thread of its own. Side tables that do not exist are
 /// left out.

@@ -30,7 +30,7 @@ mod writer;
 
 pub use backup::{CopyError, Examined, LogAtClose};
 pub use bulk::{SourceError, SqliteSource};
-pub use foreign::{ForeignRow, SideTable, foreign_rows};
+pub use foreign::foreign_rows;
 pub use inspection::Inspection;
 pub use latchkey_store::migrations::MigrationError;
 pub use migrations::fresh::script as fresh_schema;

@@ -17,6 +17,7 @@ mod entry;
 mod error;
 mod exports;
 mod factors;
+mod foreign;
 mod identities;
 mod imported_hashes;
 mod imports;
@@ -72,6 +73,7 @@ pub use factors::{
     Enroller, Factors, OwnAccount, PendingTotp, ResetFactors, TurnTwoStepOn, TurnedOn, TurnedOnEvents,
     TurnedTwoStepOn,
 };
+pub use foreign::{ForeignRow, SideTable};
 pub use identities::{
     Identities, IdentityEvents, IdentityOutcome, LinkIdentity, LinkOutcome, LinkedIdentity,
     SignInWithIdentity, UnlinkIdentity, UnlinkOutcome, Unlinker, UsedToken,

@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
-use latchkey_import::{Format, Input, RowText};
+use latchkey_import::{Format, Input, RowText, Side};
+use latchkey_store::SideTable;
 use latchkey_store_postgres::PostgresOptions;
-use latchkey_store_sqlite as sqlite;
 
 use super::open::Opened;
 use super::{CommandError, refused, unreadable};
@@ -27,11 +27,8 @@ pub(super) fn sqlite(
             format.name
         )));
     };
-    let sides = format.sides.iter().filter(|side| !side.sqlite.is_empty());
-    let sides =
-        sides.map(|side| sqlite::SideTable { field: side.field, table: side.sqlite, owner: side.owner });
-    let rows =
-        sqlite::foreign_rows(path, table, sides.collect()).map_err(|error| unreadable(path, &error))?;
+    let rows = latchkey_store_sqlite::foreign_rows(path, table, sides(format, |side| side.sqlite))
+        .map_err(|error| unreadable(path, &error))?;
     Ok(opened(rows.into_iter(), name))
 }
 
@@ -45,15 +42,16 @@ pub(super) async fn postgres(
     let Some(table) = table.or_else(|| format.postgres.map(str::to_owned)) else {
         return Err(refused(format!("the format {} does not read a database", format.name)));
     };
-    let sides = format.sides.iter().filter(|side| !side.postgres.is_empty());
-    let sides = sides.map(|side| latchkey_store_postgres::SideTable {
-        field: side.field,
-        table: side.postgres,
-        owner: side.owner,
-    });
     let options = PostgresOptions::new(url.trim());
-    let mut rows = latchkey_store_postgres::foreign_rows(&options, &table, sides.collect()).await?;
+    let sides = sides(format, |side| side.postgres);
+    let mut rows = latchkey_store_postgres::foreign_rows(&options, &table, sides).await?;
     Ok(opened(std::iter::from_fn(move || rows.blocking_recv()), url_file.display().to_string()))
+}
+
+/// Returns the tables beside that of the accounts which the format has in a database of this engine.
+fn sides(format: &Format, table_of: fn(&Side) -> &'static str) -> Vec<SideTable> {
+    let tables = format.sides.iter().filter(|side| !table_of(side).is_empty());
+    tables.map(|side| SideTable { field: side.field, table: table_of(side), owner: side.owner }).collect()
 }
 
 fn quoted(name: &str) -> String {
