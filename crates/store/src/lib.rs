@@ -48,8 +48,8 @@ pub use admin_users::{
 };
 pub use audit::{Audit, EVENTS_INSPECTED, EventPage, ListEvents, ListOwnEvents};
 pub use challenges::{
-    AnswerChallenge, AnswerMails, Answered, BeginReauthentication, BeginResetChallenge, ChallengeTerms,
-    Challenges, CompletedSignIn, Completion, FoundChallenge, PasskeyOptions, Restoral, SealedTotp, Shown,
+    AnswerChallenge, AnswerMails, Answered, BeginReauthentication, BeginResetChallenge, Challenges,
+    CompletedSignIn, Completion, FoundChallenge, PasskeyOptions, Restoral, Shown,
 };
 pub use deletions::{DeleteAccount, Deletions, DueDeletion, FinishedDeletion};
 pub use email_changes::{
@@ -64,13 +64,13 @@ pub use email_codes::{
 pub use email_sign_in::{
     EmailSignIn, EmailSignIns, NewSignInLink, Newcomer, PresentedLink, RequestSignInMail, SignInLink,
 };
-pub use entry::{Entered, Entry, NewChallenge};
-pub use error::{StoreError, StoreResult, UniqueKey};
+pub use entry::{ChallengeTerms, Entered, Entry, NewChallenge};
+pub use error::{GuardedResult, LimitedResult, StoreError, StoreResult, UniqueKey};
 pub use exports::{EXPORTED_PAGE, ExportReceiver, ExportedAccount, ExportedIdentity, ExportedTotp, Exports};
 pub use factors::{
     AccountFactors, BeginTotp, BegunTotp, ChangeFactors, ChangedFactors, ConfirmTotp, ConfirmedTotp,
-    Enroller, Factors, OwnAccount, PendingTotp, ResetFactors, TurnTwoStepOn, TurnedOn, TurnedOnEvents,
-    TurnedTwoStepOn,
+    Enroller, Factors, OwnAccount, PendingTotp, ResetFactors, SealedTotp, TurnTwoStepOn, TurnedOn,
+    TurnedOnEvents, TurnedTwoStepOn,
 };
 pub use identities::{
     Identities, IdentityEvents, IdentityOutcome, LinkIdentity, LinkOutcome, LinkedIdentity,
@@ -81,7 +81,7 @@ pub use imports::{
     BatchOutcome, BatchRecord, BeginImport, BegunImport, IMPORT_RETENTION, ImportBatch, Imports, NewImported,
     NewImportedTotp, RecordResult, SeenBefore, UndoImport, UndoneBatch,
 };
-pub use limits::{LimitedResult, Limits};
+pub use limits::Limits;
 pub use links::StoredLink;
 pub use oauth_flows::{
     CodeVerdict, Linker, NewCodeOutcome, NewFlow, NewOAuthCode, OAuthFlows, PresentedCode, StateOutcome,
@@ -89,8 +89,8 @@ pub use oauth_flows::{
 };
 pub use oauth_providers::{FoundProvider, OAuthProviders, StoredProvider};
 pub use operators::{
-    ActivateOperator, ActivatedOperator, FoundConsoleSession, GrantOperator, GrantedOperator, GuardedResult,
-    Operators, RenewActivation, RenewedActivation, RevokeOperator, RevokedOperator,
+    ActivateOperator, ActivatedOperator, FoundConsoleSession, GrantOperator, GrantedOperator, Operators,
+    RenewActivation, RenewedActivation, RevokeOperator, RevokedOperator,
 };
 pub use outbox::{
     ClaimedMail, Lease, ListMails, ListedMail, MailFate, MailPage, MailPosition, MailState, NewMail, Outbox,

@@ -5,17 +5,13 @@ use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::ids::{SessionId, UserId};
 use latchkey_domain::locale::Locale;
-use latchkey_domain::operator::{Ineligible, Operator, OperatorRefusal, Role};
+use latchkey_domain::operator::{Ineligible, Operator, Role};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 
 use crate::email_codes::NewToken;
-use crate::error::StoreResult;
+use crate::error::{GuardedResult, StoreResult};
 use crate::sessions::LiveSession;
-
-/// Result of an operation on an account that may be an operator's: its outcome, or the reason why the account is not
-/// changed.
-pub type GuardedResult<T> = StoreResult<Result<T, OperatorRefusal>>;
 
 /// A role for an account. An account that has a grant gets the role in it, and the grant stays active if it is.
 #[derive(Debug, Clone)]
