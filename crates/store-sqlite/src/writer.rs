@@ -11,16 +11,18 @@ use latchkey_store::{StoreError, StoreResult};
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::backup::LogAtClose;
 use crate::errors::{EngineFault, Fallible, driver, unavailable};
 use crate::file_watch::FileWatch;
-use crate::metrics::BATCH_BOUNDS;
 use crate::open;
+use crate::options::LogAtClose;
 use crate::point_reads::HeldSnapshots;
 use crate::statements::execute;
 
 /// Capacity of the queue of operations. While the queue is full, callers wait.
 const QUEUE: usize = 1_024;
+
+/// Upper bounds of the numbers of operations per commit, for the metrics.
+const BATCH_BOUNDS: &[u64] = &[1, 4, 16, 64, 256];
 
 /// Handle of the writer thread. Dropping it finishes the queued operations and ends the thread.
 pub(crate) struct Writer {
