@@ -35,6 +35,7 @@ mod user;
 mod users;
 mod visit;
 
-pub(crate) use list::paths;
+pub(crate) use list::routes;
+pub(crate) use provider::BACK as PROVIDER_BACK;
 pub(crate) use router::{files, router};
 pub use state::{Console, ConsoleParts, Entry};

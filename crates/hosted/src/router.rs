@@ -12,6 +12,7 @@ use crate::console::{self, Console};
 use crate::errors::{self, PageError};
 use crate::hosted::Hosted;
 use crate::list::PAGES;
+use crate::page::Page;
 use crate::{assets, host, start};
 
 /// Paths below which every unknown path is an error page.
@@ -29,8 +30,8 @@ pub fn own_targets(origin: &str) -> Vec<RedirectEntry> {
 
 /// Lists the routes of pages, console and files, each with a method, for the metrics.
 pub fn page_routes() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let pages = PAGES.iter().map(|page| page.path).chain([start::PAGE.path]).chain(console::paths());
-    pages.flat_map(|path| [(path, "GET"), (path, "POST")]).chain([(assets::PATH, "GET")])
+    let pages = PAGES.iter().copied().chain([&start::PAGE]).flat_map(Page::routes);
+    pages.chain(console::routes()).chain([(assets::PATH, "GET")])
 }
 
 /// The routers of the listeners.

@@ -34,9 +34,9 @@ pub(crate) const PAGES: &[&Page] = &[
     &system::PAGE,
 ];
 
-/// Lists the paths of all pages.
-pub(crate) fn paths() -> impl Iterator<Item = &'static str> {
-    PAGES.iter().map(|page| page.path)
+/// Lists the routes of all pages, each with a method.
+pub(crate) fn routes() -> impl Iterator<Item = (&'static str, &'static str)> {
+    PAGES.iter().flat_map(|page| page.routes())
 }
 
 /// True if there is a page at this path.
