@@ -605,6 +605,7 @@ table::table! { $
         a_link_is_valid_for_its_own_account_until_it_expires,
     }
     operator_sleep {
+        the_last_owner_is_not_put_to_sleep_by_the_own_account,
         a_grant_sleeps_when_two_step_sign_in_is_turned_off,
         a_grant_stays_active_while_another_factor_is_left,
         a_grant_sleeps_when_the_only_passkey_is_removed,

@@ -187,6 +187,8 @@ pub enum ChangedFactors<T = ()> {
     LastSecondFactor,
     /// Refused: the owner could no longer sign in ([`latchkey_domain::sign_in_offer::SignInOffer::admits`]).
     LastWayIn,
+    /// Refused: the grant of the last owner of the console would fall asleep.
+    LastOwner,
     /// The session is not live.
     NoSession,
 }
