@@ -25,6 +25,7 @@ use crate::error::Error;
 use crate::exports::Exports;
 use crate::factors::Factors;
 use crate::imports::Imports;
+use crate::instances::Instances;
 use crate::kernel::{ClientLimits, IdOrder, Kernel, LimitAudit, MailWriter, OperatorRules, Site};
 use crate::mailbox::Mailbox;
 use crate::metrics::Metrics;
@@ -226,6 +227,8 @@ pub struct Service {
     /// Settings, identity providers and signing keys in force, which any instance can change through the database.
     pub shared: Arc<Shared>,
     pub readiness: Readiness,
+    /// The instances of the service that run.
+    pub instances: Instances,
     /// The age of the newest backup, and the settlement of a restored database.
     pub backups: Backups,
     pub(crate) kernel: Arc<Kernel>,

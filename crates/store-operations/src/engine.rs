@@ -14,6 +14,7 @@ mod factors;
 mod identities;
 mod imported_hashes;
 mod imports;
+mod instances;
 mod limits;
 mod oauth_flows;
 mod oauth_providers;

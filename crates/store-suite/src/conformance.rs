@@ -51,6 +51,7 @@ pub mod hidden;
 mod identities;
 mod identity_links;
 mod imports;
+mod instances;
 mod issuers;
 mod last_sign_up;
 mod limits;
@@ -126,6 +127,10 @@ table::table! { $
         an_operator_is_not_changed,
         a_dry_run_writes_no_account,
         an_undo_deletes_what_is_not_in_use,
+    }
+    instances {
+        an_instance_is_listed_while_it_reports_itself,
+        an_instance_that_was_not_seen_is_forgotten,
     }
     sign_up {
         the_state_of_an_address_is_returned,

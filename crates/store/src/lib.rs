@@ -20,6 +20,7 @@ mod factors;
 mod identities;
 mod imported_hashes;
 mod imports;
+mod instances;
 mod limits;
 mod links;
 pub mod migrations;
@@ -81,6 +82,7 @@ pub use imports::{
     BatchOutcome, BatchRecord, BeginImport, BegunImport, IMPORT_RETENTION, ImportBatch, Imports, NewImported,
     NewImportedTotp, RecordResult, SeenBefore, UndoImport, UndoneBatch,
 };
+pub use instances::{Instances, LISTED_INSTANCES};
 pub use limits::Limits;
 pub use links::StoredLink;
 pub use oauth_flows::{
@@ -146,6 +148,7 @@ pub trait Store:
     + Identities
     + Imports
     + ImportedHashes
+    + Instances
     + Limits
     + OAuthFlows
     + OAuthProviders

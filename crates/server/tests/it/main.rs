@@ -36,6 +36,7 @@ mod console_session_list;
 mod console_sessions;
 mod console_shell;
 mod console_sign_in;
+mod console_system;
 mod console_user;
 mod console_user_acts;
 mod console_user_attacks;

@@ -14,6 +14,7 @@ use crate::email_change::EmailChanges;
 use crate::exports::Exports;
 use crate::factors::Factors;
 use crate::imports::Imports;
+use crate::instances::Instances;
 use crate::kernel::Kernel;
 use crate::mailbox::Mailbox;
 use crate::oauth::OAuth;
@@ -87,6 +88,7 @@ impl Service {
             outbox: Outbox { kernel: k(), mailer, sender: config.mail_from, retries: config.mail_retries },
             upkeep: Upkeep::new(k(), s(), lifetimes.upkeep),
             readiness: Readiness::new(k()),
+            instances: Instances::new(k()),
             backups: Backups::new(k(), shared.clone()),
             passwords,
             factors,
