@@ -789,6 +789,8 @@ table::table! { $
         each_condition_selects_its_events,
         filtered_events_come_in_pages,
         a_page_ends_after_the_inspected_events,
+        pages_lead_back_to_later_events,
+        events_are_counted_up_to_a_limit,
     }
     own_events {
         an_account_has_its_own_events_alone,

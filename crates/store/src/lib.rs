@@ -47,7 +47,7 @@ pub use admin_users::{
     AccountAct, AdminUsers, ClearedProfile, ListUsers, ReplacePassword, UpdateUser, UpdateUserOutcome,
     UserPage, UserPosition,
 };
-pub use audit::{Audit, EVENTS_INSPECTED, EventPage, ListEvents, ListOwnEvents};
+pub use audit::{Audit, EVENTS_COUNTED, EVENTS_INSPECTED, EventPage, EventTotal, ListEvents, ListOwnEvents};
 pub use challenges::{
     AnswerChallenge, AnswerMails, Answered, BeginReauthentication, BeginResetChallenge, Challenges,
     CompletedSignIn, Completion, FoundChallenge, PasskeyOptions, Restoral, Shown,
@@ -95,8 +95,8 @@ pub use operators::{
     RenewActivation, RenewedActivation, RevokeOperator, RevokedOperator,
 };
 pub use outbox::{
-    ClaimedMail, Lease, ListMails, ListedMail, MailFate, MailPage, MailPosition, MailState, NewMail, Outbox,
-    Recipient, RetryMail, StoredMail,
+    ClaimedMail, Lease, ListMails, ListedMail, MailFate, MailKey, MailPage, MailPosition, MailState, NewMail,
+    Outbox, Recipient, RetryMail, StoredMail,
 };
 pub use page_sessions::{
     FoundPageCode, FoundPageSession, NewPageCode, OpenFromPage, OpenedFromPage, PageSessionStepUp,

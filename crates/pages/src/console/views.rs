@@ -13,7 +13,7 @@ mod user;
 mod users;
 
 pub use entrance::{Activate, ActivateStep, Confirm, ConfirmStep, ConfirmWay, Purpose, SignIn};
-pub use events::{Audit, By, Detail, EventRow};
+pub use events::{Audit, By, Detail, EventRow, EventTotal};
 pub use mails::{MailFate, MailRow, Mails};
 pub use operators::{
     ActivationLink, Grant, GrantState, KeyState, OperatorRow, Operators, Signing, SigningKey,

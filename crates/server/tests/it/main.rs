@@ -26,6 +26,7 @@ mod code_lanes;
 mod codes;
 mod console_activation;
 mod console_acts;
+mod console_audit;
 mod console_calls;
 mod console_configuration;
 mod console_entry;
