@@ -6,6 +6,7 @@
 mod activate;
 mod again;
 mod audit;
+mod carried;
 mod confirm;
 mod errors;
 mod events;
@@ -18,6 +19,7 @@ mod operators;
 mod overview;
 mod page;
 mod passkey_options;
+mod provider;
 mod providers;
 mod rejection;
 mod router;

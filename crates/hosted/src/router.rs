@@ -28,6 +28,12 @@ pub fn own_targets(origin: &str) -> Vec<RedirectEntry> {
     TARGETS.iter().filter_map(|path| RedirectEntry::parse(&format!("{origin}{path}")).ok()).collect()
 }
 
+/// Returns the page of the console that providers lead back to, as a redirect target. `origin` is that of the console.
+#[must_use]
+pub fn console_target(origin: &str) -> Option<RedirectEntry> {
+    RedirectEntry::parse(&format!("{origin}{}", console::PROVIDER_BACK)).ok()
+}
+
 /// Lists the routes of pages, console and files, each with a method, for the metrics.
 pub fn page_routes() -> impl Iterator<Item = (&'static str, &'static str)> {
     let pages = PAGES.iter().copied().chain([&start::PAGE]).flat_map(Page::routes);

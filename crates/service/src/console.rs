@@ -90,7 +90,7 @@ impl Console {
         sign_in: ConsoleSignIn,
         client: &Client,
     ) -> Result<ConsoleEntrance> {
-        entered(self.passwords.sign_in(email, password, sign_in.from(client.clone())).await?)
+        ConsoleEntrance::of(self.passwords.sign_in(email, password, sign_in.from(client.clone())).await?)
     }
 
     /// Opens a console session for an assertion by a passkey, which counts as both factors. The ceremony is begun by
@@ -102,7 +102,9 @@ impl Console {
         sign_in: ConsoleSignIn,
         client: &Client,
     ) -> Result<ConsoleEntrance> {
-        entered(self.passkeys.sign_in(ceremony_id, assertion, &sign_in.from(client.clone())).await?)
+        ConsoleEntrance::of(
+            self.passkeys.sign_in(ceremony_id, assertion, &sign_in.from(client.clone())).await?,
+        )
     }
 
     /// Returns what a page shows of a challenge of the console, of a sign-in, step-up or activation. A challenge of an app
@@ -123,7 +125,7 @@ impl Console {
         client: &Client,
     ) -> Result<ConsoleEntrance> {
         match self.challenges.answer(answer, None, &sign_in.from(client.clone())).await? {
-            Answered::Entered(entrance) => entered(entrance),
+            Answered::Entered(entrance) => ConsoleEntrance::of(entrance),
             _ => Err(Error::Refused(&INVALID_CHALLENGE)),
         }
     }
@@ -183,11 +185,14 @@ impl Console {
     }
 }
 
-fn entered(entrance: Entrance) -> Result<ConsoleEntrance> {
-    Ok(match entrance {
-        Entrance::SignedIn(opened) => ConsoleEntrance::SignedIn(Box::new(opened.into_console()?)),
-        Entrance::Challenged(challenge) => ConsoleEntrance::Challenged(challenge),
-    })
+impl ConsoleEntrance {
+    /// Returns the outcome of a sign-in that asked for a console session; fails for another one.
+    pub fn of(entrance: Entrance) -> Result<Self> {
+        Ok(match entrance {
+            Entrance::SignedIn(opened) => Self::SignedIn(Box::new(opened.into_console()?)),
+            Entrance::Challenged(challenge) => Self::Challenged(challenge),
+        })
+    }
 }
 
 /// Returns the client of a challenge in a session.

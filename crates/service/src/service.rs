@@ -268,7 +268,7 @@ impl Service {
             limit_audit: LimitAudit::default(),
             mails,
             site: config.site.clone(),
-            operators: config.operators,
+            operators: config.operators.clone(),
             ids: IdOrder::default(),
             metrics: Metrics::default(),
         });

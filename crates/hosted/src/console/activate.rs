@@ -1,5 +1,5 @@
 //! `/console/activate`: an account that got a grant activates it by its one-time link, a first factor and a second one,
-//! which it may add here. The token of the link goes from the address into a sealed cookie, as do the secrets of a new
+//! which it may add here. For an address without an account the link makes it. The token of the link goes from the address into a sealed cookie, as do the secrets of a new
 //! factor. The cookie goes when the person leaves the page of the recovery codes.
 
 use std::time::Duration;
@@ -8,8 +8,7 @@ use axum::routing::get;
 use http::HeaderMap;
 use latchkey_domain::challenge::{ChallengeId, ChallengeKind};
 use latchkey_domain::long_code::LongCode;
-use latchkey_http::cookies::Cookie;
-use latchkey_pages::Form;
+use latchkey_domain::time::Timestamp;
 use latchkey_pages::console::views::{Activate, ActivateStep, Confirm, Purpose};
 use latchkey_pages::views::{PasskeyForm, TotpSetup};
 use latchkey_service::Error;
@@ -18,6 +17,7 @@ use latchkey_service::factors::BegunTotp;
 use latchkey_service::sessions::Challenge;
 use serde::{Deserialize, Serialize};
 
+use super::carried::{self, InCookie};
 use super::confirm::{self, KIND, Question};
 use super::guest::{Guest, href};
 use super::page::Page;
@@ -41,8 +41,6 @@ const AT: &str = "at";
 /// Values of [`AT`]: the sign-in, and the choice of a factor to add.
 const SIGN_IN: &str = "sign-in";
 const FACTOR: &str = "factor";
-/// Cookie with the sealed [`Activation`].
-const COOKIE: &str = "latchkey_console_activation";
 /// Lifetime of the cookie after each step: that of an authenticator app that is not confirmed.
 const LIFETIME: Duration = Duration::from_mins(10);
 
@@ -65,6 +63,10 @@ struct Activation {
 
 impl Carried for Activation {
     const KIND: &'static str = "console-activation";
+}
+
+impl InCookie for Activation {
+    const COOKIE: &'static str = "latchkey_console_activation";
 }
 
 /// An authenticator app that is not confirmed yet.
@@ -298,10 +300,7 @@ fn challenge_of(activation: &Activation) -> Result<ChallengeId, PageError> {
 /// Returns the activation of the cookie, at the step that the address names, if it belongs to this browser and has not
 /// expired.
 fn activation(guest: &Guest, headers: &HeaderMap) -> Result<Option<Activation>, PageError> {
-    let sealed = cookie(guest).read(headers);
-    let Some(found) = sealed.and_then(|sealed| guest.open::<Activation>(sealed.expose())) else {
-        return Ok(None);
-    };
+    let Some(found) = carried::find::<Activation>(guest, headers) else { return Ok(None) };
     Ok(Some(match at(guest)? {
         Some(SIGN_IN) => Activation { challenge: None, enrols: false, app: None, ..found },
         Some(_) => Activation { app: None, ..found },
@@ -317,19 +316,12 @@ fn at(guest: &Guest) -> Result<Option<&'static str>, PageError> {
 
 /// Keeps the activation in this browser. Returns the address of its next step.
 fn keep(guest: &mut Guest, activation: Activation) -> Result<String, PageError> {
-    let sealed = guest.seal(guest.now.plus(LIFETIME), activation)?;
-    let cookie = cookie(guest).set(&sealed, LIFETIME);
-    guest.set_cookie(cookie)?;
+    carried::keep(guest, LIFETIME, activation)?;
     Ok(PATH.to_owned())
 }
 
 /// Removes the activation from this browser. Returns the address of the overview.
 fn forget(guest: &mut Guest) -> Result<String, Rejection> {
-    let cookie = cookie(guest).clear();
-    guest.set_cookie(cookie)?;
+    carried::forget::<Activation>(guest)?;
     Ok(OVERVIEW.to_owned())
-}
-
-fn cookie(guest: &Guest) -> Cookie {
-    Cookie::of_console(&guest.console.settings, COOKIE)
 }

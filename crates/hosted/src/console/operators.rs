@@ -11,13 +11,13 @@ use latchkey_domain::email::Email;
 use latchkey_domain::ids::UserId;
 use latchkey_domain::operator::{Act, Operator, Role};
 use latchkey_domain::time::Timestamp;
-use latchkey_http::cookies::Cookie;
 use latchkey_pages::When;
 use latchkey_pages::console::views::{ActivationLink, Grant, GrantState, OperatorRow, Operators, PersonLink};
 use latchkey_pages::console::{Notice, Problem, Refusal};
 use latchkey_service::operators::Granting;
 use serde::{Deserialize, Serialize};
 
+use super::carried::{self, InCookie};
 use super::page::Page;
 use super::rejection::Rejection;
 use super::stop::{Outcome, Stop};
@@ -29,8 +29,8 @@ use crate::sealed::Carried;
 const PATH: &str = "/console/operators";
 /// Query parameter that says what a form does.
 const ACT: &str = "act";
-/// Cookie that carries a new link to the page that shows it.
-const COOKIE: &str = "latchkey_console_link";
+/// Field with the address of a grant without an account.
+const ADDRESS: &str = "address";
 /// Time in which that page can be opened.
 const LIFETIME: Duration = Duration::from_mins(1);
 
@@ -49,16 +49,16 @@ impl Carried for NewLink {
     const KIND: &'static str = "console-activation-link";
 }
 
+impl InCookie for NewLink {
+    const COOKIE: &'static str = "latchkey_console_link";
+}
+
 async fn show(mut visit: ConsoleVisit, headers: HeaderMap) -> Outcome {
     let mut view = view(&visit, String::new()).await?;
-    let cookie = cookie(&visit);
-    if let Some(sealed) = cookie.read(&headers) {
-        view.link = visit.open::<NewLink>(sealed.expose()).map(|link| ActivationLink {
-            email: link.email,
-            url: link.url,
-            expires: When(Timestamp::from_millis(link.expires_at)),
-        });
-        visit.set_cookie(cookie.clear())?;
+    if let Some(link) = carried::find::<NewLink>(&visit, &headers) {
+        let expires = When(Timestamp::from_millis(link.expires_at));
+        view.link = Some(ActivationLink { email: link.email, url: link.url, expires });
+        carried::forget::<NewLink>(&mut visit)?;
     }
     visit.page(&view)
 }
@@ -138,14 +138,12 @@ fn finish(
     match granted {
         Granting::Active => Ok(Notice::OperatorChanged),
         Granting::Asleep(link) => {
-            let carried = NewLink {
+            let link = NewLink {
                 email: email.as_typed().to_owned(),
                 url: link.expose().to_owned(),
                 expires_at: link.expires_at.as_millis(),
             };
-            let sealed = visit.seal(visit.now.plus(LIFETIME), carried)?;
-            let cookie = cookie(visit).set(&sealed, LIFETIME);
-            visit.set_cookie(cookie)?;
+            carried::keep(visit, LIFETIME, link)?;
             Ok(Notice::OperatorGranted)
         }
         Granting::Ineligible(reason) => {
@@ -178,10 +176,7 @@ fn no_account(error: latchkey_service::Error, field: &'static str) -> Rejection 
         latchkey_service::Error::Refused(_) => Rejection::of(Problem::at(field, Refusal::NoAccount)),
         error => error.into(),
     }
-}
-
-fn cookie(visit: &ConsoleVisit) -> Cookie {
-    Cookie::of_console(&visit.console.settings, COOKIE)
+    Email::parse(&text).map(Some).map_err(|_| submission.visit.not_found())
 }
 
 async fn view(visit: &ConsoleVisit, email: String) -> Result<Operators, Stop> {

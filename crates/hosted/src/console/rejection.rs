@@ -3,6 +3,7 @@
 use latchkey_http::error::ApiError;
 use latchkey_pages::console::{Problem, Refusal};
 use latchkey_service::Error;
+use latchkey_service::refusal::PROVIDER_UNAVAILABLE;
 
 use super::stop::Stop;
 use crate::errors::PageError;
@@ -84,6 +85,9 @@ impl From<Error> for Rejection {
 
 /// Returns the console's own word for a refusal.
 fn own(row: &latchkey_service::Refusal) -> Option<Problem> {
+    if *row == PROVIDER_UNAVAILABLE {
+        return Some(Problem::whole(Refusal::ProviderDown));
+    }
     let because = || Problem::whole(Refusal::Because { reason: row.message.to_owned() });
     Some(match row.name {
         "OPERATOR_PROTECTED" => Problem::whole(Refusal::OperatorProtected),
@@ -93,6 +97,8 @@ fn own(row: &latchkey_service::Refusal) -> Option<Problem> {
             because()
         }
         "EMAIL_EXISTS" => Problem::at("email", Refusal::AddressTaken),
+        "INVALID_OAUTH_CODE" => Problem::whole(Refusal::ProviderExpired),
+        "PROVIDER_NOT_CONFIGURED" => Problem::whole(Refusal::ProviderDown),
         _ => return None,
     })
 }

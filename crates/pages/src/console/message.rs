@@ -70,6 +70,12 @@ pub enum Refusal {
     },
     /// A mail with a link has no page to lead to.
     NoTarget,
+    /// The person cancelled at the provider.
+    ProviderDenied,
+    /// The way to the provider and back took too long, or was gone twice.
+    ProviderExpired,
+    /// The provider does not respond.
+    ProviderDown,
     /// The account was changed by someone else in the meantime.
     Changed,
     /// More accounts were chosen than one act may name.

@@ -17,7 +17,7 @@ use latchkey_domain::long_code::LongCode;
 use latchkey_domain::password::Password;
 use latchkey_domain::tokens::LinkToken;
 
-use super::{Console, ConsoleEntrance, entered};
+use super::{Console, ConsoleEntrance};
 use crate::challenges::{Answer, Answered};
 use crate::error::{Error, Result};
 use crate::factors::{BegunTotp, ConfirmedTotp, FactorEnroller, TwoStepOn};
@@ -72,7 +72,7 @@ impl Console {
                 self.passkeys.sign_in(&ceremony_id, assertion, &from).await?
             }
         };
-        self.go_on(&link, entered(entrance)?, client).await
+        self.go_on(&link, ConsoleEntrance::of(entrance)?, client).await
     }
 
     /// Answers the challenge of an activation by a second factor that the account has.
@@ -86,7 +86,7 @@ impl Console {
         let link = link(token)?;
         let from = sign_in.activating(&link).from(client.clone());
         match self.challenges.answer(answer, None, &from).await? {
-            Answered::Entered(entrance) => self.go_on(&link, entered(entrance)?, client).await,
+            Answered::Entered(entrance) => self.go_on(&link, ConsoleEntrance::of(entrance)?, client).await,
             _ => Err(Error::Refused(&INVALID_CHALLENGE)),
         }
     }

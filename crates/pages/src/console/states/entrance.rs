@@ -1,6 +1,7 @@
 //! Sample states of the ways in.
 
 use super::{State, form, passkey, providers, seconds};
+use crate::console::Refusal;
 use crate::console::views::{Activate, ActivateStep, Confirm, ConfirmStep, ConfirmWay, Purpose, SignIn};
 use crate::message::Fault;
 use crate::states::Person;
@@ -25,6 +26,9 @@ fn sign_in(person: &Person) -> Vec<State> {
         State::outside("console.sign_in", plain()),
         State::outside("console.sign_in.no_passkeys", SignIn { passkey: None, ..plain() }),
         State::outside("console.sign_in.providers", SignIn { providers: providers(person), ..plain() }),
+        State::outside("console.sign_in.denied", plain()).with(Refusal::ProviderDenied),
+        State::outside("console.sign_in.expired", plain()).with(Refusal::ProviderExpired),
+        State::outside("console.sign_in.down", plain()).with(Refusal::ProviderDown),
         State::outside("console.sign_in.wrong", typed()).with(Fault::InvalidCredentials),
         State::outside("console.sign_in.throttled", typed()).with(Fault::Throttled { wait: seconds(40) }),
     ]
