@@ -14,6 +14,7 @@ use latchkey_domain::password::Password;
 use latchkey_domain::session::Level;
 use latchkey_store::EndedSession;
 
+use crate::accounts::Accounts;
 use crate::challenges::{Answer, Answered, Challenges, ShownChallenge};
 use crate::error::{Error, Result};
 use crate::factors::Factors;
@@ -27,6 +28,7 @@ use crate::sessions::{
 };
 
 mod activation;
+mod new_account;
 
 pub use activation::{ActivationLogin, ActivationStep, EnrolledFactor};
 
@@ -38,6 +40,7 @@ pub struct Console {
     factors: Arc<Factors>,
     passkeys: Arc<Passkeys>,
     challenges: Arc<Challenges>,
+    accounts: Arc<Accounts>,
     operators: Operators,
 }
 
@@ -50,7 +53,7 @@ pub enum ConsoleEntrance {
 }
 
 impl Console {
-    pub(crate) fn new(challenges: &Arc<Challenges>) -> Self {
+    pub(crate) fn new(challenges: &Arc<Challenges>, accounts: Arc<Accounts>) -> Self {
         Self {
             kernel: challenges.kernel.clone(),
             sessions: challenges.sessions.clone(),
@@ -58,6 +61,7 @@ impl Console {
             factors: challenges.factors.clone(),
             passkeys: challenges.passkeys.clone(),
             challenges: challenges.clone(),
+            accounts,
             operators: Operators { kernel: challenges.kernel.clone() },
         }
     }

@@ -184,7 +184,7 @@ pub enum StartError {
 /// The service: one field per module of use cases, such as `sessions`. The HTTP layer, the workers and the
 /// command line call its use cases.
 pub struct Service {
-    pub accounts: Accounts,
+    pub accounts: Arc<Accounts>,
     /// Sign-in by password; change and reset of a password.
     pub passwords: Arc<Passwords>,
     /// Sessions, their access and refresh tokens, and the authentication of bearer tokens.

@@ -19,6 +19,7 @@ pub(crate) mod link_tokens;
 pub(crate) mod oauth_codes;
 pub(crate) mod oauth_flows;
 pub(crate) mod oauth_providers;
+pub(crate) mod operator_addresses;
 pub(crate) mod operators;
 pub(crate) mod outbox;
 pub(crate) mod page_codes;
@@ -80,6 +81,7 @@ pub const TABLES: &[Table] = &[
     users::CREDENTIALS,
     hash_keys::TABLE,
     operators::TABLE,
+    operator_addresses::TABLE,
     identities::TABLE,
     profiles::TABLE,
     sessions::TABLE,

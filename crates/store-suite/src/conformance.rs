@@ -62,6 +62,7 @@ mod oauth_acts;
 mod oauth_flows;
 mod oauth_providers;
 mod oauth_races;
+mod operator_addresses;
 mod operator_sleep;
 mod operators;
 mod outbox;
@@ -608,6 +609,13 @@ table::table! { $
         a_use_extends_a_console_session,
         an_operator_is_found_by_the_account,
         a_link_is_valid_for_its_own_account_until_it_expires,
+    }
+    operator_addresses {
+        a_grant_for_an_address_passes_on_to_the_account_that_gets_it,
+        an_account_that_may_not_be_an_operator_gets_no_waiting_grant,
+        an_address_with_an_account_gets_no_grant_of_its_own,
+        a_grant_of_the_account_ends_that_of_its_address,
+        a_waiting_grant_is_replaced_expires_and_is_revoked,
     }
     operator_sleep {
         the_last_owner_is_not_put_to_sleep_by_the_own_account,

@@ -91,8 +91,9 @@ pub use oauth_flows::{
 };
 pub use oauth_providers::{FoundProvider, OAuthProviders, StoredProvider};
 pub use operators::{
-    ActivateOperator, ActivatedOperator, FoundConsoleSession, GrantOperator, GrantedOperator, Operators,
-    RenewActivation, RenewedActivation, RevokeOperator, RevokedOperator,
+    ActivateOperator, ActivatedOperator, AdoptGrant, FoundConsoleSession, GrantAddress, GrantOperator,
+    GrantedAddress, GrantedOperator, Operators, RenewActivation, RenewedActivation, RevokeAddress,
+    RevokeOperator, RevokedOperator,
 };
 pub use outbox::{
     ClaimedMail, Lease, ListMails, ListedMail, MailFate, MailKey, MailPage, MailPosition, MailState, NewMail,

@@ -164,6 +164,7 @@ macro_rules! migrations {
                 33 "0033_imports",
                 34 "0034_hashes_from_elsewhere",
                 35 "0035_instances",
+                36 "0036_operator_addresses",
             ]
         )
     };

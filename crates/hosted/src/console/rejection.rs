@@ -1,7 +1,8 @@
 //! Refusals as the console shows them: those of the pages, and those that only operators meet.
 
 use latchkey_http::error::ApiError;
-use latchkey_pages::console::{Problem, Refusal};
+use latchkey_pages::Fault;
+use latchkey_pages::console::{Fault as ConsoleFault, Problem, Refusal};
 use latchkey_service::Error;
 use latchkey_service::refusal::PROVIDER_UNAVAILABLE;
 
@@ -32,6 +33,18 @@ impl Rejection {
     /// True if the API has this code for the refusal.
     pub(crate) fn is(&self, code: &str) -> bool {
         matches!(self, Self::Form(refused) if refused.error.code == code)
+    }
+
+    /// Names the minimum length of a new password, which a refusal does not know.
+    #[must_use]
+    pub(crate) fn with_least(self, least: usize) -> Self {
+        self.with_problems(|problems| {
+            for problem in problems {
+                if let ConsoleFault::Shared(Fault::TooShort { least: shown }) = &mut problem.fault {
+                    *shown = least as u64;
+                }
+            }
+        })
     }
 
     /// Changes the problems, where a page shows them in another way.

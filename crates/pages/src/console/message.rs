@@ -44,8 +44,6 @@ pub enum Refusal {
     OperatorProtected,
     /// The act would leave the instance without an owner.
     LastOwner,
-    /// No account has this email address.
-    NoAccount,
     /// The account cannot be an operator.
     Ineligible {
         /// The reason, in words.

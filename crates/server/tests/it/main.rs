@@ -33,6 +33,7 @@ mod console_entry;
 mod console_last_owner;
 mod console_mails;
 mod console_matrix;
+mod console_new_operators;
 mod console_providers;
 mod console_session_list;
 mod console_sessions;

@@ -63,6 +63,7 @@ impl Console {
         client: &Client,
     ) -> Result<ActivationStep> {
         let link = link(token)?;
+        self.operators.adopt(&link, client).await?;
         let from = sign_in.activating(&link).from(client.clone());
         let entrance = match login {
             ActivationLogin::Password { email, password } => {
@@ -142,7 +143,7 @@ impl Console {
         Ok(EnrolledFactor { session, recovery_codes: on.recovery_codes })
     }
 
-    async fn go_on(
+    pub(super) async fn go_on(
         &self,
         link: &LinkToken,
         entrance: ConsoleEntrance,
@@ -169,6 +170,6 @@ impl Console {
     }
 }
 
-fn link(token: &str) -> Result<LinkToken> {
+pub(super) fn link(token: &str) -> Result<LinkToken> {
     Ok(LinkToken::parse(token).ok_or(&INVALID_CREDENTIALS)?)
 }
