@@ -310,6 +310,16 @@ impl IdentityVerdict {
             other => other,
         }
     }
+
+    /// Returns the verdict for a sign-in to the console. It makes no account, and links none: a provider's word about an
+    /// address is no way to an operator's account.
+    #[must_use]
+    pub const fn in_console(self) -> Self {
+        match self {
+            Self::Create | Self::Link | Self::TakeOver => Self::Refused(IdentityRefusal::SignInToLink),
+            Self::SignIn | Self::Refused(_) => self,
+        }
+    }
 }
 
 /// Account with the email address of an identity that is not linked yet.

@@ -6,6 +6,7 @@ pub use crate::factors::FactorId;
 pub use crate::id::{InvalidId, KeyId};
 pub use crate::imported_hash::HashKeyId;
 pub use crate::imports::ImportId;
+pub use crate::instance::InstanceId;
 pub use crate::mail_schedule::{LeaseId, MailId};
 pub use crate::passkey::PasskeyId;
 pub use crate::profile::ProfileId;

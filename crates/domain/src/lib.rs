@@ -23,6 +23,7 @@ pub mod identity;
 pub mod ids;
 pub mod imported_hash;
 pub mod imports;
+pub mod instance;
 pub mod limits;
 pub mod locale;
 pub mod long_code;

@@ -8,9 +8,11 @@ use crate::user::{User, UserId};
 use crate::words;
 
 mod act;
+mod address;
 mod party;
 
 pub use act::Act;
+pub use address::{AddressGrant, AddressGrantId};
 pub use party::{ActingOperator, Party};
 
 /// Maximum age of the proof of a factor for the acts that need a recent one ([`Act::needs_recent_factor`]).

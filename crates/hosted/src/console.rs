@@ -6,6 +6,7 @@
 mod activate;
 mod again;
 mod audit;
+mod carried;
 mod confirm;
 mod errors;
 mod events;
@@ -18,6 +19,7 @@ mod operators;
 mod overview;
 mod page;
 mod passkey_options;
+mod provider;
 mod providers;
 mod rejection;
 mod router;
@@ -35,6 +37,7 @@ mod user;
 mod users;
 mod visit;
 
-pub(crate) use list::paths;
+pub(crate) use list::routes;
+pub(crate) use provider::BACK as PROVIDER_BACK;
 pub(crate) use router::{files, router};
 pub use state::{Console, ConsoleParts, Entry};

@@ -12,6 +12,7 @@ use url::Url;
 
 use crate::errors::PageError;
 use crate::hosted::Hosted;
+use crate::provider::Departure;
 use crate::sealed::Carried;
 
 /// Name of the query parameter.
@@ -52,15 +53,6 @@ pub(crate) struct Flow {
     pub(crate) asks_again: bool,
     /// Longest time since the last sign-in that the app accepts, in seconds.
     pub(crate) max_age: Option<u64>,
-}
-
-/// The way to an identity provider.
-#[derive(Clone, Serialize, Deserialize)]
-pub(crate) struct Departure {
-    /// Key of the provider.
-    pub(crate) provider: String,
-    /// PKCE verifier of the code that comes back.
-    pub(crate) verifier: String,
 }
 
 /// A challenge that is to be answered.

@@ -13,6 +13,7 @@
 //! | `visit`, `submission`, `fields`, `problem` | a request for a page; a form with its checks; its fields; its refusal |
 //! | `flow`, `browser`, `sealed`, `form_token` | what a browser carries from page to page, and what binds it to that browser |
 //! | `ceremony`, `set_up` | the forms of passkeys; secrets of new second factors |
+//! | `provider` | the way to an identity provider and back |
 //! | `host`, `errors`, `response`, `language` | the check of `Host`; error pages; headers; choice of the language |
 //! | `assets`, `start` | style sheet, script and pictures; the start page of development |
 
@@ -35,6 +36,7 @@ mod list;
 mod other_account;
 mod page;
 mod problem;
+mod provider;
 mod response;
 pub mod router;
 mod sealed;
@@ -46,4 +48,4 @@ mod visit;
 pub use console::{Console, ConsoleParts, Entry};
 pub use hosted::Hosted;
 pub use keys::PageKeys;
-pub use router::{Routers, own_targets, page_routes, routers};
+pub use router::{Routers, console_target, own_targets, page_routes, routers};

@@ -12,6 +12,7 @@ use crate::console::{self, Console};
 use crate::errors::{self, PageError};
 use crate::hosted::Hosted;
 use crate::list::PAGES;
+use crate::page::Page;
 use crate::{assets, host, start};
 
 /// Paths below which every unknown path is an error page.
@@ -27,10 +28,16 @@ pub fn own_targets(origin: &str) -> Vec<RedirectEntry> {
     TARGETS.iter().filter_map(|path| RedirectEntry::parse(&format!("{origin}{path}")).ok()).collect()
 }
 
+/// Returns the page of the console that providers lead back to, as a redirect target. `origin` is that of the console.
+#[must_use]
+pub fn console_target(origin: &str) -> Option<RedirectEntry> {
+    RedirectEntry::parse(&format!("{origin}{}", console::PROVIDER_BACK)).ok()
+}
+
 /// Lists the routes of pages, console and files, each with a method, for the metrics.
 pub fn page_routes() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let pages = PAGES.iter().map(|page| page.path).chain([start::PAGE.path]).chain(console::paths());
-    pages.flat_map(|path| [(path, "GET"), (path, "POST")]).chain([(assets::PATH, "GET")])
+    let pages = PAGES.iter().copied().chain([&start::PAGE]).flat_map(Page::routes);
+    pages.chain(console::routes()).chain([(assets::PATH, "GET")])
 }
 
 /// The routers of the listeners.

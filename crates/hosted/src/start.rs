@@ -14,7 +14,7 @@ use crate::language;
 use crate::page::Page;
 use crate::response::html;
 
-pub(crate) const PAGE: Page = Page::new("/", || get(show));
+pub(crate) const PAGE: Page = Page::of_reads("/", || get(show));
 
 async fn show(State(hosted): State<Hosted>, query: Query, headers: HeaderMap) -> Result<Response, PageError> {
     let locale = query.optional("locale")?;

@@ -183,7 +183,7 @@ impl Settings {
         self.postgres.check(server.request_timeout, problems);
         self.backup.check(&self.storage.url, problems);
         self.admin.check(server.secret.as_ref(), problems);
-        self.console.check(server, problems);
+        self.console.check(server, &self.providers, problems);
         self.metrics.check(server, &self.console, problems);
     }
 

@@ -313,6 +313,7 @@ fn service_config(settings: &Settings, kept_admin_key: Option<&Kept>) -> Result<
         operators: OperatorRules {
             protect: settings.console.protect_operators,
             require_second_factor: settings.console.require_second_factor,
+            providers: settings.console.provider_keys(),
         },
     })
 }

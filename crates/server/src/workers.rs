@@ -181,8 +181,10 @@ async fn keep_up(service: Arc<Service>, mut stop: watch::Receiver<bool>) {
         tokio::select! {
             () = sleep(UPKEEP) => {}
             _ = stop.changed() => {
-                // Writes the refusals of the last minute. A failure must not delay the shutdown.
+                // Writes the refusals of the last minute, and takes the instance from the list. A failure must not delay
+                // the shutdown.
                 let _ = service.upkeep.record_refusals().await;
+                let _ = service.instances.leave().await;
                 return;
             }
         }
@@ -190,6 +192,7 @@ async fn keep_up(service: Arc<Service>, mut stop: watch::Receiver<bool>) {
 }
 
 async fn keep_up_once(service: &Service) -> latchkey_service::Result<()> {
+    service.instances.report().await?;
     service.upkeep.record_refusals().await?;
     service.upkeep.count_statistics_if_due().await?;
     service.passwords.learn_classes().await?;

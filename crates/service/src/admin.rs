@@ -23,8 +23,8 @@ mod users;
 
 pub use audit::SignIns;
 pub use latchkey_store::{
-    EventPage, ListUsers, ListedSession, SessionFilter, SessionKey, SessionPage, SessionPosition, UserPage,
-    UserPosition,
+    EventPage, EventTotal, ListUsers, ListedSession, SessionFilter, SessionKey, SessionPage, SessionPosition,
+    UserPage, UserPosition,
 };
 pub use mails::HelpMail;
 pub use settings::PublicSettings;

@@ -14,6 +14,7 @@ use latchkey_domain::password::Password;
 use latchkey_domain::session::Level;
 use latchkey_store::EndedSession;
 
+use crate::accounts::Accounts;
 use crate::challenges::{Answer, Answered, Challenges, ShownChallenge};
 use crate::error::{Error, Result};
 use crate::factors::Factors;
@@ -27,6 +28,7 @@ use crate::sessions::{
 };
 
 mod activation;
+mod new_account;
 
 pub use activation::{ActivationLogin, ActivationStep, EnrolledFactor};
 
@@ -38,6 +40,7 @@ pub struct Console {
     factors: Arc<Factors>,
     passkeys: Arc<Passkeys>,
     challenges: Arc<Challenges>,
+    accounts: Arc<Accounts>,
     operators: Operators,
 }
 
@@ -50,7 +53,7 @@ pub enum ConsoleEntrance {
 }
 
 impl Console {
-    pub(crate) fn new(challenges: &Arc<Challenges>) -> Self {
+    pub(crate) fn new(challenges: &Arc<Challenges>, accounts: Arc<Accounts>) -> Self {
         Self {
             kernel: challenges.kernel.clone(),
             sessions: challenges.sessions.clone(),
@@ -58,6 +61,7 @@ impl Console {
             factors: challenges.factors.clone(),
             passkeys: challenges.passkeys.clone(),
             challenges: challenges.clone(),
+            accounts,
             operators: Operators { kernel: challenges.kernel.clone() },
         }
     }
@@ -90,7 +94,7 @@ impl Console {
         sign_in: ConsoleSignIn,
         client: &Client,
     ) -> Result<ConsoleEntrance> {
-        entered(self.passwords.sign_in(email, password, sign_in.from(client.clone())).await?)
+        ConsoleEntrance::of(self.passwords.sign_in(email, password, sign_in.from(client.clone())).await?)
     }
 
     /// Opens a console session for an assertion by a passkey, which counts as both factors. The ceremony is begun by
@@ -102,7 +106,9 @@ impl Console {
         sign_in: ConsoleSignIn,
         client: &Client,
     ) -> Result<ConsoleEntrance> {
-        entered(self.passkeys.sign_in(ceremony_id, assertion, &sign_in.from(client.clone())).await?)
+        ConsoleEntrance::of(
+            self.passkeys.sign_in(ceremony_id, assertion, &sign_in.from(client.clone())).await?,
+        )
     }
 
     /// Returns what a page shows of a challenge of the console, of a sign-in, step-up or activation. A challenge of an app
@@ -123,7 +129,7 @@ impl Console {
         client: &Client,
     ) -> Result<ConsoleEntrance> {
         match self.challenges.answer(answer, None, &sign_in.from(client.clone())).await? {
-            Answered::Entered(entrance) => entered(entrance),
+            Answered::Entered(entrance) => ConsoleEntrance::of(entrance),
             _ => Err(Error::Refused(&INVALID_CHALLENGE)),
         }
     }
@@ -183,11 +189,14 @@ impl Console {
     }
 }
 
-fn entered(entrance: Entrance) -> Result<ConsoleEntrance> {
-    Ok(match entrance {
-        Entrance::SignedIn(opened) => ConsoleEntrance::SignedIn(Box::new(opened.into_console()?)),
-        Entrance::Challenged(challenge) => ConsoleEntrance::Challenged(challenge),
-    })
+impl ConsoleEntrance {
+    /// Returns the outcome of a sign-in that asked for a console session; fails for another one.
+    pub fn of(entrance: Entrance) -> Result<Self> {
+        Ok(match entrance {
+            Entrance::SignedIn(opened) => Self::SignedIn(Box::new(opened.into_console()?)),
+            Entrance::Challenged(challenge) => Self::Challenged(challenge),
+        })
+    }
 }
 
 /// Returns the client of a challenge in a session.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
 use latchkey_domain::client::Client;
+use latchkey_domain::identity::ProviderKey;
 use latchkey_domain::ids::EventId;
 use latchkey_domain::operator::{Party, Protection};
 use latchkey_domain::time::Timestamp;
@@ -48,12 +49,14 @@ pub(crate) struct Kernel {
 }
 
 /// The rules about operators that the settings state.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OperatorRules {
     /// True if the accounts of operators are protected from admin keys.
     pub protect: bool,
     /// True if operators must have two-step sign-in.
     pub require_second_factor: bool,
+    /// Keys of the identity providers through which operators sign in.
+    pub providers: Vec<ProviderKey>,
 }
 
 /// The public URL and name of the service, the prefix of redirect parameters, and the creation of profiles at sign-up.

@@ -30,7 +30,7 @@
 //! | [`admin`] | users, settings, audit |
 //! | [`imports`] | take accounts over from another service |
 //! | [`exports`] | export all accounts |
-//! | [`outbox`], [`upkeep`], [`readiness`] | deliver mails, purge, health |
+//! | [`outbox`], [`upkeep`], [`readiness`], [`instances`] | deliver mails, purge, health, the processes that run |
 //! | [`secret_rotation`] | replace the server secret |
 //! | [`backups`] | age of the newest backup, settlement of a restored database |
 //! | [`service`] | the list of capabilities with their lifetimes and limits, configuration, start |
@@ -49,6 +49,7 @@ pub mod error;
 pub mod exports;
 pub mod factors;
 pub mod imports;
+pub mod instances;
 mod kernel;
 pub mod mailbox;
 mod metrics;

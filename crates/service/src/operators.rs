@@ -25,6 +25,8 @@ use crate::refusal::{
 };
 use crate::sessions::FreshCaller;
 
+mod addresses;
+
 /// The use cases of operators.
 pub struct Operators {
     pub(crate) kernel: Arc<Kernel>,

@@ -14,7 +14,7 @@ pub mod inbox;
 mod stored;
 
 pub use deliver::Delivered;
-pub use latchkey_store::{ListMails, ListedMail, MailPage, MailPosition, MailState};
+pub use latchkey_store::{ListMails, ListedMail, MailKey, MailPage, MailPosition, MailState};
 pub use stored::Retried;
 
 /// The templates and the transport of mails.

@@ -25,6 +25,7 @@ use crate::error::Error;
 use crate::exports::Exports;
 use crate::factors::Factors;
 use crate::imports::Imports;
+use crate::instances::Instances;
 use crate::kernel::{ClientLimits, IdOrder, Kernel, LimitAudit, MailWriter, OperatorRules, Site};
 use crate::mailbox::Mailbox;
 use crate::metrics::Metrics;
@@ -183,7 +184,7 @@ pub enum StartError {
 /// The service: one field per module of use cases, such as `sessions`. The HTTP layer, the workers and the
 /// command line call its use cases.
 pub struct Service {
-    pub accounts: Accounts,
+    pub accounts: Arc<Accounts>,
     /// Sign-in by password; change and reset of a password.
     pub passwords: Arc<Passwords>,
     /// Sessions, their access and refresh tokens, and the authentication of bearer tokens.
@@ -226,6 +227,8 @@ pub struct Service {
     /// Settings, identity providers and signing keys in force, which any instance can change through the database.
     pub shared: Arc<Shared>,
     pub readiness: Readiness,
+    /// The instances of the service that run.
+    pub instances: Instances,
     /// The age of the newest backup, and the settlement of a restored database.
     pub backups: Backups,
     pub(crate) kernel: Arc<Kernel>,
@@ -265,7 +268,7 @@ impl Service {
             limit_audit: LimitAudit::default(),
             mails,
             site: config.site.clone(),
-            operators: config.operators,
+            operators: config.operators.clone(),
             ids: IdOrder::default(),
             metrics: Metrics::default(),
         });

@@ -14,6 +14,7 @@ mod factors;
 mod identities;
 mod imported_hashes;
 mod imports;
+mod instances;
 mod limits;
 mod oauth_flows;
 mod oauth_providers;
@@ -41,7 +42,7 @@ use latchkey_domain::time::Timestamp;
 use latchkey_metrics::{Collect, Page as MetricsPage};
 use latchkey_store::{ProfileHits, SearchFeed, Store, StoreResult};
 
-use crate::form::{Executor, Metered};
+use crate::form::{Executor, Metered, NameQuery};
 use crate::meter::Meter;
 
 pub use accounts::seeding;
@@ -69,17 +70,6 @@ impl<E> Deref for Engine<E> {
     fn deref(&self) -> &Metered<E> {
         &self.0
     }
-}
-
-/// Search for names, as an engine's statements take it.
-#[derive(Default)]
-pub struct NameQuery {
-    /// Query for the engine's index, which yields candidates; empty for no search.
-    pub candidates: String,
-    /// The longest word that a match has, which is looked for first.
-    pub longest: String,
-    /// List of the other words that a match has.
-    pub others: String,
 }
 
 /// Operations that have no common implementation: each engine implements search, readiness check and purge itself.

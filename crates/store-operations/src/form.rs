@@ -4,6 +4,7 @@
 mod cells;
 mod executor;
 mod metered;
+mod name_query;
 mod results;
 mod script;
 mod sql;
@@ -12,6 +13,7 @@ mod value;
 pub use cells::{Cell, Cells, Row, WrongKind};
 pub use executor::{Decided, Executor, Finish, Pages, Receiver, Repeat};
 pub use metered::Metered;
+pub use name_query::NameQuery;
 pub use results::{ResultSource, Results, Taken};
 pub use script::{ManyValues, ProfileWrite, Script, Slot, Statement, TakeRequest};
 pub(crate) use sql::statements;

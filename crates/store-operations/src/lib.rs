@@ -19,4 +19,5 @@ pub mod tables;
 
 pub(crate) use latchkey_measured::measured;
 
-pub use engine::{Engine, NameQuery, Own, seeding};
+pub use engine::{Engine, Own, seeding};
+pub use form::NameQuery;

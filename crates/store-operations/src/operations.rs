@@ -16,6 +16,7 @@ pub(crate) mod enroll_totp;
 pub(crate) mod enrolling;
 pub(crate) mod entry;
 pub(crate) mod factors;
+pub(crate) mod grant_address;
 pub(crate) mod grant_operator;
 pub(crate) mod guards;
 pub(crate) mod identities;

@@ -10,6 +10,7 @@ pub(crate) mod hash_keys;
 pub(crate) mod identities;
 pub(crate) mod imported_accounts;
 pub(crate) mod imports;
+pub(crate) mod instances;
 pub(crate) mod kept_keys;
 pub(crate) mod known_clients;
 pub(crate) mod limit_buckets;
@@ -18,6 +19,7 @@ pub(crate) mod link_tokens;
 pub(crate) mod oauth_codes;
 pub(crate) mod oauth_flows;
 pub(crate) mod oauth_providers;
+pub(crate) mod operator_addresses;
 pub(crate) mod operators;
 pub(crate) mod outbox;
 pub(crate) mod page_codes;
@@ -64,8 +66,8 @@ macro_rules! lists {
 /// Returns all statements, each with its table and name. A test of each engine prepares them.
 pub fn all_statements() -> impl Iterator<Item = (&'static str, &'static str, &'static Sql)> {
     let lists = lists!(
-        audit_events audit_filters challenges codes credentials email_changes exports hash_keys identities imported_accounts imports kept_keys known_clients limit_buckets limit_failures link_tokens
-        oauth_codes oauth_flows oauth_providers operators outbox page_codes passkeys profiles recovery_codes sealed seen_devices
+        audit_events audit_filters challenges codes credentials email_changes exports hash_keys identities imported_accounts imports instances kept_keys known_clients limit_buckets limit_failures link_tokens
+        oauth_codes oauth_flows oauth_providers operator_addresses operators outbox page_codes passkeys profiles recovery_codes sealed seen_devices
         session_console session_ends session_list session_pages sessions
         settings sign_up_attempts signing_keys statistics totp_factors undo_tokens used_ceremonies used_tokens user_list users
     );
@@ -79,6 +81,7 @@ pub const TABLES: &[Table] = &[
     users::CREDENTIALS,
     hash_keys::TABLE,
     operators::TABLE,
+    operator_addresses::TABLE,
     identities::TABLE,
     profiles::TABLE,
     sessions::TABLE,
@@ -114,6 +117,7 @@ pub const TABLES: &[Table] = &[
     imports::TABLE,
     imported_accounts::TABLE,
     imports::PROBLEMS,
+    instances::TABLE,
     HEALTH,
 ];
 

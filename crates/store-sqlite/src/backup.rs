@@ -12,6 +12,7 @@ use rusqlite::backup::{Backup, StepResult};
 use crate::bulk::{self, SourceError};
 use crate::errors::Fault;
 use crate::inspection::list_keys;
+use crate::options::LogAtClose;
 use crate::statements::{list, number};
 use crate::store::Sqlite;
 use crate::{migrations, open};
@@ -25,15 +26,6 @@ const CHECK_INTEGRITY: &str = "PRAGMA integrity_check(1)";
 const CHECK_REFERENCES: &str = "SELECT \"table\" FROM pragma_foreign_key_check LIMIT 1";
 const COUNT_USERS: &str = "SELECT count(*) FROM users";
 const NEWEST_MIGRATION: &str = "SELECT name FROM schema_migrations ORDER BY version DESC LIMIT 1";
-
-/// What becomes of the log (WAL) when the last connection to the database is closed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LogAtClose {
-    /// It is written into the file and removed.
-    Folded,
-    /// It stays, because a replicator reads it.
-    Kept,
-}
 
 /// Reason why a database cannot be backed up, or a copy is not good.
 #[derive(Debug, thiserror::Error)]

@@ -12,6 +12,7 @@ mod inspection;
 mod metrics;
 mod migrations;
 mod open;
+mod options;
 mod own;
 mod point_reads;
 mod profile_writes;
@@ -28,13 +29,14 @@ mod takes;
 mod wal_index;
 mod writer;
 
-pub use backup::{CopyError, Examined, LogAtClose};
+pub use backup::{CopyError, Examined};
 pub use bulk::{SourceError, SqliteSource};
 pub use foreign::foreign_rows;
 pub use inspection::Inspection;
 pub use latchkey_store::migrations::MigrationError;
 pub use migrations::fresh::script as fresh_schema;
 pub use open::NoDatabase;
+pub use options::{LogAtClose, MissingFile, SqliteOptions};
 #[cfg(feature = "seed")]
 pub use seed::{SeededAccount, seed};
-pub use store::{MissingFile, Sqlite, SqliteOptions, SqliteStore};
+pub use store::{Sqlite, SqliteStore};

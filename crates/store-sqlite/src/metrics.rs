@@ -9,9 +9,6 @@ const WAL_BYTES: About = About { name: "sqlite_wal_bytes", help: "Size of the wr
 const BATCH: About =
     About { name: "sqlite_batch_operations", help: "Write operations that shared one commit." };
 
-/// Upper bounds of the numbers of operations per commit.
-pub(crate) const BATCH_BOUNDS: &[u64] = &[1, 4, 16, 64, 256];
-
 impl Collect for Sqlite {
     fn collect(&self, page: &mut Page) {
         if let Some(bytes) = self.files.log_bytes() {

@@ -10,7 +10,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::errors::{Fallible, Fault, driver, unavailable};
-use crate::store::SqliteOptions;
+use crate::options::SqliteOptions;
 
 /// Capacity of the cache of prepared statements per connection. It exceeds the number of the engine's statements.
 const PREPARED_STATEMENTS: usize = 256;

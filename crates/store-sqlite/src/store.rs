@@ -3,16 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::available_parallelism;
 use std::time::Duration;
 
 use latchkey_store::{Store, StoreResult};
 use latchkey_store_operations::Engine;
 use rusqlite::Connection;
 
-use crate::backup::LogAtClose;
 use crate::errors::{Fallible, unavailable};
 use crate::file_watch::{FileWatch, PeriodicCheck};
+use crate::options::{LogAtClose, MissingFile, SqliteOptions};
 use crate::readers::{Readers, Snapshot};
 use crate::search::pending;
 use crate::statements::execute;
@@ -24,49 +23,6 @@ use crate::{migrations, open};
 const LONG_READERS: usize = 2;
 
 pub(crate) const BEAT: &str = "UPDATE health SET beat = beat + 1 WHERE id = 1";
-
-/// Options for opening a database.
-#[derive(Debug, Clone, Copy)]
-pub struct SqliteOptions {
-    /// Number of connections for point reads, at least 1. Ideally there are as many as calling threads.
-    pub readers: usize,
-    /// Maximum number of operations per commit, at least 1.
-    pub batch: usize,
-    /// Behaviour if there is no database file.
-    pub missing: MissingFile,
-    /// Maximum wait for the write lock of another process. After it, an operation fails with
-    /// [`latchkey_store::StoreError::Unavailable`].
-    pub busy_timeout: Duration,
-    /// If true, a connection keeps its snapshot from one point read to the next while there are no writes (ADR 0017).
-    pub reuse_snapshots: bool,
-    /// If true, another program replicates the log: it is never checkpointed or truncated here.
-    pub is_replicated: bool,
-    /// If true, the writer has a larger page cache and checkpoints more rarely, for very many writes in a row.
-    pub is_bulk: bool,
-}
-
-/// Behaviour if there is no database file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MissingFile {
-    Create,
-    /// Fail with [`crate::NoDatabase`].
-    Refuse,
-}
-
-impl Default for SqliteOptions {
-    fn default() -> Self {
-        let threads = available_parallelism().map_or(2, usize::from);
-        Self {
-            readers: threads + 1,
-            batch: 256,
-            missing: MissingFile::Create,
-            busy_timeout: Duration::from_secs(5),
-            reuse_snapshots: true,
-            is_replicated: false,
-            is_bulk: false,
-        }
-    }
-}
 
 /// Store on one SQLite file: the shared operations, executed by [`Sqlite`].
 pub type SqliteStore = Engine<Sqlite>;

@@ -11,11 +11,10 @@ use latchkey_store::{StoreError, StoreResult};
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::backup::LogAtClose;
 use crate::errors::{EngineFault, Fallible, driver, unavailable};
 use crate::file_watch::FileWatch;
-use crate::metrics::BATCH_BOUNDS;
 use crate::open;
+use crate::options::LogAtClose;
 use crate::point_reads::HeldSnapshots;
 use crate::statements::execute;
 
@@ -24,6 +23,8 @@ const QUEUE: usize = 1_024;
 
 /// Reason of a lost transaction after a full disk or an I/O error.
 const ENDED: &str = "the database ended the transaction";
+/// Upper bounds of the numbers of operations per commit, for the metrics.
+const BATCH_BOUNDS: &[u64] = &[1, 4, 16, 64, 256];
 
 /// Handle of the writer thread. Dropping it finishes the queued operations and ends the thread.
 pub(crate) struct Writer {

@@ -51,6 +51,7 @@ pub mod hidden;
 mod identities;
 mod identity_links;
 mod imports;
+mod instances;
 mod issuers;
 mod last_sign_up;
 mod limits;
@@ -61,6 +62,7 @@ mod oauth_acts;
 mod oauth_flows;
 mod oauth_providers;
 mod oauth_races;
+mod operator_addresses;
 mod operator_sleep;
 mod operators;
 mod outbox;
@@ -126,6 +128,10 @@ table::table! { $
         an_operator_is_not_changed,
         a_dry_run_writes_no_account,
         an_undo_deletes_what_is_not_in_use,
+    }
+    instances {
+        an_instance_is_listed_while_it_reports_itself,
+        an_instance_that_was_not_seen_is_forgotten,
     }
     sign_up {
         the_state_of_an_address_is_returned,
@@ -604,7 +610,15 @@ table::table! { $
         an_operator_is_found_by_the_account,
         a_link_is_valid_for_its_own_account_until_it_expires,
     }
+    operator_addresses {
+        a_grant_for_an_address_passes_on_to_the_account_that_gets_it,
+        an_account_that_may_not_be_an_operator_gets_no_waiting_grant,
+        an_address_with_an_account_gets_no_grant_of_its_own,
+        a_grant_of_the_account_ends_that_of_its_address,
+        a_waiting_grant_is_replaced_expires_and_is_revoked,
+    }
     operator_sleep {
+        the_last_owner_is_not_put_to_sleep_by_the_own_account,
         a_grant_sleeps_when_two_step_sign_in_is_turned_off,
         a_grant_stays_active_while_another_factor_is_left,
         a_grant_sleeps_when_the_only_passkey_is_removed,
@@ -783,6 +797,8 @@ table::table! { $
         each_condition_selects_its_events,
         filtered_events_come_in_pages,
         a_page_ends_after_the_inspected_events,
+        pages_lead_back_to_later_events,
+        events_are_counted_up_to_a_limit,
     }
     own_events {
         an_account_has_its_own_events_alone,

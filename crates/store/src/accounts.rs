@@ -15,8 +15,7 @@ use latchkey_domain::user::{AppMetadata, User};
 
 use crate::email_codes::NewEmailCode;
 use crate::entry::{Entered, Entry};
-use crate::error::StoreResult;
-use crate::limits::LimitedResult;
+use crate::error::{LimitedResult, StoreResult};
 use crate::outbox::NewMail;
 
 /// An account to be created, with its optional profile and first session.

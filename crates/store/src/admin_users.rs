@@ -12,8 +12,7 @@ use latchkey_domain::user::{AppMetadata, User};
 use latchkey_domain::user_list::{UserFilter, UserKey, UserOrder};
 
 use crate::challenges::Restoral;
-use crate::error::StoreResult;
-use crate::operators::GuardedResult;
+use crate::error::{GuardedResult, StoreResult};
 use crate::outbox::NewMail;
 
 /// Start of a page in the list of users.

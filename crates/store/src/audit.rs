@@ -34,6 +34,8 @@ pub struct ListEvents {
     pub filter: AuditFilter,
     /// Lists only events with ids below this one; `None` lists the newest.
     pub before: Option<EventId>,
+    /// Lists the events next above this id, in place of the newest.
+    pub after: Option<EventId>,
     /// Maximum number of events on the page.
     pub limit: u32,
 }
@@ -43,8 +45,23 @@ pub struct ListEvents {
 pub struct EventPage {
     /// Audit events of the page, newest first.
     pub events: Vec<AuditEvent>,
-    /// Keyset cursor for the next page: `before` of the next request. `None` on the last page.
+    /// Keyset cursor for the page that goes on in the same direction: `before` of the next request, or `after` if the
+    /// request had it. `None` on the last page.
     pub next: Option<EventId>,
+}
+
+/// Number of events up to which they are counted.
+pub const EVENTS_COUNTED: u32 = 10_000;
+
+/// Number of the events that pass a filter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EventTotal {
+    /// The exact number.
+    Exact(u64),
+    /// There are more than this number, [`EVENTS_COUNTED`].
+    MoreThan(u64),
+    /// There are this number or more: an index serves only a part of the filter, and not all of its events were inspected.
+    AtLeast(u64),
 }
 
 /// The audit trail. Most events are recorded by the store operations that cause them, in the same transaction.
@@ -57,6 +74,10 @@ pub trait Audit {
     /// and its times select events by an index; of these, at most [`EVENTS_INSPECTED`] are inspected for the other
     /// conditions. So a page may have fewer events than `limit`, even none, although there is a next page.
     async fn list_events(&self, list: ListEvents) -> StoreResult<EventPage>;
+
+    /// Counts the events that pass a filter, in time that does not depend on their number: an index counts at most
+    /// [`EVENTS_COUNTED`], and at most [`EVENTS_INSPECTED`] are inspected.
+    async fn count_events(&self, filter: AuditFilter) -> StoreResult<EventTotal>;
 
     /// Lists the events of one account, newest first, in time that does not depend on the number of other events. Returns
     /// `None` if the account has no event with the id `before`.

@@ -21,27 +21,14 @@ use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::User;
 
 use crate::email_codes::NewToken;
-use crate::entry::{Entered, NewChallenge};
-use crate::error::StoreResult;
-use crate::limits::LimitedResult;
+use crate::entry::{ChallengeTerms, Entered, NewChallenge};
+use crate::error::{LimitedResult, StoreResult};
+use crate::factors::SealedTotp;
 use crate::outbox::NewMail;
 use crate::page_sessions::PageSessionStepUp;
 use crate::passkeys::{PasskeyRefusal, ShownPasskey, VerifiablePasskey};
 use crate::sessions::{LiveSession, SignInGuard};
 use crate::undo::UndoWrites;
-
-/// Rules and time by which a challenge is looked up and its answer is checked.
-#[derive(Debug, Clone)]
-pub struct ChallengeTerms {
-    /// Number of wrong answers that ends a challenge.
-    pub attempts: u32,
-    /// Operator's current rules for second factors.
-    pub rules: FactorRules,
-    /// True if only accounts with a verified email address may sign in.
-    pub must_verify: bool,
-    /// Time of the request, used as the current time throughout the operation.
-    pub now: Timestamp,
-}
 
 /// A challenge that is neither answered, expired nor out of attempts, with the data that its answer is
 /// compared with.
@@ -73,15 +60,6 @@ pub struct FoundChallenge {
     pub undo_email: Option<EmailKey>,
     /// Expiry of the challenge.
     pub expires_at: Timestamp,
-}
-
-/// A TOTP factor with its secret, sealed by the service.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SealedTotp {
-    /// Id of the factor.
-    pub id: FactorId,
-    /// Secret of the factor, sealed under the server secret.
-    pub secret: Vec<u8>,
 }
 
 /// WebAuthn challenge of the request options for an answer by passkey: 32 random bytes.

@@ -8,8 +8,7 @@ use latchkey_domain::locale::Locale;
 use latchkey_domain::time::Timestamp;
 
 use crate::email_codes::NewToken;
-use crate::error::StoreResult;
-use crate::operators::GuardedResult;
+use crate::error::{GuardedResult, StoreResult};
 use crate::outbox::NewMail;
 
 /// Deletion of an account by its owner.

@@ -13,8 +13,7 @@ use latchkey_domain::limits::Take;
 use latchkey_domain::time::Timestamp;
 
 use crate::email_codes::{CodeLane, NewCode, NewToken};
-use crate::error::StoreResult;
-use crate::limits::LimitedResult;
+use crate::error::{LimitedResult, StoreResult};
 use crate::outbox::NewMail;
 use crate::sessions::LiveSession;
 

@@ -17,8 +17,7 @@ use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::User;
 
 use crate::entry::{Entered, Entry};
-use crate::error::StoreResult;
-use crate::limits::LimitedResult;
+use crate::error::{LimitedResult, StoreResult};
 use crate::outbox::NewMail;
 use crate::sessions::PresentedRefreshToken;
 

@@ -17,8 +17,7 @@ use latchkey_domain::user::AppMetadata;
 use crate::accounts::NewAccount;
 use crate::email_codes::{CodeAttempt, LinkState, NewCode, NewToken, VerifyOutcome};
 use crate::entry::Entry;
-use crate::error::StoreResult;
-use crate::limits::LimitedResult;
+use crate::error::{LimitedResult, StoreResult};
 use crate::outbox::NewMail;
 
 /// A request for a mail with a sign-in code and, if wanted, a link. Both replace earlier ones of the same address that

@@ -41,6 +41,19 @@ pub struct NewChallenge {
     pub event: AuditEvent,
 }
 
+/// Rules and time by which a challenge is looked up and its answer is checked.
+#[derive(Debug, Clone)]
+pub struct ChallengeTerms {
+    /// Number of wrong answers that ends a challenge.
+    pub attempts: u32,
+    /// Operator's current rules for second factors.
+    pub rules: FactorRules,
+    /// True if only accounts with a verified email address may sign in.
+    pub must_verify: bool,
+    /// Time of the request, used as the current time throughout the operation.
+    pub now: Timestamp,
+}
+
 /// Outcome of an [`Entry`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum Entered {

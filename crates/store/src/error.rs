@@ -1,7 +1,19 @@
-//! Faults of a storage engine. Business outcomes, such as a taken address, are variants of each operation's outcome.
+//! Faults of a storage engine, and the results of operations. Business outcomes, such as a taken address, are variants of
+//! each operation's outcome.
+
+use latchkey_domain::limits::Limited;
+use latchkey_domain::operator::OperatorRefusal;
 
 /// Result of a store operation. The error is a fault of the storage, never a business outcome.
 pub type StoreResult<T> = Result<T, StoreError>;
+
+/// Result of a rate-limited operation: its outcome, or the limit that refused the request. A refused request changes
+/// nothing: no token is taken, no attempt counted, no password compared.
+pub type LimitedResult<T> = StoreResult<Result<T, Limited>>;
+
+/// Result of an operation on an account that may be an operator's: its outcome, or the reason why the account is not
+/// changed.
+pub type GuardedResult<T> = StoreResult<Result<T, OperatorRefusal>>;
 
 /// A fault of the storage engine or of the stored data.
 #[derive(Debug, thiserror::Error)]

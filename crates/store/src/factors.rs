@@ -15,12 +15,20 @@ use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_domain::user::User;
 
-use crate::challenges::{ChallengeTerms, SealedTotp};
 use crate::email_codes::NewToken;
-use crate::error::StoreResult;
-use crate::operators::GuardedResult;
+use crate::entry::ChallengeTerms;
+use crate::error::{GuardedResult, StoreResult};
 use crate::outbox::NewMail;
 use crate::sessions::{LiveSession, SignInGuard};
+
+/// A TOTP factor with its secret, sealed by the service.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SealedTotp {
+    /// Id of the factor.
+    pub id: FactorId,
+    /// Secret of the factor, sealed under the server secret.
+    pub secret: Vec<u8>,
+}
 
 /// The session or challenge that permits the caller to enrol a second factor.
 #[derive(Debug, Clone)]
@@ -179,6 +187,8 @@ pub enum ChangedFactors<T = ()> {
     LastSecondFactor,
     /// Refused: the owner could no longer sign in ([`latchkey_domain::sign_in_offer::SignInOffer::admits`]).
     LastWayIn,
+    /// Refused: the grant of the last owner of the console would fall asleep.
+    LastOwner,
     /// The session is not live.
     NoSession,
 }

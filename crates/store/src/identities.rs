@@ -221,6 +221,14 @@ pub trait Identities {
     /// the account's last credential.
     async fn unlink_identity(&self, unlink: UnlinkIdentity) -> StoreResult<UnlinkOutcome>;
 
+    /// Returns the id of the user that an identity is linked to; `None` if it is linked to none. `earlier` is the treatment
+    /// of identities that were stored with an unknown issuer.
+    async fn find_identity_owner(
+        &self,
+        identity: &VerifiedIdentity,
+        earlier: LegacyIdentities,
+    ) -> StoreResult<Option<UserId>>;
+
     /// Lists the identities of a user, oldest first, then by provider, issuer and subject; at most 1,000.
     async fn list_identities(&self, user_id: UserId) -> StoreResult<Vec<LinkedIdentity>>;
 

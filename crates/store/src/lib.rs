@@ -21,6 +21,7 @@ mod foreign;
 mod identities;
 mod imported_hashes;
 mod imports;
+mod instances;
 mod limits;
 mod links;
 pub mod migrations;
@@ -47,10 +48,10 @@ pub use admin_users::{
     AccountAct, AdminUsers, ClearedProfile, ListUsers, ReplacePassword, UpdateUser, UpdateUserOutcome,
     UserPage, UserPosition,
 };
-pub use audit::{Audit, EVENTS_INSPECTED, EventPage, ListEvents, ListOwnEvents};
+pub use audit::{Audit, EVENTS_COUNTED, EVENTS_INSPECTED, EventPage, EventTotal, ListEvents, ListOwnEvents};
 pub use challenges::{
-    AnswerChallenge, AnswerMails, Answered, BeginReauthentication, BeginResetChallenge, ChallengeTerms,
-    Challenges, CompletedSignIn, Completion, FoundChallenge, PasskeyOptions, Restoral, SealedTotp, Shown,
+    AnswerChallenge, AnswerMails, Answered, BeginReauthentication, BeginResetChallenge, Challenges,
+    CompletedSignIn, Completion, FoundChallenge, PasskeyOptions, Restoral, Shown,
 };
 pub use deletions::{DeleteAccount, Deletions, DueDeletion, FinishedDeletion};
 pub use email_changes::{
@@ -65,13 +66,13 @@ pub use email_codes::{
 pub use email_sign_in::{
     EmailSignIn, EmailSignIns, NewSignInLink, Newcomer, PresentedLink, RequestSignInMail, SignInLink,
 };
-pub use entry::{Entered, Entry, NewChallenge};
-pub use error::{StoreError, StoreResult, UniqueKey};
+pub use entry::{ChallengeTerms, Entered, Entry, NewChallenge};
+pub use error::{GuardedResult, LimitedResult, StoreError, StoreResult, UniqueKey};
 pub use exports::{EXPORTED_PAGE, ExportReceiver, ExportedAccount, ExportedIdentity, ExportedTotp, Exports};
 pub use factors::{
     AccountFactors, BeginTotp, BegunTotp, ChangeFactors, ChangedFactors, ConfirmTotp, ConfirmedTotp,
-    Enroller, Factors, OwnAccount, PendingTotp, ResetFactors, TurnTwoStepOn, TurnedOn, TurnedOnEvents,
-    TurnedTwoStepOn,
+    Enroller, Factors, OwnAccount, PendingTotp, ResetFactors, SealedTotp, TurnTwoStepOn, TurnedOn,
+    TurnedOnEvents, TurnedTwoStepOn,
 };
 pub use foreign::{ForeignRow, SideTable};
 pub use identities::{
@@ -83,7 +84,8 @@ pub use imports::{
     BatchOutcome, BatchRecord, BeginImport, BegunImport, IMPORT_RETENTION, ImportBatch, Imports, NewImported,
     NewImportedTotp, RecordResult, SeenBefore, UndoImport, UndoneBatch,
 };
-pub use limits::{LimitedResult, Limits};
+pub use instances::{Instances, LISTED_INSTANCES};
+pub use limits::Limits;
 pub use links::StoredLink;
 pub use oauth_flows::{
     CodeVerdict, Linker, NewCodeOutcome, NewFlow, NewOAuthCode, OAuthFlows, PresentedCode, StateOutcome,
@@ -91,12 +93,13 @@ pub use oauth_flows::{
 };
 pub use oauth_providers::{FoundProvider, OAuthProviders, StoredProvider};
 pub use operators::{
-    ActivateOperator, ActivatedOperator, FoundConsoleSession, GrantOperator, GrantedOperator, GuardedResult,
-    Operators, RenewActivation, RenewedActivation, RevokeOperator, RevokedOperator,
+    ActivateOperator, ActivatedOperator, AdoptGrant, FoundConsoleSession, GrantAddress, GrantOperator,
+    GrantedAddress, GrantedOperator, Operators, RenewActivation, RenewedActivation, RevokeAddress,
+    RevokeOperator, RevokedOperator,
 };
 pub use outbox::{
-    ClaimedMail, Lease, ListMails, ListedMail, MailFate, MailPage, MailPosition, MailState, NewMail, Outbox,
-    Recipient, RetryMail, StoredMail,
+    ClaimedMail, Lease, ListMails, ListedMail, MailFate, MailKey, MailPage, MailPosition, MailState, NewMail,
+    Outbox, Recipient, RetryMail, StoredMail,
 };
 pub use page_sessions::{
     FoundPageCode, FoundPageSession, NewPageCode, OpenFromPage, OpenedFromPage, PageSessionStepUp,
@@ -148,6 +151,7 @@ pub trait Store:
     + Identities
     + Imports
     + ImportedHashes
+    + Instances
     + Limits
     + OAuthFlows
     + OAuthProviders

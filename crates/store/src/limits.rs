@@ -3,16 +3,11 @@
 
 use async_trait::async_trait;
 use latchkey_domain::account_limits::{AccountCounters, AccountLimits};
-use latchkey_domain::limits::{Limited, Take};
+use latchkey_domain::limits::Take;
 use latchkey_domain::time::Timestamp;
 
 use crate::admin_users::AccountAct;
-use crate::error::StoreResult;
-use crate::operators::GuardedResult;
-
-/// Result of a rate-limited operation: its outcome, or the limit that refused the request. A refused request changes
-/// nothing: no token is taken, no attempt counted, no password compared.
-pub type LimitedResult<T> = StoreResult<Result<T, Limited>>;
+use crate::error::{GuardedResult, LimitedResult, StoreResult};
 
 /// Rate limits shared by all instances.
 #[async_trait]

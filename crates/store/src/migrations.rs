@@ -163,6 +163,8 @@ macro_rules! migrations {
                 32 "0032_kept_keys",
                 33 "0033_imports",
                 34 "0034_hashes_from_elsewhere",
+                35 "0035_instances",
+                36 "0036_operator_addresses",
             ]
         )
     };

@@ -3,19 +3,16 @@
 
 use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;
+use latchkey_domain::email::{Email, EmailKey};
 use latchkey_domain::ids::{SessionId, UserId};
 use latchkey_domain::locale::Locale;
-use latchkey_domain::operator::{Ineligible, Operator, OperatorRefusal, Role};
+use latchkey_domain::operator::{AddressGrant, AddressGrantId, Ineligible, Operator, Role};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 
 use crate::email_codes::NewToken;
-use crate::error::StoreResult;
+use crate::error::{GuardedResult, StoreResult};
 use crate::sessions::LiveSession;
-
-/// Result of an operation on an account that may be an operator's: its outcome, or the reason why the account is not
-/// changed.
-pub type GuardedResult<T> = StoreResult<Result<T, OperatorRefusal>>;
 
 /// A role for an account. An account that has a grant gets the role in it, and the grant stays active if it is.
 #[derive(Debug, Clone)]
@@ -45,6 +42,54 @@ pub enum GrantedOperator {
     NotFound,
     /// The account cannot be an operator. Nothing changed.
     Ineligible(Ineligible),
+}
+
+/// A role for an address without an account. An earlier grant for the same address is replaced, and its link invalid.
+#[derive(Debug, Clone)]
+pub struct GrantAddress {
+    /// Id of the grant.
+    pub id: AddressGrantId,
+    /// Address.
+    pub email: Email,
+    /// Role to give.
+    pub role: Role,
+    /// Operator who gives the role; `None` for the command line.
+    pub granted_by: Option<UserId>,
+    /// Token of the activation link.
+    pub activation: NewToken,
+    /// Audit event. The store fills in the role and the id of the grant.
+    pub event: AuditEvent,
+    /// Time of the request, used as the current time throughout the operation.
+    pub now: Timestamp,
+}
+
+/// Outcome of [`Operators::grant_address`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GrantedAddress {
+    /// The grant waits for its link.
+    Asleep,
+    /// An account has the address. Nothing changed.
+    HasAccount,
+}
+
+/// Withdrawal of a grant for an address.
+#[derive(Debug, Clone)]
+pub struct RevokeAddress {
+    /// Address.
+    pub email: EmailKey,
+    /// Audit event of kind `OperatorRevoked`. The store fills in the role and the id of the grant.
+    pub event: AuditEvent,
+}
+
+/// Use of the activation link of a grant for an address.
+#[derive(Debug, Clone)]
+pub struct AdoptGrant {
+    /// Hash of the presented token.
+    pub token: TokenHash,
+    /// Audit event of kind `OperatorGranted`. The store fills in the user id, the role and the id of the grant.
+    pub event: AuditEvent,
+    /// Time of the request, used as the current time throughout the operation.
+    pub now: Timestamp,
 }
 
 /// A new activation link for a grant, which falls asleep. An earlier link becomes invalid.
@@ -160,6 +205,23 @@ pub trait Operators {
         browser: TokenHash,
         now: Timestamp,
     ) -> StoreResult<Option<FoundConsoleSession>>;
+
+    /// Lists all grants for addresses without an account, the earliest first.
+    async fn list_address_grants(&self) -> StoreResult<Vec<AddressGrant>>;
+
+    /// Finds the grant for an address whose activation link has this token and is valid at `now`.
+    async fn find_address_grant(&self, token: TokenHash, now: Timestamp)
+    -> StoreResult<Option<AddressGrant>>;
+
+    /// Gives an address without an account a role. It is asleep until the account that the link makes activates it.
+    async fn grant_address(&self, grant: GrantAddress) -> StoreResult<GrantedAddress>;
+
+    /// Deletes a grant for an address. Returns `false` if the address has none.
+    async fn revoke_address(&self, revoke: RevokeAddress) -> StoreResult<bool>;
+
+    /// Passes the grant for an address on to the account that has the address by now, if it may be an operator. The grant
+    /// sleeps, and keeps its link. Returns `false` if the token is of no such grant, or there is no such account.
+    async fn adopt_grant(&self, adopt: AdoptGrant) -> StoreResult<bool>;
 
     /// Gives an account a role, and ends its console sessions. Refused if the last owner would get another role.
     async fn grant_operator(&self, grant: GrantOperator) -> GuardedResult<GrantedOperator>;

@@ -122,13 +122,25 @@ pub struct ListedMail {
     pub last_error: Option<String>,
 }
 
-/// Position in a list of mails, newest first: that of a mail.
+/// Place of a mail in a list of mails, newest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MailPosition {
+pub struct MailKey {
     /// Time at which the mail was written.
     pub created_at: Timestamp,
     /// Id of the mail.
     pub id: MailId,
+}
+
+/// Start of a page in a list of mails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MailPosition {
+    /// The page begins with the newest mail.
+    #[default]
+    First,
+    /// The page begins after this mail.
+    After(MailKey),
+    /// The page ends before this mail.
+    Before(MailKey),
 }
 
 /// Filter and page of a list of mails.
@@ -138,8 +150,8 @@ pub struct ListMails {
     pub state: Option<MailState>,
     /// Address that the mails were written for, ASCII case-insensitive; `None` lists those to any address.
     pub to: Option<Email>,
-    /// Last mail of the previous page; `None` for the first page.
-    pub after: Option<MailPosition>,
+    /// Start of the page.
+    pub position: MailPosition,
     /// Maximum number of mails on the page.
     pub limit: u32,
 }
@@ -148,7 +160,7 @@ impl ListMails {
     /// Returns the list of the newest mails in a state, or in any state with `None`.
     #[must_use]
     pub const fn newest(state: Option<MailState>, limit: u32) -> Self {
-        Self { state, to: None, after: None, limit }
+        Self { state, to: None, position: MailPosition::First, limit }
     }
 }
 
@@ -163,7 +175,7 @@ pub struct MailPage {
     pub queued: u64,
     /// Number of all dead mails.
     pub dead: u64,
-    /// True if a next page exists.
+    /// True if the list goes on: after this page, or before it for [`MailPosition::Before`].
     pub has_more: bool,
 }
 
@@ -225,7 +237,7 @@ pub trait Outbox {
     async fn find_mail(&self, id: MailId) -> StoreResult<Option<StoredMail>>;
 
     /// Lists the dead mails that precede a position, newest first, at most `limit`; the newest with `None`.
-    async fn list_dead_mails(&self, after: Option<MailPosition>, limit: u32) -> StoreResult<Vec<StoredMail>>;
+    async fn list_dead_mails(&self, after: Option<MailKey>, limit: u32) -> StoreResult<Vec<StoredMail>>;
 
     /// Queues dead mails again, and records the audit event of each. Mails that are not dead any more are skipped. Returns
     /// the number of queued mails.

@@ -17,9 +17,8 @@ use latchkey_domain::user::User;
 
 use crate::email_codes::NewToken;
 use crate::entry::{Entered, Entry};
-use crate::error::StoreResult;
+use crate::error::{GuardedResult, StoreResult};
 use crate::factors::{ChangeFactors, ChangedFactors, Enroller, TurnedOn};
-use crate::operators::GuardedResult;
 use crate::outbox::NewMail;
 use crate::sessions::{LiveSession, SignInGuard};
 

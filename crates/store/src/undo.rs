@@ -13,8 +13,7 @@ use latchkey_domain::undo::UndoableEvent;
 
 use crate::email_codes::NewEmailCode;
 use crate::entry::NewChallenge;
-use crate::error::StoreResult;
-use crate::limits::LimitedResult;
+use crate::error::{LimitedResult, StoreResult};
 use crate::outbox::NewMail;
 
 /// Use of an undo link by the reader of its mail.

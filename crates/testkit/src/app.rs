@@ -105,6 +105,7 @@ impl TestApp {
         self.service().outbox.deliver_due().await.expect("mails that can be claimed");
         self.service().shared.sync().await.expect("shared state that can be read");
         self.service().search.follow().await.expect("changes that can be read");
+        self.service().instances.report().await.expect("an instance that can be written");
         self.service().upkeep.record_refusals().await.expect("events that can be written");
         self.service().upkeep.count_statistics_if_due().await.expect("counts that can be written");
         self.service().passwords.learn_classes().await.expect("counts that can be read");

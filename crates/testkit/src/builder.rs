@@ -126,7 +126,7 @@ fn service_config(public_url: Url) -> ServiceConfig {
             any_localhost: true,
             ..RelyingParty::default()
         },
-        operators: OperatorRules { protect: true, require_second_factor: true },
+        operators: OperatorRules { protect: true, require_second_factor: true, providers: Vec::new() },
     }
 }
 

@@ -4,6 +4,7 @@ use aws_lc_rs::hmac;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ipnet::IpNet;
+use latchkey_domain::identity::ProviderKey;
 use latchkey_service::secrets::{KeyUse, ServerSecret};
 use url::Url;
 
@@ -54,6 +55,13 @@ impl TestAppBuilder {
     #[must_use]
     pub fn console_apart(self, listener: Listener) -> Self {
         self.change_console(|console| console.listener = Some(listener))
+    }
+
+    /// Lets operators in through these providers.
+    #[must_use]
+    pub fn console_providers(mut self, keys: &[&str]) -> Self {
+        self.config.operators.providers = keys.iter().map(|key| ProviderKey::parse(key).unwrap()).collect();
+        self.console()
     }
 
     fn change_console(mut self, change: impl FnOnce(&mut ConsolePlan)) -> Self {

@@ -135,7 +135,11 @@ fn transport(plan: &TestAppBuilder, restart_state: &RestartState) -> Option<Tran
 
 fn base_settings(plan: &TestAppBuilder) -> BaseSettings {
     let origin = plan.config.site.origin();
-    let own_targets = if plan.has_pages { latchkey_hosted::own_targets(origin) } else { Vec::new() };
+    let mut own_targets = if plan.has_pages { latchkey_hosted::own_targets(origin) } else { Vec::new() };
+    if !plan.config.operators.providers.is_empty() {
+        let console = plan.config.site.console_url.origin().ascii_serialization();
+        own_targets.extend(latchkey_hosted::console_target(&console));
+    }
     BaseSettings { own_targets, ..plan.base.clone() }
 }
 

@@ -42,11 +42,12 @@ impl AuditFilter {
             && self.until.is_none_or(|until| event.at < until)
     }
 
-    /// Returns the ids of the events within the times of the filter, below `before` if it is given.
+    /// Returns the ids of the events within the times of the filter, below `before` and above `after` if they are given.
     #[must_use]
-    pub fn ids(&self, before: Option<EventId>) -> Range<EventId> {
-        let start = self.from.map_or(EventId(Uuid::nil()), EventId::first_at);
+    pub fn ids(&self, before: Option<EventId>, after: Option<EventId>) -> Range<EventId> {
+        let from = self.from.map_or(EventId(Uuid::nil()), EventId::first_at);
         let until = self.until.map_or(EventId(Uuid::max()), EventId::first_at);
+        let start = after.map_or(from, |after| after.successor().max(from));
         start..before.map_or(until, |before| before.min(until))
     }
 }
@@ -56,6 +57,12 @@ impl EventId {
     #[must_use]
     pub fn first_at(at: Timestamp) -> Self {
         Self::new(at, [0; 10])
+    }
+
+    /// Returns the least id above this one.
+    #[must_use]
+    fn successor(self) -> Self {
+        Self(Uuid::from_u128(self.0.as_u128().saturating_add(1)))
     }
 
     /// Returns the time of the event, which its id contains.
@@ -136,12 +143,15 @@ mod tests {
         let first = EventId::new(AT, [0; 10]);
         let last = EventId::new(AT, [0xFF; 10]);
 
-        let ids = filter.ids(None);
+        let ids = filter.ids(None, None);
 
         assert!(ids.contains(&first) && ids.contains(&last));
         assert!(!ids.contains(&EventId::new(next, [0; 10])));
         assert!(!ids.contains(&EventId::new(Timestamp::from_millis(AT.as_millis() - 1), [0xFF; 10])));
-        assert_eq!(filter.ids(Some(last)), ids.start..last);
+        assert_eq!(filter.ids(Some(last), None), ids.start..last);
+        let above = filter.ids(None, Some(first));
+        assert!(!above.contains(&first) && above.contains(&EventId::new(AT, [0, 0, 0, 0, 0, 0, 0, 0, 0, 1])));
+        assert_eq!(filter.ids(None, Some(EventId::new(Timestamp::default(), [0; 10]))), ids);
         assert_eq!((first.time(), last.time()), (AT, AT));
     }
 

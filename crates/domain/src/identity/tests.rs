@@ -138,6 +138,17 @@ fn unproven_address_is_refused_alike_whether_it_is_taken_or_free() {
 }
 
 #[test]
+fn console_makes_and_links_no_account() {
+    use IdentityVerdict::{Create, Link, SignIn, TakeOver};
+    for verdict in [Create, Link, TakeOver] {
+        assert_eq!(verdict.in_console(), refused(IdentityRefusal::SignInToLink));
+    }
+    for verdict in [SignIn, refused(IdentityRefusal::Banned)] {
+        assert_eq!(verdict.in_console(), verdict);
+    }
+}
+
+#[test]
 fn provider_claims_are_sanitised() {
     let long = format!("  A\u{0}\n{}", "b".repeat(200));
     let facts = ProviderClaims {

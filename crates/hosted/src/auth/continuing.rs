@@ -15,7 +15,7 @@ use crate::visit::{Outcome, Visit};
 /// Most tickets that the cookie remembers.
 const MOST_SHOWN: usize = 8;
 
-pub(crate) const PAGE: Page = Page::new("/auth/continue", || get(show));
+pub(crate) const PAGE: Page = Page::of_reads("/auth/continue", || get(show));
 
 async fn show(method: Method, mut visit: Visit) -> Outcome {
     let text = visit.query.optional("ticket")?.unwrap_or_default();

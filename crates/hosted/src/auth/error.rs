@@ -10,7 +10,7 @@ use crate::visit::{Outcome, Visit};
 /// Query parameter with the cause.
 const CAUSE: &str = "cause";
 
-pub(crate) const PAGE: Page = Page::new("/auth/error", || get(show));
+pub(crate) const PAGE: Page = Page::of_reads("/auth/error", || get(show));
 
 async fn show(visit: Visit) -> Outcome {
     let error = match visit.query.optional(CAUSE)?.as_deref() {

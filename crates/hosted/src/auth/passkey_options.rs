@@ -9,7 +9,7 @@ use crate::visit::{Outcome, Visit};
 
 pub(super) const PATH: &str = "/auth/passkey-options";
 
-pub(crate) const PAGE: Page = Page::new(PATH, || get(send));
+pub(crate) const PAGE: Page = Page::of_reads(PATH, || get(send));
 
 async fn send(visit: Visit) -> Outcome {
     let begun = visit.service().passkeys.begin_sign_in(None, &visit.to_client())?;

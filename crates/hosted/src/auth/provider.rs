@@ -1,54 +1,33 @@
-//! `/auth/provider/{key}`, the way to an identity provider, and `/auth/provider/return`, the way back. Both are links and
-//! act on `GET`, so neither answers `HEAD` or a prefetch. The flow has the verifier, so the code that comes back signs in
-//! only the browser that left. The flow of a link to the own account names the page session too; only the page of the
-//! linked providers makes one, so no other site can begin a link.
+//! `/auth/provider/{key}`, the way to an identity provider, and `/auth/provider/return`, the way back. The flow has the
+//! departure. That of a link to the own account names the page session too; only the page of the linked providers makes
+//! one, so no other site can begin a link.
 
-use axum::extract::FromRequestParts;
 use axum::routing::get;
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use http::request::Parts;
-use http::{Method, StatusCode};
-use latchkey_domain::identity::IdentityRefusal;
-use latchkey_domain::tokens::{LinkToken, TokenHash};
+use http::StatusCode;
 use latchkey_http::path::PathText;
 use latchkey_pages::views::{ProviderLink, ProviderOutcome, ProviderReturn};
 use latchkey_service::Error;
 use latchkey_service::oauth::callback::CallbackProblem;
 use latchkey_service::oauth::exchange::Exchanged;
-use latchkey_service::oauth::start::{StartOAuth, StartingBrowser};
 use latchkey_service::refusal::{
-    AUTH_UNAUTHORIZED, EMAIL_NOT_VERIFIED, IDENTITY_TAKEN, INVALID_OAUTH_CODE, PROVIDER_EMAIL_NOT_VERIFIED,
-    PROVIDER_NOT_CONFIGURED, PROVIDER_UNAVAILABLE, PROVIDER_WITHOUT_EMAIL, REAUTHENTICATION_REQUIRED,
-    Refusal, SIGN_IN_TO_LINK, SIGNUP_DISABLED, USER_BANNED,
+    AUTH_UNAUTHORIZED, IDENTITY_TAKEN, PROVIDER_NOT_CONFIGURED, PROVIDER_UNAVAILABLE,
+    REAUTHENTICATION_REQUIRED,
 };
 use latchkey_service::sessions::{Credential, KeepSignedIn, PageSession};
 
 use super::account::providers;
 use crate::entrance;
 use crate::errors::PageError;
-use crate::flow::{self, Departure};
+use crate::flow;
 use crate::page::Page;
 use crate::problem::Rejection;
+use crate::provider::{Deliberate, Departure, outcome_of, outcome_of_refusal, returned};
 use crate::visit::{Outcome, Visit};
 
 const BACK: &str = "/auth/provider/return";
 
-pub(crate) const BEGIN: Page = Page::new("/auth/provider/{key}", || get(begin));
-pub(crate) const RETURN: Page = Page::new(BACK, || get(come_back));
-
-/// A request that a person made, not a prefetch and not `HEAD`.
-struct Deliberate;
-
-impl<S: Send + Sync> FromRequestParts<S> for Deliberate {
-    type Rejection = PageError;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, PageError> {
-        let purpose = parts.headers.get("sec-purpose").map(|purpose| purpose.as_bytes().to_vec());
-        let is_prefetch = purpose.is_some_and(|purpose| purpose.starts_with(b"prefetch"));
-        if is_prefetch || parts.method == Method::HEAD { Err(PageError::forbidden()) } else { Ok(Self) }
-    }
-}
+pub(crate) const BEGIN: Page = Page::of_reads("/auth/provider/{key}", || get(begin));
+pub(crate) const RETURN: Page = Page::of_reads(BACK, || get(come_back));
 
 /// Returns the links to the providers in force.
 pub(super) fn links(visit: &Visit) -> Vec<ProviderLink> {
@@ -66,19 +45,11 @@ async fn begin(_: Deliberate, PathText(key): PathText, visit: Visit) -> Outcome 
     let Some(provider) = offered.into_iter().find(|provider| provider.key.as_str() == key) else {
         return Err(PageError::not_found());
     };
-    let verifier = LinkToken::new(visit.service().random_bytes()).expose().to_owned();
-    let code_challenge = URL_SAFE_NO_PAD.encode(TokenHash::of(verifier.as_bytes()).as_bytes());
-    visit.change_flow(|flow| flow.departed = Some(Departure { provider: key.clone(), verifier }))?;
-    let back = visit.flow_text().unwrap_or_default();
-    let start = StartOAuth {
-        kind: provider.kind,
-        provider: key,
-        redirect_uri: Some(format!("{}{BACK}?{}={back}", visit.service().site().origin(), flow::PARAMETER)),
-        code_challenge: Some(code_challenge),
-        hints: Vec::new(),
-        client: visit.to_client(),
-        browser: StartingBrowser::Unbound,
-    };
+    let departure = Departure::to(&provider, visit.service());
+    visit.change_flow(|flow| flow.departed = Some(departure.clone()))?;
+    let flow = visit.flow_text().unwrap_or_default();
+    let back = format!("{}{BACK}?{}={flow}", visit.service().site().origin(), flow::PARAMETER);
+    let start = departure.start(&provider, back, visit.to_client());
     let url = if visit.flow().links.is_some() {
         let Some(session) = linking(&visit) else { return visit.go_to(providers::PATH) };
         match visit.service().sessions.fresh(session).await {
@@ -102,13 +73,10 @@ async fn begin(_: Deliberate, PathText(key): PathText, visit: Visit) -> Outcome 
 
 async fn come_back(_: Deliberate, mut visit: Visit) -> Outcome {
     let Some(left) = visit.flow().departed.clone() else { return Err(PageError::bad_flow()) };
-    let code = visit.query.optional(&visit.service().site().parameter("code"))?;
-    let Some(code) = code else {
-        let said = visit.query.optional("error")?.unwrap_or_default();
-        if said == CallbackProblem::Taken.message() {
-            return visit.go_to(&providers::taken());
-        }
-        return show(&visit, outcome_of(&said));
+    let code = match returned(visit.service(), &visit.query)? {
+        Ok(code) => code,
+        Err(said) if said == CallbackProblem::Taken.message() => return visit.go_to(&providers::taken()),
+        Err(said) => return show(&visit, outcome_of(&said)),
     };
     if visit.flow().links.is_some() {
         return link(visit, &code, &left).await;
@@ -151,44 +119,6 @@ async fn link(visit: Visit, code: &str, left: &Departure) -> Outcome {
             None => Err(Error::Refused(refusal).into()),
         },
         Err(error) => Err(error.into()),
-    }
-}
-
-/// Refusals of an identity by the rules of sign-in.
-const REFUSED: [IdentityRefusal; 6] = [
-    IdentityRefusal::Banned,
-    IdentityRefusal::AccountUnverified,
-    IdentityRefusal::SignUpClosed,
-    IdentityRefusal::NoEmail,
-    IdentityRefusal::EmailUnproven,
-    IdentityRefusal::SignInToLink,
-];
-
-/// Reads the sentence with which the callback came back.
-fn outcome_of(said: &str) -> ProviderOutcome {
-    use CallbackProblem as Problem;
-    let is = |problems: &[Problem]| problems.iter().any(|problem| problem.message() == said);
-    if is(&[Problem::Denied]) {
-        ProviderOutcome::Denied
-    } else if is(&REFUSED.map(Problem::Identity)) {
-        ProviderOutcome::Unverified
-    } else if is(&[Problem::Expired, Problem::Replayed, Problem::OtherProvider, Problem::OtherBrowser]) {
-        ProviderOutcome::Expired
-    } else {
-        ProviderOutcome::Down
-    }
-}
-
-fn outcome_of_refusal(refusal: &'static Refusal) -> Option<ProviderOutcome> {
-    match *refusal {
-        INVALID_OAUTH_CODE => Some(ProviderOutcome::Expired),
-        PROVIDER_EMAIL_NOT_VERIFIED
-        | PROVIDER_WITHOUT_EMAIL
-        | SIGN_IN_TO_LINK
-        | EMAIL_NOT_VERIFIED
-        | SIGNUP_DISABLED
-        | USER_BANNED => Some(ProviderOutcome::Unverified),
-        _ => None,
     }
 }
 

@@ -7,7 +7,7 @@ use latchkey_pages::views::Verified;
 use crate::page::Page;
 use crate::visit::{Outcome, Visit};
 
-pub(crate) const PAGE: Page = Page::new("/auth/verified", || get(show));
+pub(crate) const PAGE: Page = Page::of_reads("/auth/verified", || get(show));
 
 async fn show(visit: Visit) -> Outcome {
     let status = visit.service().site().parameter("status");

@@ -1,5 +1,5 @@
 //! `/console/activate`: an account that got a grant activates it by its one-time link, a first factor and a second one,
-//! which it may add here. The token of the link goes from the address into a sealed cookie, as do the secrets of a new
+//! which it may add here. For an address without an account the link makes it. The token of the link goes from the address into a sealed cookie, as do the secrets of a new
 //! factor. The cookie goes when the person leaves the page of the recovery codes.
 
 use std::time::Duration;
@@ -7,17 +7,19 @@ use std::time::Duration;
 use axum::routing::get;
 use http::HeaderMap;
 use latchkey_domain::challenge::{ChallengeId, ChallengeKind};
+use latchkey_domain::email::Email;
 use latchkey_domain::long_code::LongCode;
-use latchkey_http::cookies::Cookie;
-use latchkey_pages::Form;
+use latchkey_domain::time::Timestamp;
 use latchkey_pages::console::views::{Activate, ActivateStep, Confirm, Purpose};
-use latchkey_pages::views::{PasskeyForm, TotpSetup};
+use latchkey_pages::views::{PasskeyForm, PasswordRules, SendAgain, TotpSetup};
+use latchkey_pages::{Form, Wait};
 use latchkey_service::Error;
 use latchkey_service::console::{ActivationLogin, ActivationStep, EnrolledFactor};
 use latchkey_service::factors::BegunTotp;
 use latchkey_service::sessions::Challenge;
 use serde::{Deserialize, Serialize};
 
+use super::carried::{self, InCookie};
 use super::confirm::{self, KIND, Question};
 use super::guest::{Guest, href};
 use super::page::Page;
@@ -41,8 +43,6 @@ const AT: &str = "at";
 /// Values of [`AT`]: the sign-in, and the choice of a factor to add.
 const SIGN_IN: &str = "sign-in";
 const FACTOR: &str = "factor";
-/// Cookie with the sealed [`Activation`].
-const COOKIE: &str = "latchkey_console_activation";
 /// Lifetime of the cookie after each step: that of an authenticator app that is not confirmed.
 const LIFETIME: Duration = Duration::from_mins(10);
 
@@ -52,6 +52,10 @@ pub(crate) const PAGE: Page = Page::new(PATH, || get(show).post(act));
 #[derive(Clone, Default, Serialize, Deserialize)]
 struct Activation {
     token: String,
+    /// True if an account was made by the link, and waits for the mailed code.
+    is_made: bool,
+    /// Time of the last mail, in milliseconds since 1970.
+    mailed_at: i64,
     /// The challenge that asks for a second factor.
     challenge: Option<String>,
     /// True if the challenge asks to add one.
@@ -65,6 +69,10 @@ struct Activation {
 
 impl Carried for Activation {
     const KIND: &'static str = "console-activation";
+}
+
+impl InCookie for Activation {
+    const COOKIE: &'static str = "latchkey_console_activation";
 }
 
 /// An authenticator app that is not confirmed yet.
@@ -98,6 +106,9 @@ async fn act(headers: HeaderMap, GuestSubmission { mut guest, mut fields }: Gues
     let act = guest.query.optional(ACT)?.unwrap_or_default();
     let done = match act.as_str() {
         "noted" => forget(&mut guest),
+        "create" => create(&mut guest, &mut fields, activation.clone()).await,
+        "again" => send_again(&mut guest, activation.clone()).await,
+        "verify" => verify(&mut guest, &mut fields, activation.clone()).await,
         "totp" => begin_totp(&mut guest, activation.clone()).await,
         "register" => register(&mut guest, &mut fields, activation.clone()).await,
         "code" => confirm_totp(&mut guest, &mut fields, activation.clone()).await,
@@ -127,6 +138,38 @@ async fn sign_in(
     let client = guest.to_client();
     let console = &guest.console.service.clone().console;
     let step = console.begin_activation(&activation.token, login, guest.sign_in(), &client).await?;
+    follow(guest, activation, step).await
+}
+
+/// Makes the account of the link's address. Whether it has one already, the response does not tell.
+async fn create(guest: &mut Guest, fields: &mut Fields, activation: Activation) -> Result<String, Rejection> {
+    let Some(password) = fields.password("password")? else { return Err(fields.rejection().into()) };
+    let client = guest.to_client();
+    let service = guest.console.service.clone();
+    let least = service.settings().values.password_min_length;
+    let made = service.console.create_account(&activation.token, password, guest.sign_in(), &client).await;
+    made.map_err(|error| Rejection::from(error).with_least(least))?;
+    let next = mailed(guest, activation);
+    Ok(keep(guest, next)?)
+}
+
+async fn send_again(guest: &mut Guest, activation: Activation) -> Result<String, Rejection> {
+    let client = guest.to_client();
+    guest.service().console.send_code_again(&activation.token, &client).await?;
+    let next = mailed(guest, activation);
+    Ok(keep(guest, next)?)
+}
+
+fn mailed(guest: &Guest, activation: Activation) -> Activation {
+    Activation { is_made: true, mailed_at: guest.now.as_millis(), ..activation }
+}
+
+/// Verifies the address of the new account, and goes on to its second factor.
+async fn verify(guest: &mut Guest, fields: &mut Fields, activation: Activation) -> Result<String, Rejection> {
+    let Some(code) = fields.code("code")? else { return Err(fields.rejection().into()) };
+    let client = guest.to_client();
+    let console = &guest.console.service.clone().console;
+    let step = console.verify_account(&activation.token, code, guest.sign_in(), &client).await?;
     follow(guest, activation, step).await
 }
 
@@ -250,8 +293,28 @@ async fn step(guest: &Guest, activation: &Activation, email: String) -> Result<A
         let passkey = registration(guest, activation, form("register")).await?;
         return Ok(ActivateStep::Enroll { passkey, totp: form("totp") });
     }
+    if at.is_empty()
+        && let Some(address) = guest.service().console.address_of(&activation.token).await?
+    {
+        return Ok(new_account(guest, activation, &address));
+    }
     let passkey = sign_in::passkey(guest, PATH, &[&at[..], &[(ACT, "passkey")]].concat())?;
     Ok(ActivateStep::SignIn { passkey, form: form("password"), email })
+}
+
+/// Shows the step of an account that the link makes.
+fn new_account(guest: &Guest, activation: &Activation, address: &Email) -> ActivateStep {
+    let form = |act| guest.form_with(PATH, &[(ACT, act)]);
+    let (email, sign_in) = (address.as_typed().to_owned(), href(PATH, &[(AT, SIGN_IN)]));
+    if !activation.is_made {
+        let rules = PasswordRules::from(&guest.service().settings().values.passwords());
+        return ActivateStep::Create { email, form: form("create"), rules, sign_in };
+    }
+    let mailed_at = Timestamp::from_millis(activation.mailed_at);
+    let wait = guest.service().mailbox.pause().saturating_sub(guest.now.since(mailed_at));
+    let wait = (!wait.is_zero()).then_some(Wait(wait));
+    let send = SendAgain { form: form("again"), wait };
+    ActivateStep::Verify { email, form: form("verify"), send, sign_in }
 }
 
 /// Shows the recovery codes to the account that they are for. Without its session the sign-in comes first.
@@ -298,10 +361,7 @@ fn challenge_of(activation: &Activation) -> Result<ChallengeId, PageError> {
 /// Returns the activation of the cookie, at the step that the address names, if it belongs to this browser and has not
 /// expired.
 fn activation(guest: &Guest, headers: &HeaderMap) -> Result<Option<Activation>, PageError> {
-    let sealed = cookie(guest).read(headers);
-    let Some(found) = sealed.and_then(|sealed| guest.open::<Activation>(sealed.expose())) else {
-        return Ok(None);
-    };
+    let Some(found) = carried::find::<Activation>(guest, headers) else { return Ok(None) };
     Ok(Some(match at(guest)? {
         Some(SIGN_IN) => Activation { challenge: None, enrols: false, app: None, ..found },
         Some(_) => Activation { app: None, ..found },
@@ -317,19 +377,12 @@ fn at(guest: &Guest) -> Result<Option<&'static str>, PageError> {
 
 /// Keeps the activation in this browser. Returns the address of its next step.
 fn keep(guest: &mut Guest, activation: Activation) -> Result<String, PageError> {
-    let sealed = guest.seal(guest.now.plus(LIFETIME), activation)?;
-    let cookie = cookie(guest).set(&sealed, LIFETIME);
-    guest.set_cookie(cookie)?;
+    carried::keep(guest, LIFETIME, activation)?;
     Ok(PATH.to_owned())
 }
 
 /// Removes the activation from this browser. Returns the address of the overview.
 fn forget(guest: &mut Guest) -> Result<String, Rejection> {
-    let cookie = cookie(guest).clear();
-    guest.set_cookie(cookie)?;
+    carried::forget::<Activation>(guest)?;
     Ok(OVERVIEW.to_owned())
-}
-
-fn cookie(guest: &Guest) -> Cookie {
-    Cookie::of_console(&guest.console.settings, COOKIE)
 }

@@ -10,25 +10,25 @@ use latchkey_domain::email::Email;
 use latchkey_domain::ids::{EventId, UserId};
 use latchkey_domain::time::Timestamp;
 use latchkey_http::endpoints::auth::audit::export;
-use latchkey_pages::console::views::{Audit, Choice, Filter};
+use latchkey_pages::console::views::{Audit, Choice, EventTotal as Total, Filter};
 use latchkey_service::Error;
+use latchkey_service::admin::{EventPage, EventTotal};
 use url::form_urlencoded;
 
 use super::events::{self, People};
+use super::keyset::Place;
 use super::page::Page;
 use super::stop::{Outcome, Stop};
 use super::visit::ConsoleVisit;
 
 const PATH: &str = "/console/audit";
 const EXPORT_PATH: &str = "/console/audit/export";
-/// Query parameter with the id of the event before which the list begins.
-const BEFORE: &str = "before";
 /// Most events on one page.
 const MOST: u32 = 50;
 const DAY: Duration = Duration::from_hours(24);
 
-pub(crate) const PAGE: Page = Page::new(PATH, || get(show));
-pub(crate) const EXPORT: Page = Page::new(EXPORT_PATH, || get(export));
+pub(crate) const PAGE: Page = Page::of_reads(PATH, || get(show));
+pub(crate) const EXPORT: Page = Page::of_reads(EXPORT_PATH, || get(export));
 
 /// The filters as they stand in the address.
 struct Typed {
@@ -44,19 +44,25 @@ struct Typed {
 
 async fn show(visit: ConsoleVisit) -> Outcome {
     let typed = Typed::of(&visit)?;
-    let before = before(&visit)?;
-    let (events, next) = match typed.filter(&visit).await? {
-        Some(filter) => {
-            let page = visit.service().admin.list_events(filter, before, MOST).await?;
-            (page.events, page.next)
-        }
-        None => (Vec::new(), None),
+    let place = Place::of(&visit, |text| text.parse::<EventId>().ok())?;
+    let Read { page, place, total } = match typed.filter(&visit).await? {
+        Some(filter) => read(&visit, filter, place).await?,
+        None => Read {
+            page: EventPage { events: Vec::new(), next: None },
+            place: Place::First,
+            total: Total::Exact { count: 0 },
+        },
     };
+    let around = place.around(page.next.is_some(), ends(&place, &page), |name, key| {
+        typed.address_of(PATH, Some((name, &key)))
+    });
     let view = Audit {
         filters: typed.choices(),
         clear: typed.is_given().then(|| PATH.to_owned()),
-        rows: events::rows(visit.service(), events, People::Named).await?,
-        next: next.map(|id| typed.address_of(PATH, Some(id))),
+        rows: events::rows(visit.service(), page.events, People::Named).await?,
+        total,
+        previous: around.previous,
+        next: around.next,
         export: typed.address_of(EXPORT_PATH, None),
         user: typed.user,
         address: typed.address,
@@ -68,13 +74,48 @@ async fn show(visit: ConsoleVisit) -> Outcome {
 
 async fn export(visit: ConsoleVisit) -> Outcome {
     let filter = Typed::of(&visit)?.filter(&visit).await?.ok_or_else(|| visit.not_found())?;
-    let file = export::file(Arc::clone(&visit.console.service), filter, before(&visit)?).await?;
+    let file = export::file(Arc::clone(&visit.console.service), filter, None).await?;
     Ok(visit.file(file))
 }
 
-fn before(visit: &ConsoleVisit) -> Result<Option<EventId>, Stop> {
-    let before = visit.query.optional(BEFORE)?.map(|id| id.parse()).transpose();
-    before.map_err(|_| visit.not_found())
+/// A page of events with its place, and the number of all.
+struct Read {
+    page: EventPage,
+    place: Place<EventId>,
+    total: Total,
+}
+
+async fn read(visit: &ConsoleVisit, filter: AuditFilter, place: Place<EventId>) -> Result<Read, Stop> {
+    let admin = &visit.service().admin;
+    let total = match admin.count_events(filter).await? {
+        EventTotal::Exact(count) => Total::Exact { count },
+        EventTotal::MoreThan(count) => Total::MoreThan { count },
+        EventTotal::AtLeast(count) => Total::AtLeast { count },
+    };
+    let page = match place {
+        Place::First => admin.list_events(filter, None, MOST).await?,
+        Place::After(id) => admin.list_events(filter, Some(id), MOST).await?,
+        Place::Before(id) => admin.list_events_after(filter, id, MOST).await?,
+    };
+    if place.is_start(page.next.is_some()) {
+        let page = admin.list_events(filter, None, MOST).await?;
+        return Ok(Read { page, place: Place::First, total });
+    }
+    Ok(Read { page, place, total })
+}
+
+/// Returns the keys from which the pages around a page go on. Where events were looked through and do not match, the list
+/// goes on behind them.
+fn ends(place: &Place<EventId>, page: &EventPage) -> (Option<String>, Option<String>) {
+    let (first, last) = (page.events.first(), page.events.last());
+    let (mut first, mut last) = (first.map(|event| event.id), last.map(|event| event.id));
+    match place {
+        Place::First => last = page.next,
+        Place::After(id) => (first, last) = (first.or(Some(*id)), page.next),
+        Place::Before(id) => (first, last) = (page.next, last.or(Some(*id))),
+    }
+    let text = |id: EventId| id.to_string();
+    (first.map(text), last.map(text))
 }
 
 impl Typed {
@@ -143,14 +184,12 @@ impl Typed {
         vec![of("event", &self.event, kinds.collect()), of("actor", &self.actor, actors.collect())]
     }
 
-    /// Returns the address of a page with these filters.
-    fn address_of(&self, path: &str, before: Option<EventId>) -> String {
+    /// Returns the address of a page with these filters, at a place in the list.
+    fn address_of(&self, path: &str, place: Option<(&str, &str)>) -> String {
         let given = self.named().into_iter().filter(|(_, value)| !value.is_empty());
         let mut query = form_urlencoded::Serializer::new(String::new());
         query.extend_pairs(given);
-        if let Some(before) = before {
-            query.append_pair(BEFORE, &before.to_string());
-        }
+        query.extend_pairs(place);
         let query = query.finish();
         if query.is_empty() { path.to_owned() } else { format!("{path}?{query}") }
     }

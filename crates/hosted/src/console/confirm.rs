@@ -1,6 +1,7 @@
 //! `/console/confirm`: a factor, as the second step of a sign-in, or as the step-up that a kept form waits for.
 
 use axum::routing::get;
+use http::HeaderMap;
 use latchkey_domain::challenge::{ChallengeId, ChallengeKind};
 use latchkey_pages::Form;
 use latchkey_pages::console::views::{Confirm, ConfirmStep, ConfirmWay, Purpose};
@@ -11,6 +12,7 @@ use latchkey_service::refusal::INVALID_CHALLENGE;
 use latchkey_service::sessions::Challenge;
 use serde::{Deserialize, Serialize};
 
+use super::carried::{self, InCookie};
 use super::guest::{Guest, href};
 use super::page::Page;
 use super::rejection::Rejection;
@@ -25,8 +27,6 @@ use crate::problem;
 use crate::sealed::Carried;
 
 pub(super) const PATH: &str = "/console/confirm";
-/// Query parameter with the sealed [`Asked`].
-const ASKED: &str = "asked";
 /// Query parameter with the kind of the answer.
 pub(super) const KIND: &str = "kind";
 
@@ -43,37 +43,36 @@ impl Carried for Asked {
     const KIND: &'static str = "console-asked";
 }
 
-/// Sends the browser to the challenge of a sign-in.
-pub(super) async fn ask(guest: &Guest, challenge: &Challenge, next: String) -> Outcome {
-    ceremony::prepare(guest.service(), &challenge.id, &challenge.kinds).await?;
-    let asked = Asked { challenge: challenge.id.expose(), next };
-    let text = guest.seal(challenge.expires_at, asked)?;
-    guest.go_to(&href(PATH, &[(ASKED, &text)]))
+impl InCookie for Asked {
+    const COOKIE: &'static str = "latchkey_operator_asked";
 }
 
-async fn show(guest: Guest) -> Outcome {
-    let Some((id, _)) = asked(&guest)? else { return guest.go_to(sign_in::PATH) };
+/// Sends the browser to the challenge of a sign-in. A cookie carries its id.
+pub(super) async fn ask(guest: &mut Guest, challenge: &Challenge, next: String) -> Outcome {
+    ceremony::prepare(guest.service(), &challenge.id, &challenge.kinds).await?;
+    let asked = Asked { challenge: challenge.id.expose(), next };
+    carried::keep(guest, challenge.expires_at.since(guest.now), asked)?;
+    guest.go_to(PATH)
+}
+
+async fn show(guest: Guest, headers: HeaderMap) -> Outcome {
+    let Some((id, _)) = asked(&guest, &headers) else { return guest.go_to(sign_in::PATH) };
     let view = view(&guest, &id).await?;
     guest.page(&view)
 }
 
-async fn act(GuestSubmission { mut guest, mut fields }: GuestSubmission) -> Outcome {
+async fn act(headers: HeaderMap, GuestSubmission { guest, mut fields }: GuestSubmission) -> Outcome {
     let kept = fields.text(step_up::KEPT)?;
     if !kept.is_empty() {
         return step_up::answer(guest, fields, kept).await;
     }
-    let Some((id, next)) = asked(&guest)? else { return guest.go_to(sign_in::PATH) };
+    let Some((id, next)) = asked(&guest, &headers) else { return guest.go_to(sign_in::PATH) };
     if !fields.text(step_up::OTHER)?.is_empty() {
-        let text = guest.query.optional(ASKED)?.unwrap_or_default();
         let kind = kind(&guest)?.ok_or_else(PageError::bad_flow)?;
-        return guest.go_to(&href(PATH, &[(ASKED, &text), (KIND, kind.as_str())]));
+        return guest.go_to(&href(PATH, &[(KIND, kind.as_str())]));
     }
     match answer(&guest, &mut fields, &id).await {
-        Ok(ConsoleEntrance::SignedIn(signed_in)) => {
-            guest.take(&signed_in)?;
-            guest.go_to(&next)
-        }
-        Ok(ConsoleEntrance::Challenged(challenge)) => ask(&guest, &challenge, next).await,
+        Ok(entrance) => sign_in::enter(guest, entrance, next).await,
         Err(rejection) => {
             let rejection = refused(&guest, rejection, &id, kind(&guest)?).await?;
             let view = view(&guest, &id).await?;
@@ -92,10 +91,15 @@ async fn answer(
     Ok(guest.service().console.answer(answer, guest.sign_in(), &guest.to_client()).await?)
 }
 
-/// Returns the challenge of the query, and the page that it leads to.
-fn asked(guest: &Guest) -> Result<Option<(ChallengeId, String)>, PageError> {
-    let text = guest.query.optional(ASKED)?.unwrap_or_default();
-    Ok(guest.open::<Asked>(&text).and_then(|asked| Some((ChallengeId::parse(&asked.challenge)?, asked.next))))
+/// Returns the challenge that this browser is asked, and the page that it leads to.
+fn asked(guest: &Guest, headers: &HeaderMap) -> Option<(ChallengeId, String)> {
+    let asked = carried::find::<Asked>(guest, headers)?;
+    Some((ChallengeId::parse(&asked.challenge)?, asked.next))
+}
+
+/// Removes the challenge from this browser, because it is answered.
+pub(super) fn forget(guest: &mut Guest) -> Result<(), PageError> {
+    carried::forget::<Asked>(guest)
 }
 
 /// Returns the kind of answer that the query names.
@@ -118,8 +122,7 @@ pub(super) async fn refused(
 }
 
 async fn view(guest: &Guest, id: &ChallengeId) -> Result<Confirm, Stop> {
-    let text = guest.query.optional(ASKED)?.unwrap_or_default();
-    let form = |kind: ChallengeKind| guest.form_with(PATH, &[(ASKED, text.as_str()), (KIND, kind.as_str())]);
+    let form = |kind: ChallengeKind| guest.form_with(PATH, &[(KIND, kind.as_str())]);
     let question = Question {
         id,
         kind: kind(guest)?,

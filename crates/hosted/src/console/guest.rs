@@ -187,8 +187,17 @@ impl Guest {
     /// Sends the browser on after a form, to a page that can be loaded again. `address` is a path of the console with its
     /// query.
     pub(crate) fn go_to(&self, address: &str) -> Outcome {
+        self.redirect(StatusCode::SEE_OTHER, address)
+    }
+
+    /// Sends the browser from a link to another site.
+    pub(super) fn go_out(&self, url: &str) -> Outcome {
+        self.redirect(StatusCode::FOUND, url)
+    }
+
+    fn redirect(&self, status: StatusCode, address: &str) -> Outcome {
         let location = HeaderValue::try_from(address).map_err(PageError::internal)?;
-        let mut response = (StatusCode::SEE_OTHER, [(LOCATION, location)]).into_response();
+        let mut response = (status, [(LOCATION, location)]).into_response();
         add_headers(&mut response);
         Ok(self.with_cookies(response))
     }

@@ -2,8 +2,8 @@
 
 use super::page::Page;
 use super::{
-    activate, audit, confirm, mails, operators, overview, passkey_options, providers, sessions, settings,
-    sign_in, sign_out, signing, system, user, users,
+    activate, audit, confirm, mails, operators, overview, passkey_options, provider, providers, sessions,
+    settings, sign_in, sign_out, signing, system, user, users,
 };
 
 pub(crate) const PAGES: &[&Page] = &[
@@ -12,6 +12,8 @@ pub(crate) const PAGES: &[&Page] = &[
     &activate::PAGE,
     &confirm::PAGE,
     &passkey_options::PAGE,
+    &provider::BEGIN,
+    &provider::RETURN,
     &sign_out::PAGE,
     &mails::PAGE,
     &audit::PAGE,
@@ -34,9 +36,9 @@ pub(crate) const PAGES: &[&Page] = &[
     &system::PAGE,
 ];
 
-/// Lists the paths of all pages.
-pub(crate) fn paths() -> impl Iterator<Item = &'static str> {
-    PAGES.iter().map(|page| page.path)
+/// Lists the routes of all pages, each with a method.
+pub(crate) fn routes() -> impl Iterator<Item = (&'static str, &'static str)> {
+    PAGES.iter().flat_map(|page| page.routes())
 }
 
 /// True if there is a page at this path.

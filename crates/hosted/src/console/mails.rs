@@ -5,13 +5,14 @@ use axum::routing::get;
 use latchkey_domain::email::Email;
 use latchkey_domain::ids::MailId;
 use latchkey_domain::operator::Act;
-use latchkey_http::cursor;
+use latchkey_domain::time::Timestamp;
 use latchkey_pages::console::Notice;
 use latchkey_pages::console::views::{Choice, Filter, Listing, MailFate, MailRow, Mails, PersonLink};
 use latchkey_pages::{Form, When};
-use latchkey_service::outbox::{ListMails, ListedMail, MailPage, MailPosition, MailState};
+use latchkey_service::outbox::{ListMails, ListedMail, MailKey, MailPage, MailPosition, MailState};
 use url::form_urlencoded;
 
+use super::keyset::Place;
 use super::page::Page;
 use super::rejection::Rejection;
 use super::stop::{Outcome, Stop};
@@ -20,8 +21,6 @@ use super::visit::ConsoleVisit;
 use crate::errors::PageError;
 
 const PATH: &str = "/console/mails";
-/// Query parameter with the last mail of the page before.
-const AFTER: &str = "after";
 /// Most mails on one page.
 const MOST: u32 = 50;
 
@@ -81,7 +80,11 @@ pub(super) fn row(mail: &ListedMail, person: Option<PersonLink>, retry: Option<F
 
 async fn view(visit: &ConsoleVisit) -> Result<Mails, Stop> {
     let typed = Typed::of(visit)?;
-    let page = typed.page(visit).await?;
+    let place = Place::of(visit, read_key)?;
+    let page = typed.page(visit, &place).await?;
+    let key = |mail: &ListedMail| format!("{}.{}", mail.created_at.as_millis(), mail.id);
+    let ends = (page.mails.first().map(key), page.mails.last().map(key));
+    let around = place.around(page.has_more, ends, |name, key| typed.address_with(Some((name, key))));
     let row = |mail: &ListedMail| {
         let person = mail.user_id.map(|id| PersonLink { id, email: Some(mail.email.as_typed().to_owned()) });
         let retry = visit.form_of(Act::ResendMails, PATH).map(|mut form| {
@@ -90,7 +93,6 @@ async fn view(visit: &ConsoleVisit) -> Result<Mails, Stop> {
         });
         row(mail, person, retry)
     };
-    let last = page.mails.last().filter(|_| page.has_more);
     Ok(Mails {
         filters: vec![typed.choices()],
         clear: typed.is_given().then(|| PATH.to_owned()),
@@ -100,12 +102,16 @@ async fn view(visit: &ConsoleVisit) -> Result<Mails, Stop> {
         list: Listing {
             rows: page.mails.iter().map(row).collect(),
             total: page.total,
-            previous: None,
-            next: last
-                .map(|mail| typed.address_with(Some((AFTER, cursor::encode(mail.created_at, mail.id))))),
+            previous: around.previous,
+            next: around.next,
         },
         to: typed.to,
     })
+}
+
+fn read_key(text: &str) -> Option<MailKey> {
+    let (millis, id) = text.split_once('.')?;
+    Some(MailKey { created_at: Timestamp::from_millis(millis.parse().ok()?), id: id.parse().ok()? })
 }
 
 impl Typed {
@@ -121,17 +127,26 @@ impl Typed {
     }
 
     /// Reads a page of mails: none, if a filter cannot be met by any mail, such as a text that is no address.
-    async fn page(&self, visit: &ConsoleVisit) -> Result<MailPage, Stop> {
+    async fn page(&self, visit: &ConsoleVisit, place: &Place<MailKey>) -> Result<MailPage, Stop> {
         let outbox = &visit.service().outbox;
-        let after = visit.query.optional(AFTER)?.map(|text| cursor::decode(&text)).transpose()?;
-        let after = after.map(|(created_at, id)| MailPosition { created_at, id });
         let state = MailState::parse(&self.fate).filter(|state| *state != MailState::Decoy);
         let to = Email::parse(&self.to).ok();
-        if self.fate.is_empty() == state.is_none() && self.to.is_empty() == to.is_none() {
-            return Ok(outbox.list(&ListMails { state, to, after, limit: MOST }).await?);
+        if self.fate.is_empty() != state.is_none() || self.to.is_empty() != to.is_none() {
+            let all = outbox.list(&ListMails::newest(None, 1)).await?;
+            return Ok(MailPage { mails: Vec::new(), total: 0, has_more: false, ..all });
         }
-        let all = outbox.list(&ListMails::newest(None, 1)).await?;
-        Ok(MailPage { mails: Vec::new(), total: 0, has_more: false, ..all })
+        let position = match place {
+            Place::First => MailPosition::First,
+            Place::After(key) => MailPosition::After(*key),
+            Place::Before(key) => MailPosition::Before(*key),
+        };
+        let list = ListMails { state, to, position, limit: MOST };
+        let page = outbox.list(&list).await?;
+        if place.is_start(page.has_more) {
+            let first = outbox.list(&ListMails { position: MailPosition::First, ..list }).await?;
+            return Ok(MailPage { has_more: false, ..first });
+        }
+        Ok(page)
     }
 
     fn choices(&self) -> Filter {

@@ -9,15 +9,17 @@ use axum::routing::get;
 use http::HeaderMap;
 use latchkey_domain::email::Email;
 use latchkey_domain::ids::UserId;
-use latchkey_domain::operator::{Act, Operator, Role};
+use latchkey_domain::operator::{Act, AddressGrant, Operator, Role};
 use latchkey_domain::time::Timestamp;
-use latchkey_http::cookies::Cookie;
 use latchkey_pages::When;
-use latchkey_pages::console::views::{ActivationLink, Grant, GrantState, OperatorRow, Operators, PersonLink};
+use latchkey_pages::console::views::{
+    ActivationLink, Grant, GrantState, OperatorRow, Operators, PersonLink, WaitingRow,
+};
 use latchkey_pages::console::{Notice, Problem, Refusal};
 use latchkey_service::operators::Granting;
 use serde::{Deserialize, Serialize};
 
+use super::carried::{self, InCookie};
 use super::page::Page;
 use super::rejection::Rejection;
 use super::stop::{Outcome, Stop};
@@ -29,8 +31,8 @@ use crate::sealed::Carried;
 const PATH: &str = "/console/operators";
 /// Query parameter that says what a form does.
 const ACT: &str = "act";
-/// Cookie that carries a new link to the page that shows it.
-const COOKIE: &str = "latchkey_console_link";
+/// Field with the address of a grant without an account.
+const ADDRESS: &str = "address";
 /// Time in which that page can be opened.
 const LIFETIME: Duration = Duration::from_mins(1);
 
@@ -49,16 +51,16 @@ impl Carried for NewLink {
     const KIND: &'static str = "console-activation-link";
 }
 
+impl InCookie for NewLink {
+    const COOKIE: &'static str = "latchkey_console_link";
+}
+
 async fn show(mut visit: ConsoleVisit, headers: HeaderMap) -> Outcome {
     let mut view = view(&visit, String::new()).await?;
-    let cookie = cookie(&visit);
-    if let Some(sealed) = cookie.read(&headers) {
-        view.link = visit.open::<NewLink>(sealed.expose()).map(|link| ActivationLink {
-            email: link.email,
-            url: link.url,
-            expires: When(Timestamp::from_millis(link.expires_at)),
-        });
-        visit.set_cookie(cookie.clear())?;
+    if let Some(link) = carried::find::<NewLink>(&visit, &headers) {
+        let expires = When(Timestamp::from_millis(link.expires_at));
+        view.link = Some(ActivationLink { email: link.email, url: link.url, expires });
+        carried::forget::<NewLink>(&mut visit)?;
     }
     visit.page(&view)
 }
@@ -90,9 +92,10 @@ async fn grant(submission: &mut ConsoleSubmission) -> Result<Notice, Rejection> 
     let email = submission.fields.email("email")?;
     let role = role(submission)?;
     let Some(email) = email else { return Err(submission.fields.rejection().into()) };
-    let found = submission.visit.service().admin.find_user_by_email(&email).await;
-    let user = found.map_err(|error| no_account(error, "email"))?;
-    give(&mut submission.visit, user.id, &email, role, "email").await
+    let visit = &mut submission.visit;
+    let (party, client) = (visit.party(), visit.to_client());
+    let granted = visit.service().operators.grant_to(&email, role, party, Some(&client)).await?;
+    finish(visit, granted, &email, "email")
 }
 
 async fn change(submission: &mut ConsoleSubmission) -> Result<Notice, Rejection> {
@@ -102,30 +105,26 @@ async fn change(submission: &mut ConsoleSubmission) -> Result<Notice, Rejection>
 }
 
 async fn change_role(visit: &mut ConsoleVisit, operator: &Operator, role: Role) -> Result<Notice, Rejection> {
-    match give(visit, operator.user.id, &operator.user.email, role, "id").await? {
+    let (party, client, user) = (visit.party(), visit.to_client(), &operator.user);
+    let granted = visit.service().operators.grant(user.id, role, party, Some(&client)).await?;
+    match finish(visit, granted, &user.email, "id")? {
         Notice::OperatorGranted if operator.grant.activated_at.is_none() => Ok(Notice::OperatorGranted),
         _ => Ok(Notice::OperatorChanged),
     }
 }
 
 async fn reactivate(submission: &mut ConsoleSubmission) -> Result<Notice, Rejection> {
+    if let Some(email) = address(submission)? {
+        let visit = &mut submission.visit;
+        let (party, client) = (visit.party(), visit.to_client());
+        let made = visit.service().operators.reactivate_address(&email, party, Some(&client)).await?;
+        return finish(visit, made, &email, "address");
+    }
     let user = operator(submission).await?.user;
     let visit = &mut submission.visit;
     let (party, client) = (visit.party(), visit.to_client());
     let made = Box::pin(visit.service().operators.reactivate(user.id, party, Some(&client))).await?;
     finish(visit, made, &user.email, "id")
-}
-
-async fn give(
-    visit: &mut ConsoleVisit,
-    user_id: UserId,
-    email: &Email,
-    role: Role,
-    field: &'static str,
-) -> Result<Notice, Rejection> {
-    let (party, client) = (visit.party(), visit.to_client());
-    let granted = visit.service().operators.grant(user_id, role, party, Some(&client)).await?;
-    finish(visit, granted, email, field)
 }
 
 /// Keeps the link of a grant that sleeps for the page that shows it once.
@@ -138,14 +137,12 @@ fn finish(
     match granted {
         Granting::Active => Ok(Notice::OperatorChanged),
         Granting::Asleep(link) => {
-            let carried = NewLink {
+            let link = NewLink {
                 email: email.as_typed().to_owned(),
                 url: link.expose().to_owned(),
                 expires_at: link.expires_at.as_millis(),
             };
-            let sealed = visit.seal(visit.now.plus(LIFETIME), carried)?;
-            let cookie = cookie(visit).set(&sealed, LIFETIME);
-            visit.set_cookie(cookie)?;
+            carried::keep(visit, LIFETIME, link)?;
             Ok(Notice::OperatorGranted)
         }
         Granting::Ineligible(reason) => {
@@ -173,15 +170,13 @@ async fn find(visit: &ConsoleVisit, id: UserId) -> Result<Operator, Stop> {
     operators.into_iter().find(|operator| operator.user.id == id).ok_or_else(|| visit.not_found())
 }
 
-fn no_account(error: latchkey_service::Error, field: &'static str) -> Rejection {
-    match error {
-        latchkey_service::Error::Refused(_) => Rejection::of(Problem::at(field, Refusal::NoAccount)),
-        error => error.into(),
+/// Returns the address that a form names in place of an account.
+fn address(submission: &ConsoleSubmission) -> Result<Option<Email>, Stop> {
+    let text = submission.fields.text(ADDRESS)?;
+    if text.is_empty() {
+        return Ok(None);
     }
-}
-
-fn cookie(visit: &ConsoleVisit) -> Cookie {
-    Cookie::of_console(&visit.console.settings, COOKIE)
+    Email::parse(&text).map(Some).map_err(|_| submission.visit.not_found())
 }
 
 async fn view(visit: &ConsoleVisit, email: String) -> Result<Operators, Stop> {
@@ -192,17 +187,39 @@ async fn view(visit: &ConsoleVisit, email: String) -> Result<Operators, Stop> {
     }
     let roles = Role::ALL.iter().copied().filter(|role| visit.role().may_grant(*role)).collect();
     let form = visit.form_of_with(Act::ManageOperators, PATH, &[(ACT, "grant")]);
-    Ok(Operators { rows, grant: form.map(|form| Grant { form, email, roles }), link: None })
+    let waiting = visit.service().operators.list_addresses().await?;
+    Ok(Operators {
+        waiting: waiting.iter().map(|waiting| waiting_row(visit, waiting, &operators)).collect(),
+        rows,
+        grant: form.map(|form| Grant { form, email, roles }),
+        link: None,
+    })
+}
+
+fn waiting_row(visit: &ConsoleVisit, waiting: &AddressGrant, operators: &[Operator]) -> WaitingRow {
+    let AddressGrant { email, grant, .. } = waiting;
+    let form = |act| visit.form_of_with(Act::ManageOperators, PATH, &[(ACT, act)]);
+    WaitingRow {
+        email: email.as_typed().to_owned(),
+        role: grant.role,
+        granted_by: grant.granted_by.map(|id| name_of(id, operators)),
+        granted: When(grant.granted_at),
+        reactivate: form("reactivate"),
+        revoke: form("revoke"),
+    }
+}
+
+/// Returns the address of an operator; the id of one who is an operator no more.
+fn name_of(id: UserId, operators: &[Operator]) -> String {
+    let by = operators.iter().find(|operator| operator.user.id == id);
+    by.map_or_else(|| id.to_string(), |by| by.user.email.as_typed().to_owned())
 }
 
 async fn row(visit: &ConsoleVisit, operator: &Operator, operators: &[Operator]) -> Result<OperatorRow, Stop> {
     let (user, grant) = (&operator.user, &operator.grant);
     let form = |act| visit.form_of_with(Act::ManageOperators, PATH, &[(ACT, act)]);
     let factors = visit.service().factors.of_user(user.id).await?.factors;
-    let granted_by = grant.granted_by.map(|id| {
-        let by = operators.iter().find(|operator| operator.user.id == id);
-        by.map_or_else(|| id.to_string(), |by| by.user.email.as_typed().to_owned())
-    });
+    let granted_by = grant.granted_by.map(|id| name_of(id, operators));
     let is_own = user.id == visit.user_id();
     Ok(OperatorRow {
         person: PersonLink { id: user.id, email: Some(user.email.as_typed().to_owned()) },

@@ -19,7 +19,7 @@ const CHANGES: u32 = 10;
 /// Number of days of a week, today included.
 const WEEK: usize = 7;
 
-pub(crate) const PAGE: Page = Page::new(PATH, || get(show));
+pub(crate) const PAGE: Page = Page::of_reads(PATH, || get(show));
 
 async fn show(visit: ConsoleVisit) -> Outcome {
     let view = view(&visit).await?;

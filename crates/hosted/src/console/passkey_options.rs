@@ -10,7 +10,7 @@ use crate::ceremony;
 
 pub(super) const PATH: &str = "/console/passkey-options";
 
-pub(crate) const PAGE: Page = Page::new(PATH, || get(send));
+pub(crate) const PAGE: Page = Page::of_reads(PATH, || get(send));
 
 async fn send(guest: Guest) -> Outcome {
     let begun = guest.service().passkeys.begin_sign_in(None, &guest.to_client())?;

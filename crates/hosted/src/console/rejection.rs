@@ -1,8 +1,10 @@
 //! Refusals as the console shows them: those of the pages, and those that only operators meet.
 
 use latchkey_http::error::ApiError;
-use latchkey_pages::console::{Problem, Refusal};
+use latchkey_pages::Fault;
+use latchkey_pages::console::{Fault as ConsoleFault, Problem, Refusal};
 use latchkey_service::Error;
+use latchkey_service::refusal::PROVIDER_UNAVAILABLE;
 
 use super::stop::Stop;
 use crate::errors::PageError;
@@ -31,6 +33,18 @@ impl Rejection {
     /// True if the API has this code for the refusal.
     pub(crate) fn is(&self, code: &str) -> bool {
         matches!(self, Self::Form(refused) if refused.error.code == code)
+    }
+
+    /// Names the minimum length of a new password, which a refusal does not know.
+    #[must_use]
+    pub(crate) fn with_least(self, least: usize) -> Self {
+        self.with_problems(|problems| {
+            for problem in problems {
+                if let ConsoleFault::Shared(Fault::TooShort { least: shown }) = &mut problem.fault {
+                    *shown = least as u64;
+                }
+            }
+        })
     }
 
     /// Changes the problems, where a page shows them in another way.
@@ -84,6 +98,9 @@ impl From<Error> for Rejection {
 
 /// Returns the console's own word for a refusal.
 fn own(row: &latchkey_service::Refusal) -> Option<Problem> {
+    if *row == PROVIDER_UNAVAILABLE {
+        return Some(Problem::whole(Refusal::ProviderDown));
+    }
     let because = || Problem::whole(Refusal::Because { reason: row.message.to_owned() });
     Some(match row.name {
         "OPERATOR_PROTECTED" => Problem::whole(Refusal::OperatorProtected),
@@ -93,6 +110,8 @@ fn own(row: &latchkey_service::Refusal) -> Option<Problem> {
             because()
         }
         "EMAIL_EXISTS" => Problem::at("email", Refusal::AddressTaken),
+        "INVALID_OAUTH_CODE" => Problem::whole(Refusal::ProviderExpired),
+        "PROVIDER_NOT_CONFIGURED" => Problem::whole(Refusal::ProviderDown),
         _ => return None,
     })
 }

@@ -1,5 +1,5 @@
-//! `/console/sign-in`: by passkey, or by password and the second factor that `/console/confirm` asks for. An account that is
-//! no operator gets the answer of wrong credentials.
+//! `/console/sign-in`: by passkey, or by password or provider and the second factor that `/console/confirm` asks for. An
+//! account that is no operator gets the answer of wrong credentials.
 
 use axum::routing::get;
 use http::uri::PathAndQuery;
@@ -14,7 +14,7 @@ use super::page::Page;
 use super::rejection::Rejection;
 use super::stop::{Outcome, Stop};
 use super::submission::GuestSubmission;
-use super::{confirm, passkey_options};
+use super::{confirm, passkey_options, provider};
 use crate::ceremony;
 use crate::errors::PageError;
 use crate::fields::Fields;
@@ -23,6 +23,8 @@ pub(super) const PATH: &str = "/console/sign-in";
 pub(super) const OVERVIEW: &str = "/console";
 /// Query parameter with the page that the sign-in leads to.
 const NEXT: &str = "next";
+/// Most characters of that page's address. A cookie carries it.
+const LONGEST_NEXT: usize = 1024;
 /// Query parameter that says what a form does.
 const ACT: &str = "act";
 
@@ -45,26 +47,34 @@ async fn show(guest: Guest) -> Outcome {
     if guest.session.is_some() {
         return guest.go_to(&next(&guest)?);
     }
-    let view = view(&guest, String::new())?;
+    let view = view(&guest, &next(&guest)?, String::new())?;
     guest.page(&view)
 }
 
-async fn act(GuestSubmission { mut guest, mut fields }: GuestSubmission) -> Outcome {
+async fn act(GuestSubmission { guest, mut fields }: GuestSubmission) -> Outcome {
     let (typed, next) = (fields.text("email")?, next(&guest)?);
     let entered = match guest.query.optional(ACT)?.as_deref() {
         Some("passkey") => by_passkey(&guest, &mut fields).await,
         _ => by_password(&guest, &mut fields).await,
     };
     match entered {
-        Ok(ConsoleEntrance::SignedIn(signed_in)) => {
-            guest.take(&signed_in)?;
-            guest.go_to(&next)
-        }
-        Ok(ConsoleEntrance::Challenged(challenge)) => confirm::ask(&guest, &challenge, next).await,
+        Ok(entrance) => enter(guest, entrance, next).await,
         Err(rejection) => {
-            let view = view(&guest, typed)?;
+            let view = view(&guest, &next, typed)?;
             guest.refuse(rejection, &view)
         }
+    }
+}
+
+/// Goes on after a right factor: to the page that was wanted, or to the question for a further factor.
+pub(super) async fn enter(mut guest: Guest, entrance: ConsoleEntrance, next: String) -> Outcome {
+    match entrance {
+        ConsoleEntrance::SignedIn(signed_in) => {
+            guest.take(&signed_in)?;
+            confirm::forget(&mut guest)?;
+            guest.go_to(&next)
+        }
+        ConsoleEntrance::Challenged(challenge) => confirm::ask(&mut guest, &challenge, next).await,
     }
 }
 
@@ -83,7 +93,7 @@ async fn by_passkey(guest: &Guest, fields: &mut Fields) -> Result<ConsoleEntranc
 }
 
 /// Returns the page that the sign-in leads to: a path of the console, else the overview.
-fn next(guest: &Guest) -> Result<String, PageError> {
+pub(super) fn next(guest: &Guest) -> Result<String, PageError> {
     let wanted = guest.query.optional(NEXT)?.filter(|next| is_own(next));
     Ok(wanted.unwrap_or_else(|| OVERVIEW.to_owned()))
 }
@@ -92,7 +102,7 @@ fn next(guest: &Guest) -> Result<String, PageError> {
 fn is_own(next: &str) -> bool {
     let Ok(address) = next.parse::<PathAndQuery>() else { return false };
     let is_below = address.path() == OVERVIEW || address.path().starts_with("/console/");
-    is_below && address.as_str() == next && !next.contains(['\\', '#'])
+    is_below && address.as_str() == next && next.len() <= LONGEST_NEXT && !next.contains(['\\', '#'])
 }
 
 /// Returns the form for a passkey; `None` if passkeys do not work here, or this client asked for too many options.
@@ -114,14 +124,15 @@ pub(super) fn passkey(
     }
 }
 
-fn view(guest: &Guest, email: String) -> Result<SignIn, PageError> {
-    let next = encoded(&next(guest)?);
+/// Returns the page of the sign-in that leads to `next`.
+pub(super) fn view(guest: &Guest, next: &str, email: String) -> Result<SignIn, PageError> {
+    let next = encoded(next);
     let next: Vec<_> = Some((NEXT, next.as_str())).filter(|(_, next)| !next.is_empty()).into_iter().collect();
     let by_passkey = [&next[..], &[(ACT, "passkey")]].concat();
     Ok(SignIn {
         passkey: passkey(guest, PATH, &by_passkey)?,
         form: guest.form_with(PATH, &next),
         email,
-        providers: Vec::new(),
+        providers: provider::links(guest, &next),
     })
 }

@@ -13,7 +13,7 @@ use super::visit::ConsoleVisit;
 
 const PATH: &str = "/console/signing";
 
-pub(crate) const PAGE: Page = Page::new(PATH, || get(show));
+pub(crate) const PAGE: Page = Page::of_reads(PATH, || get(show));
 
 async fn show(visit: ConsoleVisit) -> Outcome {
     let keys = visit.service().sessions.list_signing_keys().await?;

@@ -25,7 +25,7 @@ pub(crate) const PATH: &str = "/console/users";
 /// Number of users on one page.
 const MOST: u32 = 50;
 
-pub(crate) const PAGE: Page = Page::new(PATH, || get(show));
+pub(crate) const PAGE: Page = Page::of_reads(PATH, || get(show));
 
 async fn show(visit: ConsoleVisit) -> Outcome {
     let view = view(&visit, &Typed::of(&visit)?).await?;

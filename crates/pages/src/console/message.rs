@@ -44,8 +44,6 @@ pub enum Refusal {
     OperatorProtected,
     /// The act would leave the instance without an owner.
     LastOwner,
-    /// No account has this email address.
-    NoAccount,
     /// The account cannot be an operator.
     Ineligible {
         /// The reason, in words.
@@ -70,6 +68,12 @@ pub enum Refusal {
     },
     /// A mail with a link has no page to lead to.
     NoTarget,
+    /// The person cancelled at the provider.
+    ProviderDenied,
+    /// The way to the provider and back took too long, or was gone twice.
+    ProviderExpired,
+    /// The provider does not respond.
+    ProviderDown,
     /// The account was changed by someone else in the meantime.
     Changed,
     /// More accounts were chosen than one act may name.

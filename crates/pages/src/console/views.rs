@@ -14,10 +14,10 @@ mod users;
 
 pub(super) use crate::views::word;
 pub use entrance::{Activate, ActivateStep, Confirm, ConfirmStep, ConfirmWay, Purpose, SignIn};
-pub use events::{Audit, By, Detail, EventRow};
+pub use events::{Audit, By, Detail, EventRow, EventTotal};
 pub use mails::{MailFate, MailRow, Mails};
 pub use operators::{
-    ActivationLink, Grant, GrantState, KeyState, OperatorRow, Operators, Signing, SigningKey,
+    ActivationLink, Grant, GrantState, KeyState, OperatorRow, Operators, Signing, SigningKey, WaitingRow,
 };
 pub use other::{Again, ErrorCause, ErrorPage, Irreversible, IrreversibleAct, SessionRow, Sessions};
 pub use overview::{Check, Database, Day, Hashing, InstanceRow, Numbers, Overview, System, Warning};

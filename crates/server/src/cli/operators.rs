@@ -11,9 +11,9 @@ pub enum OperatorCommand {
     /// List the operators, with their roles and states.
     List(Output),
     /// Give an account a role in the console, or change its role, and print the link that activates it. The account must
-    /// exist with a verified address.
+    /// have a verified address; for an address without account the link makes it.
     Grant {
-        /// Email address or id of the account.
+        /// Email address or id of the account, or the address of an account to be made.
         user: UserRef,
         /// Role: viewer, support, admin or owner; each may do all that the one before may.
         #[arg(long, value_parser = role)]

@@ -1,47 +1,89 @@
 //! Commands `latchkey operator list`, `grant`, `revoke` and `reactivate`.
 
-use latchkey_domain::operator::{Operator, Party};
+use latchkey_domain::email::Email;
+use latchkey_domain::operator::{AddressGrant, Grant, Operator, Party};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::User;
+use latchkey_service::Error;
 use latchkey_service::operators::Granting;
 use serde_json::{Value, json};
 
-use super::user::{find, refused};
+use super::user::{find, parse_email, refused};
 use super::{CommandError, json};
-use crate::cli::OperatorCommand;
+use crate::cli::{OperatorCommand, UserRef};
 use crate::wiring::Assembly;
 
 pub(super) async fn run(assembly: &Assembly, command: OperatorCommand) -> Result<(), CommandError> {
     let operators = &assembly.service.operators;
     match command {
         OperatorCommand::List(output) => {
-            let operators = operators.list().await?;
+            let (accounts, addresses) = (operators.list().await?, operators.list_addresses().await?);
+            let facts = accounts.iter().map(facts).chain(addresses.iter().map(facts_of_address));
             if output.json {
-                json::print(&json!({"data": operators.iter().map(facts).collect::<Vec<_>>()}))?;
+                json::print(&json!({"data": facts.collect::<Vec<_>>()}))?;
             } else {
-                list(&operators, assembly.service.now());
+                list(&accounts, &addresses, assembly.service.now());
             }
         }
         OperatorCommand::Grant { user, role } => {
-            let user = find(assembly, &user).await?;
-            let granting = operators.grant(user.id, role, Party::System, None).await?;
-            report(&user, &format!("{} has the role {role}", user.email.as_typed()), granting)?;
+            let (email, granting) = match named(assembly, &user).await? {
+                Named::Account(user) => {
+                    let granting = operators.grant(user.id, role, Party::System, None).await?;
+                    (user.email, granting)
+                }
+                Named::Address(email) => {
+                    let granting = operators.grant_to(&email, role, Party::System, None).await?;
+                    (email, granting)
+                }
+            };
+            report(&email, &format!("{} has the role {role}", email.as_typed()), granting)?;
         }
         OperatorCommand::Reactivate { user } => {
-            let user = find(assembly, &user).await?;
-            let granting = operators.reactivate(user.id, Party::System, None).await?;
-            report(&user, &format!("the role of {} sleeps", user.email.as_typed()), granting)?;
+            let (email, granting) = match named(assembly, &user).await? {
+                Named::Account(user) => {
+                    let granting = operators.reactivate(user.id, Party::System, None).await?;
+                    (user.email, granting)
+                }
+                Named::Address(email) => {
+                    let granting = operators.reactivate_address(&email, Party::System, None).await?;
+                    (email, granting)
+                }
+            };
+            report(&email, &format!("the role of {} sleeps", email.as_typed()), granting)?;
         }
         OperatorCommand::Revoke { user, force } => {
-            let user = find(assembly, &user).await?;
-            let was_last_owner = operators.revoke(user.id, force, Party::System, None).await?;
-            println!("{} has no role any more", user.email.as_typed());
+            let (email, was_last_owner) = match named(assembly, &user).await? {
+                Named::Account(user) => {
+                    (user.email, operators.revoke(user.id, force, Party::System, None).await?)
+                }
+                Named::Address(email) => {
+                    operators.revoke_address(&email, Party::System, None).await?;
+                    (email, false)
+                }
+            };
+            println!("{} has no role any more", email.as_typed());
             if was_last_owner {
                 println!("It was the last owner: nobody can enter the console as an owner now.");
             }
         }
     }
     Ok(())
+}
+
+/// The account that a command names, or an address without one. A sign-up that was never verified is none.
+enum Named {
+    Account(Box<User>),
+    Address(Email),
+}
+
+async fn named(assembly: &Assembly, user: &UserRef) -> Result<Named, CommandError> {
+    let UserRef::Email(text) = user else { return Ok(Named::Account(Box::new(find(assembly, user).await?))) };
+    let email = parse_email(text)?;
+    match assembly.service.admin.find_user_by_email(&email).await {
+        Ok(user) if !user.is_pending => Ok(Named::Account(Box::new(user))),
+        Ok(_) | Err(Error::Refused(_)) => Ok(Named::Address(email)),
+        Err(error) => Err(error.into()),
+    }
 }
 
 fn facts(Operator { user, grant }: &Operator) -> Value {
@@ -56,30 +98,49 @@ fn facts(Operator { user, grant }: &Operator) -> Value {
     })
 }
 
-fn list(operators: &[Operator], now: Timestamp) {
-    println!("{:<10}{:<32}{:<22}{:<10}EMAIL", "ROLE", "STATE", "GRANTED", "TWO-STEP");
+fn facts_of_address(AddressGrant { email, grant, .. }: &AddressGrant) -> Value {
+    json!({
+        "userId": null,
+        "email": email.as_typed(),
+        "role": grant.role.as_str(),
+        "grantedAt": grant.granted_at,
+        "activatedAt": null,
+        "activationExpiresAt": grant.activation_expires_at,
+        "twoStep": false,
+    })
+}
+
+fn list(operators: &[Operator], addresses: &[AddressGrant], now: Timestamp) {
+    println!("{:<10}{:<32}{:<22}{:<12}EMAIL", "ROLE", "STATE", "GRANTED", "TWO-STEP");
     for Operator { user, grant } in operators {
-        let state = match (grant.activated_at, grant.activation_expires_at) {
-            (Some(at), _) => format!("active since {}", at.to_minute_text()),
-            (None, Some(until)) if until > now => format!("link until {}", until.to_minute_text()),
-            (None, _) => "asleep".to_owned(),
-        };
         let two_step = if user.has_two_step() { "on" } else { "off" };
-        let (granted, email) = (grant.granted_at.to_minute_text(), user.email.as_typed());
-        println!("{:<10}{state:<32}{granted:<22}{two_step:<10}{email}", grant.role.as_str());
+        line(grant, two_step, &user.email, now);
     }
-    println!("{} operators", operators.len());
+    for AddressGrant { email, grant, .. } in addresses {
+        line(grant, "no account", email, now);
+    }
+    println!("{} operators", operators.len() + addresses.len());
+}
+
+fn line(grant: &Grant, two_step: &str, email: &Email, now: Timestamp) {
+    let state = match (grant.activated_at, grant.activation_expires_at) {
+        (Some(at), _) => format!("active since {}", at.to_minute_text()),
+        (None, Some(until)) if until > now => format!("link until {}", until.to_minute_text()),
+        (None, _) => "asleep".to_owned(),
+    };
+    let (granted, email) = (grant.granted_at.to_minute_text(), email.as_typed());
+    println!("{:<10}{state:<32}{granted:<22}{two_step:<12}{email}", grant.role.as_str());
 }
 
 /// Prints what happened, with the activation link if the grant sleeps.
-fn report(user: &User, done: &str, granting: Granting) -> Result<(), CommandError> {
+fn report(email: &Email, done: &str, granting: Granting) -> Result<(), CommandError> {
     let link = match granting {
         Granting::Active => {
             println!("{done}");
             return Ok(());
         }
         Granting::Ineligible(reason) => {
-            let text = format!("{} cannot be an operator: {reason}; nothing changed", user.email.as_typed());
+            let text = format!("{} cannot be an operator: {reason}; nothing changed", email.as_typed());
             return Err(refused(text));
         }
         Granting::Asleep(link) => link,

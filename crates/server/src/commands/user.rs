@@ -137,7 +137,7 @@ pub(super) async fn find(assembly: &Assembly, user: &UserRef) -> Result<User, Co
     })
 }
 
-fn parse_email(text: &str) -> Result<Email, CommandError> {
+pub(super) fn parse_email(text: &str) -> Result<Email, CommandError> {
     Email::parse(text).map_err(|error| refused(format!("the email address {error}")))
 }
 

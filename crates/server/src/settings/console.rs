@@ -3,11 +3,14 @@
 use std::net::SocketAddr;
 
 use ipnet::IpNet;
+use latchkey_domain::identity::ProviderKey;
+use latchkey_oauth::providers::built_in;
 use latchkey_service::passkeys::is_at_or_below;
 use latchkey_service::settings::in_production;
 use latchkey_settings::{Entries, Kind, Problems, Reader, Value, settings, text_of};
 use url::Url;
 
+use super::oauth::Providers;
 use super::server::{Mode, ServerSettings, read_address, read_networks, refuse_http};
 use super::{Settings, in_development, only_in_development, origin};
 
@@ -32,6 +35,10 @@ settings! {
         /// Operators must have two-step sign-in before they can activate their role. Development: false. Production: true,
         /// and cannot be off.
         "console.require_second_factor" => require_second_factor: bool = in_production, true;
+        /// Keys of identity providers through which operators may sign in, such as ["google"]: built-in ones, and those of
+        /// oauth.providers. The identity must be linked to the operator's account already, and the second factor is
+        /// asked for all the same. Empty: none.
+        "console.providers" => providers: Vec<String> = [];
         /// Accounts of operators cannot be changed, banned or deleted with an admin key, nor can their factors be removed.
         /// The last owner stays in any case.
         "console.protect_operators" => protect_operators: bool = true;
@@ -40,7 +47,16 @@ settings! {
 
 impl ConsoleSettings {
     /// Checks the rules between keys.
-    pub(super) fn check(&self, server: &ServerSettings, problems: &mut Problems) {
+    pub(super) fn check(&self, server: &ServerSettings, configured: &Providers, problems: &mut Problems) {
+        // A custom provider of the database could be led to another issuer by an admin key, so it opens no console.
+        let is_known = |key: &&String| built_in(key).is_some() || configured.contains_key(*key);
+        for key in self.providers.iter().filter(|key| !is_known(key)) {
+            let sentence = format!(
+                "there is no identity provider {key:?}; name a built-in one such as google, or configure it under \
+                 oauth.providers.{key}"
+            );
+            problems.rule(&["console.providers"], sentence);
+        }
         if server.mode == Mode::Production && !self.require_second_factor {
             let sentence = "operators need a second factor in production; leave it out, or set it to true";
             problems.rule(&["console.require_second_factor", "server.mode"], sentence);
@@ -49,6 +65,12 @@ impl ConsoleSettings {
             let sentence = "it is that of server.bind; take another port, or leave it out";
             problems.rule(&["console.bind", "server.bind"], sentence);
         }
+    }
+
+    /// Returns the keys of the providers through which operators sign in.
+    #[must_use]
+    pub fn provider_keys(&self) -> Vec<ProviderKey> {
+        self.providers.iter().filter_map(|key| ProviderKey::parse(key).ok()).collect()
     }
 
     /// Returns the origin of the console as browsers write it.

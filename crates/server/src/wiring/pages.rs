@@ -55,10 +55,15 @@ pub(crate) fn console_entry(settings: &Settings) -> Entry {
     }
 }
 
-/// Returns the pages that are redirect targets without standing in the list; none if pages are off.
+/// Returns the pages that are redirect targets without standing in the list: those that are on.
 pub(super) fn own_targets(settings: &Settings) -> Vec<RedirectEntry> {
     let origin = settings.server.public_url.as_str().trim_end_matches('/');
-    if settings.pages.enabled { latchkey_hosted::own_targets(origin) } else { Vec::new() }
+    let mut targets = if settings.pages.enabled { latchkey_hosted::own_targets(origin) } else { Vec::new() };
+    let console = &settings.console;
+    if console.enabled && !console.providers.is_empty() {
+        targets.extend(latchkey_hosted::console_target(&console.origin()));
+    }
+    targets
 }
 
 pub(crate) fn parts(settings: &Settings) -> Result<Parts, WiringError> {

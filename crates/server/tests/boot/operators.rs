@@ -45,10 +45,30 @@ async fn grant_that_breaks_a_rule_changes_nothing() {
 
     grant("ada@example.org", "owner").await.refused(&["ada@example.org", "not verified"]);
     grant("bob@example.org", "owner").await.refused(&["bob@example.org", "banned"]);
-    grant("eve@example.org", "owner").await.refused(&["user"]);
+    grant("0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b", "owner").await.refused(&["user"]);
     let role = grant("ada@example.org", "king").await;
     assert!(role.err.contains("viewer, support, admin or owner"), "{}", role.err);
 
+    assert!(binary.run(&["operator", "list"]).await.good().ends_with("0 operators\n"));
+}
+
+#[tokio::test]
+async fn address_without_an_account_gets_a_link_that_is_renewed_and_revoked() {
+    let binary = with_accounts(&[]).await;
+
+    let granted = binary.run(&["operator", "grant", "Eve@example.org", "--role", "owner"]).await;
+
+    assert!(granted.good().contains("Eve@example.org has the role owner"), "{}", granted.out);
+    let list = binary.run(&["operator", "list"]).await;
+    let lines: Vec<_> = list.good().lines().collect();
+    assert!(lines[1].contains("no account") && lines[1].ends_with("Eve@example.org"), "{}", list.out);
+    assert!(lines[1].contains("link until") && lines[2] == "1 operators", "{}", list.out);
+    let json = binary.run(&["operator", "list", "--json"]).await;
+    assert!(json.good().contains("\"userId\": null") || json.out.contains("\"userId\":null"), "{}", json.out);
+    let renewed = binary.run(&["operator", "reactivate", "eve@example.org"]).await;
+    assert_ne!(renewed.good().lines().last(), granted.out.lines().last());
+    binary.run(&["operator", "revoke", "eve@example.org"]).await.good();
+    binary.run(&["operator", "revoke", "eve@example.org"]).await.refused(&["no role"]);
     assert!(binary.run(&["operator", "list"]).await.good().ends_with("0 operators\n"));
 }
 

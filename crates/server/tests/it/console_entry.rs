@@ -99,6 +99,28 @@ both_stores! {
     }
 
     with(console)
+    async fn challenge_stands_in_no_address_and_is_of_its_browser(app) {
+        let ada = operator(&app, "ada", Role::Owner).await;
+        let browser = app.browser();
+        let asked = enter(&browser, SIGN_IN, &ada.email, PASSWORD).await;
+        assert_eq!(asked.header("location"), Some(CONFIRM), "{asked:?}");
+        let cookies = asked.set_cookies();
+        let line = cookies.iter().find(|line| line.starts_with("latchkey_operator_asked_8700=")).expect("a cookie");
+        assert!(line.ends_with("; HttpOnly; SameSite=Strict") && line.contains("; Max-Age="), "{line}");
+
+        let sealed = browser.cookie("operator_asked").unwrap();
+        let other = app.browser();
+        other.get(SIGN_IN).await.hosted(200);
+        let other = other.with_cookie("latchkey_operator_asked_8700", sealed);
+        assert_eq!(other.get(CONFIRM).await.header("location"), Some(SIGN_IN));
+        let page = browser.follow(&asked).await;
+        let done = browser.submit(&page, CONFIRM, &[("code", &ada.authenticator.code())]).await;
+
+        assert_eq!(done.header("location"), Some("/console"), "{done:?}");
+        assert_eq!(browser.cookie("operator_asked"), None);
+    }
+
+    with(console)
     async fn recovery_code_is_another_way(app) {
         let ada = operator(&app, "ada", Role::Support).await;
         let browser = app.browser();
@@ -312,7 +334,8 @@ both_stores! {
         let page = reader.follow(&reader.submit(&page, "/auth/sign-in", &[("email", &ada.email), ("password", PASSWORD)]).await).await;
         let asked = link(&page, "flow=").unwrap();
         let flow = asked.split("flow=").nth(1).unwrap().split('&').next().unwrap();
-        let opened = reader.get(&format!("{CONFIRM}?asked={flow}")).await;
+        let reader = reader.with_cookie("latchkey_operator_asked_8700", flow.to_owned());
+        let opened = reader.get(CONFIRM).await;
         assert_eq!(opened.header("location"), Some(SIGN_IN), "{opened:?}");
         let done = reader.submit(&page, "/auth/challenge", &[("code", &ada.authenticator.code())]).await;
         assert_eq!(done.status, 303, "{done:?}");

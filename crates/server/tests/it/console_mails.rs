@@ -1,7 +1,7 @@
 //! `/console/mails`: what became of mails, and another try for dead ones.
 
 use latchkey_domain::operator::Role;
-use latchkey_testkit::{PASSWORD, TestApp, both_stores, json};
+use latchkey_testkit::{Answer, PASSWORD, TestApp, both_stores, json};
 
 use crate::audit::last;
 use crate::console_calls::verified;
@@ -89,6 +89,13 @@ both_stores! {
         rows.sort();
         rows.dedup();
         assert_eq!(rows.len(), total, "each mail is listed once");
-        viewer.browser.get("/console/mails?after=nonsense").await.hosted(400);
+        let previous = |page: &Answer| {
+            let href = page.text().split("rel=\"prev\" href=\"").nth(1).map(|rest| rest.split('"').next().unwrap());
+            href.map(|href| href.replace("&amp;", "&"))
+        };
+        let first = viewer.browser.get(&previous(&page).expect("a page before the last")).await;
+        let ids: Vec<_> = first.hosted(200).split("scope=\"row\" id=\"n-").skip(1).map(|rest| rest[..36].to_owned()).collect();
+        assert_eq!((ids.len(), previous(&first)), (50, None), "the page before the second is the first");
+        viewer.browser.get("/console/mails?after=nonsense").await.hosted(200);
     }
 }

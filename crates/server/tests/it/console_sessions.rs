@@ -91,7 +91,7 @@ both_stores! {
 
     with(verified)
     async fn grant_that_falls_asleep_ends_the_console_session(app) {
-        let ada = operator(&app, "ada", Role::Owner).await;
+        let ada = operator(&app, "ada", Role::Admin).await;
         ends(&app, &ada, async || {
             ada.post("/api/auth/factors/two-step", json!({"enabled": false})).send().await.expect(200);
         })

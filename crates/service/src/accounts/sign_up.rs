@@ -56,6 +56,16 @@ impl Accounts {
         self.kernel.metrics.sign_up(outcome, self.create(sign_up).await)
     }
 
+    /// Creates the account of an address to which an operator gave a role. Sign-up may be disabled for others. The address is
+    /// verified by a mailed code in any case, and the response is that of every sign-up.
+    pub(crate) async fn sign_up_named(&self, sign_up: SignUp) -> Result<()> {
+        let outcome = |(): &()| EntranceOutcome::Pending;
+        let settings = self.kernel.settings();
+        self.passwords.check_new_password(&settings, "password", &sign_up.password, &sign_up.email)?;
+        let created = self.sign_up_pending(sign_up, EmailMethod::Code, &settings).await;
+        self.kernel.metrics.sign_up(outcome, created)
+    }
+
     async fn create(&self, sign_up: SignUp) -> Result<SignedUp> {
         let settings = self.kernel.settings();
         if settings.values.disable_sign_up {
@@ -63,7 +73,8 @@ impl Accounts {
         }
         self.passwords.check_new_password(&settings, "password", &sign_up.password, &sign_up.email)?;
         if settings.values.require_email_verification {
-            self.sign_up_pending(sign_up, &settings).await?;
+            let method = settings.values.verify_email_method;
+            self.sign_up_pending(sign_up, method, &settings).await?;
             return Ok(SignedUp::VerificationRequired);
         }
         sign_up.redirect.resolve(&settings, Need::Optional)?;
@@ -93,10 +104,14 @@ impl Accounts {
     /// Signs up while verification is required. One hash is computed and one store operation is called,
     /// whether the address is free, has an account that was never verified (pending), or has any other
     /// account.
-    async fn sign_up_pending(&self, sign_up: SignUp, settings: &SettingsInForce) -> Result<()> {
+    async fn sign_up_pending(
+        &self,
+        sign_up: SignUp,
+        method: EmailMethod,
+        settings: &SettingsInForce,
+    ) -> Result<()> {
         self.kernel.mails.check_transport()?;
         let now = self.kernel.now();
-        let method = settings.values.verify_email_method;
         let need = if method == EmailMethod::Link { Need::Required } else { Need::Optional };
         let redirect = sign_up.redirect.resolve(settings, need)?;
 

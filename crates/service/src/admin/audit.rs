@@ -3,7 +3,7 @@
 use latchkey_domain::audit::{ActorKind, AuditEvent, AuditFilter, AuditKind};
 use latchkey_domain::ids::{EventId, UserId};
 use latchkey_domain::time::Timestamp;
-use latchkey_store::{EventPage, ListEvents, ListOwnEvents};
+use latchkey_store::{EventPage, EventTotal, ListEvents, ListOwnEvents};
 
 use super::Admin;
 use crate::error::Result;
@@ -33,14 +33,38 @@ impl Admin {
         before: Option<EventId>,
         limit: u32,
     ) -> Result<EventPage> {
-        let mut page = EventPage { events: Vec::new(), next: before };
+        self.read_events(ListEvents { filter, before, after: None, limit }).await
+    }
+
+    /// Returns the page that precedes the event `after` in the list: the events next to it in time that are newer, newest
+    /// first. The work is bounded likewise.
+    pub async fn list_events_after(
+        &self,
+        filter: AuditFilter,
+        after: EventId,
+        limit: u32,
+    ) -> Result<EventPage> {
+        self.read_events(ListEvents { filter, before: None, after: Some(after), limit }).await
+    }
+
+    /// Counts the events that pass a filter, as far as that is cheap.
+    pub async fn count_events(&self, filter: AuditFilter) -> Result<EventTotal> {
+        Ok(self.kernel.store.count_events(filter).await?)
+    }
+
+    /// Reads a page, in as many reads as it needs.
+    async fn read_events(&self, mut list: ListEvents) -> Result<EventPage> {
+        let (limit, goes_up) = (list.limit, list.after.is_some());
+        let mut page = EventPage { events: Vec::new(), next: None };
         for _ in 0..READS {
-            let missing = limit.saturating_sub(u32::try_from(page.events.len()).unwrap_or(limit));
-            let list = ListEvents { filter, before: page.next, limit: missing };
             let more = self.kernel.store.list_events(list).await?;
-            page.events.extend(more.events);
+            let place = if goes_up { 0 } else { page.events.len() };
+            page.events.splice(place..place, more.events);
             page.next = more.next;
-            if page.next.is_none() || page.events.len() >= limit as usize {
+            list.limit = limit.saturating_sub(u32::try_from(page.events.len()).unwrap_or(limit));
+            let cursor = if goes_up { &mut list.after } else { &mut list.before };
+            *cursor = more.next;
+            if more.next.is_none() || list.limit == 0 {
                 break;
             }
         }

@@ -17,7 +17,7 @@ use latchkey_domain::long_code::LongCode;
 use latchkey_domain::password::Password;
 use latchkey_domain::tokens::LinkToken;
 
-use super::{Console, ConsoleEntrance, entered};
+use super::{Console, ConsoleEntrance};
 use crate::challenges::{Answer, Answered};
 use crate::error::{Error, Result};
 use crate::factors::{BegunTotp, ConfirmedTotp, FactorEnroller, TwoStepOn};
@@ -63,6 +63,7 @@ impl Console {
         client: &Client,
     ) -> Result<ActivationStep> {
         let link = link(token)?;
+        self.operators.adopt(&link, client).await?;
         let from = sign_in.activating(&link).from(client.clone());
         let entrance = match login {
             ActivationLogin::Password { email, password } => {
@@ -72,7 +73,7 @@ impl Console {
                 self.passkeys.sign_in(&ceremony_id, assertion, &from).await?
             }
         };
-        self.go_on(&link, entered(entrance)?, client).await
+        self.go_on(&link, ConsoleEntrance::of(entrance)?, client).await
     }
 
     /// Answers the challenge of an activation by a second factor that the account has.
@@ -86,7 +87,7 @@ impl Console {
         let link = link(token)?;
         let from = sign_in.activating(&link).from(client.clone());
         match self.challenges.answer(answer, None, &from).await? {
-            Answered::Entered(entrance) => self.go_on(&link, entered(entrance)?, client).await,
+            Answered::Entered(entrance) => self.go_on(&link, ConsoleEntrance::of(entrance)?, client).await,
             _ => Err(Error::Refused(&INVALID_CHALLENGE)),
         }
     }
@@ -142,7 +143,7 @@ impl Console {
         Ok(EnrolledFactor { session, recovery_codes: on.recovery_codes })
     }
 
-    async fn go_on(
+    pub(super) async fn go_on(
         &self,
         link: &LinkToken,
         entrance: ConsoleEntrance,
@@ -169,6 +170,6 @@ impl Console {
     }
 }
 
-fn link(token: &str) -> Result<LinkToken> {
+pub(super) fn link(token: &str) -> Result<LinkToken> {
     Ok(LinkToken::parse(token).ok_or(&INVALID_CREDENTIALS)?)
 }

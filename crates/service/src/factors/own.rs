@@ -16,8 +16,8 @@ use super::recovery_codes::NewCodes;
 use super::{Account, FactorEnroller, Factors, TwoStepSet};
 use crate::error::{Error, Result};
 use crate::refusal::{
-    AUTH_UNAUTHORIZED, EMAIL_NOT_VERIFIED, FACTOR_NOT_FOUND, LAST_SECOND_FACTOR, LAST_SIGN_IN_METHOD,
-    Refusal, TWO_STEP_REQUIRED,
+    AUTH_UNAUTHORIZED, EMAIL_NOT_VERIFIED, FACTOR_NOT_FOUND, LAST_OWNER, LAST_SECOND_FACTOR,
+    LAST_SIGN_IN_METHOD, Refusal, TWO_STEP_REQUIRED,
 };
 use crate::sessions::authenticate::Caller;
 use crate::sessions::{Credential, FreshCaller, SignInClient};
@@ -184,6 +184,7 @@ pub(crate) fn changed<T>(outcome: ChangedFactors<T>, unknown: &'static Refusal) 
             Err(Error::Refused(&LAST_SECOND_FACTOR))
         }
         ChangedFactors::LastWayIn => Err(Error::Refused(&LAST_SIGN_IN_METHOD)),
+        ChangedFactors::LastOwner => Err(Error::Refused(&LAST_OWNER)),
         ChangedFactors::NoSession => Err(Error::Refused(&AUTH_UNAUTHORIZED)),
     }
 }

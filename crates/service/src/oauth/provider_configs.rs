@@ -31,6 +31,14 @@ impl OAuth {
         self.shared.providers.load().all().filter(|one| one.description.enabled).cloned().collect()
     }
 
+    /// Returns the providers through which operators sign in to the console, in the order of the settings.
+    #[must_use]
+    pub fn console_providers(&self) -> Vec<KnownProvider> {
+        let offered = self.offered_providers();
+        let keys = self.kernel.operators.providers.iter();
+        keys.filter_map(|key| offered.iter().find(|provider| provider.key == *key).cloned()).collect()
+    }
+
     /// Finds a configured provider; [`PROVIDER_NOT_FOUND`] if none has this kind and key.
     pub fn find_provider(&self, kind: ProviderKind, key: &str) -> Result<KnownProvider> {
         let not_found = || Error::Refused(&PROVIDER_NOT_FOUND);

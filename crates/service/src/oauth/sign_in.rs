@@ -12,8 +12,8 @@ use serde_json::Value;
 use super::OAuth;
 use crate::error::{Error, Result};
 use crate::providers::KnownProvider;
-use crate::refusal::INVALID_ID_TOKEN;
-use crate::sessions::{Entrance, SignInClient};
+use crate::refusal::{INVALID_CREDENTIALS, INVALID_ID_TOKEN};
+use crate::sessions::{Entrance, Opens, SignInClient};
 
 impl OAuth {
     /// Returns the rules of sign-in for identities of a provider, from the current settings.
@@ -31,6 +31,9 @@ impl OAuth {
     /// identity is linked already, its account is used. Otherwise it is linked: to the account with its email
     /// address (after the removal of all credentials, if the account may be an attacker's), or to a new
     /// account.
+    ///
+    /// The console lets in by linked identities of its own providers alone, and gives every other one the response of
+    /// wrong credentials at the same cost.
     pub(crate) async fn sign_in_with(
         &self,
         identity: VerifiedIdentity,
@@ -40,6 +43,12 @@ impl OAuth {
         now: Timestamp,
     ) -> Result<Entrance> {
         let client = &from.client;
+        let events = self.identity_events(&identity, client, now);
+        let is_console = matches!(from.opens, Opens::Console(_));
+        if is_console && !self.may_enter_console(&identity, provider, from, now).await? {
+            self.kernel.store.record_event(events.refused).await?;
+            return Err(Error::Refused(&INVALID_CREDENTIALS));
+        }
         let mut draft = self.sessions.draft_entry(AuthMethod::Federated, from, now)?;
         draft.entry.session.identity = Some(identity.id());
         let profile_id = ProfileId::new(now, self.kernel.id_bytes(now));
@@ -49,7 +58,7 @@ impl OAuth {
             user_id: UserId::new(now, self.kernel.id_bytes(now)),
             profile_id: self.kernel.site.create_profile_on_sign_up.then_some(profile_id),
             entry: draft.entry.clone(),
-            events: self.identity_events(&identity, client, now),
+            events,
             mail: self.sessions.identity_notification(Some(client), &identity.provider, now)?,
             identity,
         };
@@ -58,9 +67,24 @@ impl OAuth {
                 self.kernel.mails.wake_for_notification();
                 self.sessions.entered(entered, draft, now)
             }
+            IdentityOutcome::Refused(_) if is_console => Err(Error::Refused(&INVALID_CREDENTIALS)),
             IdentityOutcome::Refused(refusal) => Err(refusal.into()),
             IdentityOutcome::Replayed => Err(Error::Refused(&INVALID_ID_TOKEN)),
         }
+    }
+
+    /// True if the identity is of a provider of the console, and is linked to an account that may open what the sign-in
+    /// asks for.
+    async fn may_enter_console(
+        &self,
+        identity: &VerifiedIdentity,
+        provider: &KnownProvider,
+        from: &SignInClient,
+        now: Timestamp,
+    ) -> Result<bool> {
+        let owner = self.kernel.store.find_identity_owner(identity, provider.earlier_identities()).await?;
+        let may_open = self.sessions.may_open(owner, &from.opens, now).await?;
+        Ok(may_open && self.kernel.operators.providers.contains(&identity.provider))
     }
 
     fn identity_events(

@@ -5,7 +5,7 @@ use latchkey_domain::client::Client;
 use latchkey_domain::ids::MailId;
 use latchkey_domain::operator::Party;
 use latchkey_domain::time::Timestamp;
-use latchkey_store::{ListMails, ListedMail, MailPage, MailPosition, MailState, RetryMail, StoredMail};
+use latchkey_store::{ListMails, ListedMail, MailKey, MailPage, MailState, RetryMail, StoredMail};
 use serde_json::Value;
 
 use super::Outbox;
@@ -53,7 +53,7 @@ impl Outbox {
         loop {
             let dead = self.kernel.store.list_dead_mails(after, BATCH).await?;
             let Some(last) = dead.last() else { break };
-            after = Some(MailPosition { created_at: last.mail.created_at, id: last.mail.id });
+            after = Some(MailKey { created_at: last.mail.created_at, id: last.mail.id });
             let read = dead.len() as u64;
             let good = dead.iter().filter(|found| self.obstacle(found, now).is_none());
             let again: Vec<_> = good.map(|found| self.retry_of(&found.mail, party, client, now)).collect();

@@ -8,7 +8,7 @@ refusals! {
         when "an admin key would change, ban or delete the account of an operator, delete its profile, or remove its factors",
         next "Do it in the console as an owner, or withdraw the role first with `latchkey operator revoke`.";
     LAST_OWNER 409 "This account is the last owner.",
-        when "the last owner of the console would be banned or deleted, or would lose the role, the verified address or factors",
+        when "the last owner of the console would be banned or deleted, or would lose the role, the verified address or factors, also by its own doing",
         next "Give another account the role `owner` with `latchkey operator grant`, and activate it.";
 }
 

@@ -14,6 +14,7 @@ use crate::email_change::EmailChanges;
 use crate::exports::Exports;
 use crate::factors::Factors;
 use crate::imports::Imports;
+use crate::instances::Instances;
 use crate::kernel::Kernel;
 use crate::mailbox::Mailbox;
 use crate::oauth::OAuth;
@@ -58,14 +59,14 @@ impl Service {
         let profiles = Arc::new(Profiles { kernel: k(), sessions: s(), limits: limits.profiles });
         let (limit, lifetime) = (limits.oauth, lifetimes.oauth);
         let oauth = OAuth::new(k(), shared.clone(), s(), access.clone(), secret, limit, lifetime)?;
+        let accounts = Arc::new(Accounts {
+            kernel: k(),
+            sessions: s(),
+            passwords: passwords.clone(),
+            mailbox: mailbox.clone(),
+            limits: limits.accounts,
+        });
         Ok(Self {
-            accounts: Accounts {
-                kernel: k(),
-                sessions: s(),
-                passwords: passwords.clone(),
-                mailbox: mailbox.clone(),
-                limits: limits.accounts,
-            },
             own_data: OwnData { kernel: k(), limits: limits.own_data },
             exports: Arc::new(Exports::new(k(), passwords.clone(), factors.clone(), limits.exports)),
             deletion: Deletion { kernel: k(), lifetimes: lifetimes.deletion },
@@ -75,7 +76,8 @@ impl Service {
             page_sessions: PageSessions { kernel: k(), sessions: s(), code_lifetime: lifetime.code },
             search: Search::new(k(), profiles.clone(), config.search_engine),
             operators: Operators { kernel: k() },
-            console: Console::new(&challenges),
+            console: Console::new(&challenges, accounts.clone()),
+            accounts,
             admin: Admin::new(shared.clone(), passwords.clone(), passkeys.clone(), factors.clone(), &limits),
             imports: Arc::new(Imports {
                 kernel: k(),
@@ -87,6 +89,7 @@ impl Service {
             outbox: Outbox { kernel: k(), mailer, sender: config.mail_from, retries: config.mail_retries },
             upkeep: Upkeep::new(k(), s(), lifetimes.upkeep),
             readiness: Readiness::new(k()),
+            instances: Instances::new(k()),
             backups: Backups::new(k(), shared.clone()),
             passwords,
             factors,

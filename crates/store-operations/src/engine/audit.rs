@@ -3,14 +3,16 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use latchkey_domain::audit::AuditEvent;
+use latchkey_domain::audit::{AuditEvent, AuditFilter};
 use latchkey_domain::time::Timestamp;
-use latchkey_store::{Audit, EventPage, ListEvents, ListOwnEvents, StoreResult};
+use latchkey_store::{
+    Audit, EVENTS_COUNTED, EVENTS_INSPECTED, EventPage, EventTotal, ListEvents, ListOwnEvents, StoreResult,
+};
 
 use super::Engine;
 use crate::form::{Executor, Repeat, Results, Script, Slot};
 use crate::tables::audit_events;
-use crate::tables::audit_events::filters as audit_filters;
+use crate::tables::audit_events::filters::{self as audit_filters, Counting};
 
 #[crate::measured]
 #[async_trait]
@@ -29,6 +31,12 @@ impl<E: Executor> Audit for Engine<E> {
             Ok(passing(&list, events, inspected))
         };
         self.read_long(script, finish).await
+    }
+
+    async fn count_events(&self, filter: AuditFilter) -> StoreResult<EventTotal> {
+        let mut script = Script::default();
+        let counting = audit_filters::count(&mut script, &filter);
+        self.read_long(script, move |results| total(results, &counting, &filter)).await
     }
 
     async fn list_own_events(&self, list: ListOwnEvents) -> StoreResult<Option<EventPage>> {
@@ -50,6 +58,25 @@ impl<E: Executor> Audit for Engine<E> {
     }
 }
 
+/// Decodes the number of the events that pass the filter.
+fn total(results: &Results<'_>, counting: &Counting, filter: &AuditFilter) -> StoreResult<EventTotal> {
+    match counting {
+        Counting::Counted(slot) => {
+            let count = results.find(*slot, |cells| cells.of("audit_events").count("count"))?;
+            let count = count.unwrap_or_default();
+            let is_over = count > EVENTS_COUNTED;
+            let total = u64::from(count.min(EVENTS_COUNTED));
+            Ok(if is_over { EventTotal::MoreThan(total) } else { EventTotal::Exact(total) })
+        }
+        Counting::Inspected(slot) => {
+            let events = results.list(*slot, audit_events::read_event)?;
+            let passing = events.iter().filter(|event| filter.passes(event)).count() as u64;
+            let is_all = events.len() < EVENTS_INSPECTED as usize;
+            Ok(if is_all { EventTotal::Exact(passing) } else { EventTotal::AtLeast(passing) })
+        }
+    }
+}
+
 /// Returns the page of the events that pass the filter. `events` are the next ones of an index, at most `inspected`.
 fn passing(list: &ListEvents, events: Vec<AuditEvent>, inspected: u32) -> EventPage {
     let limit = list.limit as usize;
@@ -61,6 +88,9 @@ fn passing(list: &ListEvents, events: Vec<AuditEvent>, inspected: u32) -> EventP
     } else {
         inspected_to
     };
+    if list.after.is_some() {
+        passing.reverse();
+    }
     EventPage { events: passing, next }
 }
 

@@ -1,7 +1,7 @@
 //! Operations on identities of external providers: implementation of [`Identities`].
 
 use async_trait::async_trait;
-use latchkey_domain::identity::{Issuer, ProviderKey};
+use latchkey_domain::identity::{Issuer, LegacyIdentities, ProviderKey, VerifiedIdentity};
 use latchkey_domain::ids::UserId;
 use latchkey_store::{
     Identities, IdentityOutcome, LinkIdentity, LinkOutcome, LinkedIdentity, SignInWithIdentity, StoreResult,
@@ -11,7 +11,7 @@ use latchkey_store::{
 use super::Engine;
 use crate::form::{Executor, Repeat, Script};
 use crate::operations::{link_identity, sign_in_with_identity, unlink_identity};
-use crate::tables::identities;
+use crate::tables::identities::{self, Sought};
 
 #[crate::measured]
 #[async_trait]
@@ -26,6 +26,17 @@ impl<E: Executor> Identities for Engine<E> {
 
     async fn unlink_identity(&self, unlink: UnlinkIdentity) -> StoreResult<UnlinkOutcome> {
         unlink_identity::unlink_identity(&self.0, unlink).await
+    }
+
+    async fn find_identity_owner(
+        &self,
+        identity: &VerifiedIdentity,
+        earlier: LegacyIdentities,
+    ) -> StoreResult<Option<UserId>> {
+        let mut script = Script::default();
+        let found = identities::find_owner(&mut script, Sought { identity, earlier });
+        self.read(script, move |results| Ok(identities::owner(results, found)?.map(|owned| owned.owner)))
+            .await
     }
 
     async fn list_identities(&self, user_id: UserId) -> StoreResult<Vec<LinkedIdentity>> {

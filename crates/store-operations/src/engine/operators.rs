@@ -2,19 +2,20 @@
 
 use async_trait::async_trait;
 use latchkey_domain::ids::UserId;
-use latchkey_domain::operator::Operator;
+use latchkey_domain::operator::{AddressGrant, Operator};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_store::{
-    ActivateOperator, ActivatedOperator, FoundConsoleSession, GrantOperator, GrantedOperator, GuardedResult,
-    Operators, RenewActivation, RenewedActivation, RevokeOperator, RevokedOperator, StoreResult,
+    ActivateOperator, ActivatedOperator, AdoptGrant, FoundConsoleSession, GrantAddress, GrantOperator,
+    GrantedAddress, GrantedOperator, GuardedResult, Operators, RenewActivation, RenewedActivation,
+    RevokeAddress, RevokeOperator, RevokedOperator, StoreResult,
 };
 
 use super::Engine;
 use crate::form::{Executor, Script};
-use crate::operations::grant_operator;
-use crate::tables::operators;
+use crate::operations::{grant_address, grant_operator};
 use crate::tables::sessions::console;
+use crate::tables::{operator_addresses, operators};
 
 #[crate::measured]
 #[async_trait]
@@ -51,6 +52,34 @@ impl<E: Executor> Operators for Engine<E> {
         let mut script = Script::default();
         let found = console::find(&mut script, &token, &browser, now);
         self.read(script, move |results| results.find(found, console::read_found)).await
+    }
+
+    async fn list_address_grants(&self) -> StoreResult<Vec<AddressGrant>> {
+        let mut script = Script::default();
+        let listed = operator_addresses::list(&mut script);
+        self.read(script, move |results| results.list(listed, operator_addresses::read)).await
+    }
+
+    async fn find_address_grant(
+        &self,
+        token: TokenHash,
+        now: Timestamp,
+    ) -> StoreResult<Option<AddressGrant>> {
+        let mut script = Script::default();
+        let found = operator_addresses::find_of_token(&mut script, &token, now);
+        self.read(script, move |results| results.find(found, operator_addresses::read)).await
+    }
+
+    async fn grant_address(&self, grant: GrantAddress) -> StoreResult<GrantedAddress> {
+        grant_address::grant(&self.0, grant).await
+    }
+
+    async fn revoke_address(&self, revoke: RevokeAddress) -> StoreResult<bool> {
+        grant_address::revoke(&self.0, revoke).await
+    }
+
+    async fn adopt_grant(&self, adopt: AdoptGrant) -> StoreResult<bool> {
+        grant_address::adopt(&self.0, adopt).await
     }
 
     async fn grant_operator(&self, grant: GrantOperator) -> GuardedResult<GrantedOperator> {

@@ -6,7 +6,7 @@ use latchkey_domain::ids::{LeaseId, MailId, UserId};
 use latchkey_domain::mail_schedule::MailSchedule;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{
-    ClaimedMail, Lease, ListMails, ListedMail, MailFate, MailPage, MailPosition, MailState, Outbox,
+    ClaimedMail, Lease, ListMails, ListedMail, MailFate, MailKey, MailPage, MailPosition, MailState, Outbox,
     RetryMail, StoreResult, StoredMail,
 };
 
@@ -65,6 +65,7 @@ impl<E: Executor> Outbox for Engine<E> {
         let to = question.to.as_ref().map(|to| outbox::count_to(&mut reads, &outbox::typed(to), state));
         let page = outbox::list(&mut reads, question);
         let (state, limit) = (question.state, question.limit as usize);
+        let goes_up = matches!(question.position, MailPosition::Before(_));
         let finish = move |results: &Results<'_>| {
             let [queued, sent, dead] = results.find(counts, read_counts)?.unwrap_or_default();
             let total = match (to, state) {
@@ -81,6 +82,9 @@ impl<E: Executor> Outbox for Engine<E> {
             mails.retain(|mail| mail.state != MailState::Decoy);
             let has_more = mails.len() > limit;
             mails.truncate(limit);
+            if goes_up {
+                mails.reverse();
+            }
             Ok(MailPage { mails, total: total.into(), queued: queued.into(), dead: dead.into(), has_more })
         };
         self.read_long(reads, finish).await
@@ -102,7 +106,7 @@ impl<E: Executor> Outbox for Engine<E> {
         self.read(reads, move |results| results.find(found, read_stored)).await
     }
 
-    async fn list_dead_mails(&self, after: Option<MailPosition>, limit: u32) -> StoreResult<Vec<StoredMail>> {
+    async fn list_dead_mails(&self, after: Option<MailKey>, limit: u32) -> StoreResult<Vec<StoredMail>> {
         let mut reads = Script::default();
         let all = outbox::list_dead(&mut reads, after, limit);
         self.read_long(reads, move |results| results.list(all, read_stored)).await

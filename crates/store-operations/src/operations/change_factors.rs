@@ -22,6 +22,15 @@ pub(super) struct Owner {
     pub(super) user: User,
     pub(super) confirmed: Vec<TotpFactor>,
     pub(super) own: OwnPasskeys,
+    /// False if the grant of the last owner would fall asleep. Always true for a change that puts no grant to sleep.
+    pub(super) may_sleep: bool,
+}
+
+/// Effect of a change on the grant of its owner, if there is one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum OwnGrant {
+    Stays,
+    MaySleep,
 }
 
 /// Changes the factors of an account. Locks the user's row; `decide` judges the change and adds the writes.
@@ -29,6 +38,7 @@ pub(super) struct Owner {
 pub(super) async fn change<E, T, R>(
     engine: &E,
     change: ChangeFactors<T>,
+    grant: OwnGrant,
     decide: impl Fn(&mut Script, Owner, &ChangeFactors<T>) -> StoreResult<ChangedFactors<R>>
     + Send
     + Sync
@@ -44,6 +54,7 @@ where
     let live = sessions::find_live(&mut script, change.session_id, change.now);
     let confirmed = totp_factors::list_of(&mut script, change.user_id);
     let owned = passkeys::list_of(&mut script, change.user_id);
+    let guard = (grant == OwnGrant::MaySleep).then(|| OperatorReads::find(&mut script, Effect::Loss));
     engine
         .transact(script, move |results| {
             let account = results.find(live, users::read_account)?;
@@ -52,8 +63,11 @@ where
             };
             let confirmed = totp_factors::factors(results, confirmed)?;
             let own = passkeys::owned(results, owned)?.into_own();
+            let judged = guard.map(|guard| guard.judge_sleep(results, change.user_id)).transpose()?;
+            let may_sleep = judged.is_none_or(|judged| judged.is_ok());
             let mut writes = Script::default();
-            Ok(match decide(&mut writes, Owner { user: account.user, confirmed, own }, &change)? {
+            let owner = Owner { user: account.user, confirmed, own, may_sleep };
+            Ok(match decide(&mut writes, owner, &change)? {
                 changed @ ChangedFactors::Changed(_) => Decided::done(writes, changed),
                 refused => Decided::Return(refused),
             })
@@ -82,7 +96,7 @@ pub(crate) async fn rename<E: Executor>(
     engine: &E,
     rename: ChangeFactors<(FactorId, FactorName)>,
 ) -> StoreResult<ChangedFactors<TotpFactor>> {
-    change(engine, rename, |writes, owner, ChangeFactors { change: (id, name), .. }| {
+    change(engine, rename, OwnGrant::Stays, |writes, owner, ChangeFactors { change: (id, name), .. }| {
         let Some(factor) = owner.confirmed.into_iter().find(|factor| factor.id == *id) else {
             return Ok(ChangedFactors::NotFound);
         };
@@ -97,7 +111,7 @@ pub(crate) async fn remove<E: Executor>(
     engine: &E,
     remove: ChangeFactors<FactorId>,
 ) -> StoreResult<ChangedFactors> {
-    change(engine, remove, |writes, Owner { user, confirmed, .. }, remove| {
+    change(engine, remove, OwnGrant::Stays, |writes, Owner { user, confirmed, .. }, remove| {
         if confirmed.iter().all(|factor| factor.id != remove.change) {
             return Ok(ChangedFactors::NotFound);
         }
@@ -151,9 +165,12 @@ pub(crate) async fn turn_two_step_off<E: Executor>(
     engine: &E,
     off: ChangeFactors<()>,
 ) -> StoreResult<ChangedFactors> {
-    change(engine, off, |writes, Owner { user, .. }, off| {
+    change(engine, off, OwnGrant::MaySleep, |writes, Owner { user, may_sleep, .. }, off| {
         if !user.has_two_step() {
             return Ok(ChangedFactors::Unchanged);
+        }
+        if !may_sleep {
+            return Ok(ChangedFactors::LastOwner);
         }
         factors::remove_all_of(writes, user.id, off.now);
         record(writes, &user, off, Some(MailKind::TwoStepOff))?;
@@ -166,7 +183,7 @@ pub(crate) async fn replace_recovery_codes<E: Executor>(
     engine: &E,
     replace: ChangeFactors<Vec<CodeMac>>,
 ) -> StoreResult<ChangedFactors> {
-    change(engine, replace, |writes, Owner { user, .. }, replace| {
+    change(engine, replace, OwnGrant::Stays, |writes, Owner { user, .. }, replace| {
         if !user.has_two_step() {
             return Ok(ChangedFactors::LastSecondFactor);
         }

@@ -9,7 +9,7 @@ use latchkey_domain::sign_in_offer::SignInOffer;
 use latchkey_domain::user::User;
 use latchkey_store::{ChangeFactors, ChangedFactors, GuardedResult, RemovePasskeyOf, StoreResult};
 
-use super::change_factors::{Owner, change, record};
+use super::change_factors::{OwnGrant, Owner, change, record};
 use super::factors;
 use super::operator_guard::OperatorReads;
 use crate::form::{Decided, Executor, Script};
@@ -19,7 +19,7 @@ pub(crate) async fn rename<E: Executor>(
     engine: &E,
     rename: ChangeFactors<(PasskeyId, FactorName)>,
 ) -> StoreResult<ChangedFactors<Passkey>> {
-    change(engine, rename, |writes, Owner { user, own, .. }, rename| {
+    change(engine, rename, OwnGrant::Stays, |writes, Owner { user, own, .. }, rename| {
         let (id, name) = &rename.change;
         let Some(passkey) = own.passkeys.into_iter().find(|passkey| passkey.id == *id) else {
             return Ok(ChangedFactors::NotFound);
@@ -38,7 +38,8 @@ pub(crate) async fn remove<E: Executor>(
     remove: ChangeFactors<PasskeyId>,
     offer: SignInOffer,
 ) -> StoreResult<ChangedFactors<OwnPasskeys>> {
-    change(engine, remove, move |writes, Owner { user, confirmed, mut own }, remove| {
+    change(engine, remove, OwnGrant::MaySleep, move |writes, owner, remove| {
+        let Owner { user, confirmed, mut own, may_sleep } = owner;
         let id = remove.change;
         let Some(place) = own.passkeys.iter().position(|passkey| passkey.id == id) else {
             return Ok(ChangedFactors::NotFound);
@@ -53,6 +54,9 @@ pub(crate) async fn remove<E: Executor>(
         }
         if is_usable && !offer.admits(&left) {
             return Ok(ChangedFactors::LastWayIn);
+        }
+        if !has_factor && !may_sleep {
+            return Ok(ChangedFactors::LastOwner);
         }
         passkeys::delete(writes, id);
         if !has_factor {

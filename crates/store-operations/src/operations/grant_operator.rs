@@ -10,7 +10,7 @@ use latchkey_store::{
 
 use super::operator_guard::OperatorReads;
 use crate::form::{Decided, Executor, Results, Script, Slot};
-use crate::tables::{audit_events, operators, sessions, users};
+use crate::tables::{audit_events, operator_addresses, operators, sessions, users};
 
 /// Handles of the statements that lock an account and read it with its grant.
 #[derive(Clone, Copy)]
@@ -52,6 +52,7 @@ pub(crate) async fn grant<E: Executor>(engine: &E, grant: GrantOperator) -> Guar
             let (hash, expires_at) = (&grant.activation.hash, grant.activation.expires_at);
             let mut writes = Script::default();
             operators::save(&mut writes, &grant, (!is_active).then_some((hash, expires_at)));
+            operator_addresses::delete(&mut writes, account.user.email.key());
             let mut event = with_role(&grant.event, "role", grant.role);
             if let Some(before) = before {
                 event = with_role(&event, "from", before.role);
@@ -150,7 +151,7 @@ pub(crate) async fn activate<E: Executor>(
 }
 
 /// Adds a role to the details of an event.
-fn with_role(event: &AuditEvent, detail: &str, role: Role) -> AuditEvent {
+pub(crate) fn with_role(event: &AuditEvent, detail: &str, role: Role) -> AuditEvent {
     let mut event = event.clone();
     event.details.insert(detail.to_owned(), role.as_str().into());
     event

@@ -28,6 +28,20 @@ impl OperatorReads {
         Self { effect, ..self }
     }
 
+    /// Decides whether the grant of an account, if it has one, may fall asleep by what the account itself does. The last
+    /// owner stays awake: nobody else could make a new link but the command line. A grant that sleeps already is no loss.
+    pub(crate) fn judge_sleep(
+        self,
+        results: &Results<'_>,
+        account: UserId,
+    ) -> StoreResult<Result<(), OperatorRefusal>> {
+        let operators = operators::operators(results, self.operators)?;
+        let standings: Vec<_> = operators.iter().map(Operator::standing).collect();
+        let is_awake = standings.iter().any(|one| one.user_id == account && one.can_enter);
+        let effect = if is_awake { self.effect } else { Effect::Change };
+        Ok(Protection::LastOwner.judge(effect, &[account], &standings))
+    }
+
     /// Decides whether the accounts may be changed.
     pub(crate) fn judge(
         self,

@@ -5,6 +5,7 @@ use latchkey_domain::email_verification::Verification;
 use latchkey_domain::identity::IdentityVerdict;
 use latchkey_domain::ids::UserId;
 use latchkey_domain::mail_kind::MailKind;
+use latchkey_domain::session::SessionKind;
 use latchkey_store::{IdentityOutcome, SignInWithIdentity, StoreError, StoreResult};
 
 use super::entry::{self, Opening, Way};
@@ -53,7 +54,10 @@ fn decide(
     {
         return refuse(events.replayed.clone(), IdentityOutcome::Replayed);
     }
-    let judged = reads.concerned.judge(results, &sign_in.identity, sign_in.rules)?;
+    let mut judged = reads.concerned.judge(results, &sign_in.identity, sign_in.rules)?;
+    if sign_in.entry.session.kind.word() == SessionKind::Console {
+        judged.verdict = judged.verdict.in_console();
+    }
     let locked = results.find(reads.locked, |cells| cells.of("users").id::<UserId>("id"))?;
     if judged.account.as_ref().map(|account| account.user.id) != locked {
         // Another transaction created, linked or deleted the identity or account between the lock and the read.

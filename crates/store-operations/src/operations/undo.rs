@@ -73,6 +73,8 @@ impl UndoReads {
         users::delete_password(writes, user.id);
         identities::delete_linked_since(writes, user.id, since);
         passkeys::delete_added_since(writes, user.id, since);
+        // The last owner's too: the link is the only way to drive a thief out, who would be that owner. The command line
+        // makes a new link.
         operators::sleep(writes, user.id, now);
         if facts.turns_two_step_off() {
             factors::remove_all_of(writes, user.id, now);

@@ -11,8 +11,8 @@ use latchkey_domain::session::NewSession;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::User;
 use latchkey_store::{
-    ClaimedMail, Lease, ListMails, ListedMail, MailPosition, MailState, NewMail, Recipient, StoreResult,
-    StoredMail,
+    ClaimedMail, Lease, ListMails, ListedMail, MailKey, MailPosition, MailState, NewMail, Recipient,
+    StoreResult, StoredMail,
 };
 
 use super::users;
@@ -53,17 +53,45 @@ macro_rules! listed_columns {
     };
 }
 
-/// Query for a page of the mails in one state: those before the position `$2` and `$3`, to the address `$4` unless it is
-/// null.
+/// Query for a page of the mails in one state: those on one side of the position `$2` and `$3`, to the address `$4` unless
+/// it is null.
 macro_rules! list_in {
-    ($state:literal) => {
+    ($state:literal, $side:literal, $order:literal) => {
         concat!(
             "SELECT ",
             listed_columns!(),
             " FROM outbox WHERE state = ",
             $state,
-            " AND (created_at, id) < ($2, $3) AND lower(email) = coalesce($4, lower(email))
-            ORDER BY created_at DESC, id DESC LIMIT $1"
+            " AND (created_at, id) ",
+            $side,
+            " ($2, $3) AND lower(email) = coalesce($4, lower(email)) ORDER BY ",
+            $order,
+            " LIMIT $1"
+        )
+    };
+}
+/// Query for a page of the mails in any state but that of decoys.
+macro_rules! list_all {
+    ($side:literal, $order:literal) => {
+        concat!(
+            "SELECT ",
+            listed_columns!(),
+            " FROM (",
+            list_in!("'queued'", $side, $order),
+            ") AS queued UNION ALL
+        SELECT ",
+            listed_columns!(),
+            " FROM (",
+            list_in!("'sent'", $side, $order),
+            ") AS sent UNION ALL
+        SELECT ",
+            listed_columns!(),
+            " FROM (",
+            list_in!("'dead'", $side, $order),
+            ") AS dead
+        ORDER BY ",
+            $order,
+            " LIMIT $1"
         )
     };
 }
@@ -130,13 +158,10 @@ statements! {
     WHERE id = $1 AND lease_id = $2 AND state = 'queued'";
     NEXT_DUE = "
     SELECT next_attempt_at FROM outbox WHERE state = 'queued' ORDER BY next_attempt_at LIMIT 1";
-    LIST = concat!(
-        "SELECT ", listed_columns!(), " FROM (", list_in!("'queued'"), ") AS queued UNION ALL
-        SELECT ", listed_columns!(), " FROM (", list_in!("'sent'"), ") AS sent UNION ALL
-        SELECT ", listed_columns!(), " FROM (", list_in!("'dead'"), ") AS dead
-        ORDER BY created_at DESC, id DESC LIMIT $1"
-    );
-    LIST_IN = list_in!("$5");
+    LIST = list_all!("<", "created_at DESC, id DESC");
+    LIST_IN = list_in!("$5", "<", "created_at DESC, id DESC");
+    LIST_NEWER = list_all!(">", "created_at, id");
+    LIST_NEWER_IN = list_in!("$5", ">", "created_at, id");
     /// Counts mails by state. Each number is read from an index alone.
     COUNT: read count() = "
     SELECT (SELECT count(*) FROM outbox WHERE state = 'queued'), (SELECT count(*) FROM outbox WHERE state = 'sent'),
@@ -263,29 +288,32 @@ pub(crate) fn read_claimed(cells: &mut Cells<'_>) -> StoreResult<ClaimedMail> {
     Ok(ClaimedMail { id, kind, recipient, sealed, created_at, attempts })
 }
 
-/// Reads a page of mails, and one more.
+/// Reads a page of mails, and one more; for [`MailPosition::Before`] the oldest first.
 pub(crate) fn list(reads: &mut Script, question: &ListMails) -> Slot {
-    let (created_at, id) = before(question.after);
+    let (key, all, of_state) = match question.position {
+        MailPosition::First => (newest(), &LIST, &LIST_IN),
+        MailPosition::After(key) => (key, &LIST, &LIST_IN),
+        MailPosition::Before(key) => (key, &LIST_NEWER, &LIST_NEWER_IN),
+    };
     let to = question.to.as_ref().map(typed);
-    let mut values = values![i64::from(question.limit) + 1, created_at, id, to];
+    let mut values = values![i64::from(question.limit) + 1, key.created_at, key.id, to];
     match question.state {
         Some(state) => {
             values.extend(values![state.as_str()]);
-            reads.read(&LIST_IN, values)
+            reads.read(of_state, values)
         }
-        None => reads.read(&LIST, values),
+        None => reads.read(all, values),
     }
 }
 
-pub(crate) fn list_dead(reads: &mut Script, after: Option<MailPosition>, limit: u32) -> Slot {
-    let (created_at, id) = before(after);
-    reads.read(&LIST_DEAD, values![limit, created_at, id])
+pub(crate) fn list_dead(reads: &mut Script, after: Option<MailKey>, limit: u32) -> Slot {
+    let key = after.unwrap_or_else(newest);
+    reads.read(&LIST_DEAD, values![limit, key.created_at, key.id])
 }
 
-/// Returns the position before which mails are listed: at the end of time for the first page.
-fn before(after: Option<MailPosition>) -> (Timestamp, MailId) {
-    let end = || (Timestamp::from_millis(i64::MAX), MailId::new(Timestamp::default(), [0; 10]));
-    after.map_or_else(end, |mail| (mail.created_at, mail.id))
+/// Returns a place before that of every mail.
+fn newest() -> MailKey {
+    MailKey { created_at: Timestamp::from_millis(i64::MAX), id: MailId::new(Timestamp::default(), [0; 10]) }
 }
 
 /// Returns an address in the form that `lower(email)` has.

@@ -127,6 +127,7 @@ mod tests {
         ("oauth_codes", &["code_challenge", "code_hash"]),
         ("oauth_flows", &["code_challenge", "state_hash"]),
         ("oauth_used_tokens", &["hash"]),
+        ("operator_addresses", &["activation_hash"]),
         ("operators", &["activation_hash"]),
         ("page_codes", &["code_challenge", "code_hash"]),
         ("passkeys", &["aaguid", "credential_id", "public_key"]),

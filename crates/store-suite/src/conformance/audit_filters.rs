@@ -3,7 +3,7 @@
 use latchkey_domain::audit::{Actor, ActorKind, AuditEvent, AuditFilter, AuditKind};
 use latchkey_domain::client::{Client, ClientAddress};
 use latchkey_domain::ids::EventId;
-use latchkey_store::{EVENTS_INSPECTED, EventPage, ListEvents};
+use latchkey_store::{EVENTS_COUNTED, EVENTS_INSPECTED, EventPage, EventTotal, ListEvents};
 
 use super::fixtures::{World, at};
 
@@ -20,7 +20,7 @@ async fn record(world: &World, event: AuditEvent) -> EventId {
 }
 
 async fn found(world: &World, filter: AuditFilter) -> Vec<EventId> {
-    let list = ListEvents { filter, before: None, limit: 100 };
+    let list = ListEvents { filter, before: None, after: None, limit: 100 };
     let EventPage { events, next } = world.list_events(list).await.unwrap();
     assert_eq!(next, None);
     events.iter().map(|event| event.id).collect()
@@ -84,7 +84,7 @@ pub(super) async fn filtered_events_come_in_pages(world: World) {
     for filter in [kind, user, both] {
         let (mut before, mut walked) = (None, Vec::new());
         loop {
-            let page = world.list_events(ListEvents { filter, before, limit: 3 }).await.unwrap();
+            let page = world.list_events(ListEvents { filter, before, after: None, limit: 3 }).await.unwrap();
             walked.extend(page.events.iter().map(|event| event.id));
             before = page.next;
             if before.is_none() {
@@ -93,6 +93,75 @@ pub(super) async fn filtered_events_come_in_pages(world: World) {
             assert_eq!(walked.len() % 3, 0, "{filter:?}");
         }
         assert_eq!(walked, ids, "{filter:?}");
+    }
+}
+
+pub(super) async fn pages_lead_back_to_later_events(world: World) {
+    let ada = world.user_id(at(0));
+    let mut ids = Vec::new();
+    for second in 0..9 {
+        let event = AuditEvent { user_id: Some(ada), ..world.event(KIND, at(second)) };
+        ids.insert(0, record(&world, AuditEvent { actor: Actor::System, ..event }).await);
+    }
+    let all = AuditFilter::default();
+    let user = AuditFilter { user_id: Some(ada), ..all };
+    for filter in [
+        all,
+        user,
+        AuditFilter { kind: Some(KIND), ..all },
+        AuditFilter { actor: Some(ActorKind::System), ..all },
+        AuditFilter { kind: Some(KIND), ..user },
+    ] {
+        let page = async |after: EventId, limit| {
+            let list = ListEvents { filter, before: None, after: Some(after), limit };
+            let page = world.list_events(list).await.unwrap();
+            (page.events.iter().map(|event| event.id).collect::<Vec<_>>(), page.next)
+        };
+        assert_eq!(page(ids[8], 3).await, (ids[5..8].to_vec(), Some(ids[5])), "{filter:?}");
+        assert_eq!(page(ids[5], 5).await, (ids[..5].to_vec(), None), "{filter:?}");
+        assert_eq!(page(ids[0], 3).await, (vec![], None), "{filter:?}");
+        let until = AuditFilter { until: Some(at(7)), ..filter };
+        let list = ListEvents { filter: until, before: None, after: Some(ids[5]), limit: 9 };
+        let found: Vec<_> =
+            world.list_events(list).await.unwrap().events.iter().map(|event| event.id).collect();
+        assert_eq!(found, ids[2..5], "{filter:?}");
+    }
+}
+
+pub(super) async fn events_are_counted_up_to_a_limit(world: World) {
+    let (ada, eve) = (world.user_id(at(0)), world.user_id(at(0)));
+    let of = |user, kind, second| AuditEvent { user_id: Some(user), ..world.event(kind, at(second)) };
+    for second in 0..3 {
+        record(&world, of(eve, KIND, second)).await;
+    }
+    let many = i64::from(EVENTS_COUNTED) + 1;
+    for from in (3..3 + many).step_by(256) {
+        let some = (from..(from + 256).min(3 + many)).map(|second| {
+            let kind = if second % 2 == 0 { KIND } else { AuditKind::SignedOut };
+            record(&world, of(ada, kind, second))
+        });
+        futures_util::future::join_all(some).await;
+    }
+    let all = AuditFilter::default();
+    let user = |user| AuditFilter { user_id: Some(user), ..all };
+    let kind = |filter| AuditFilter { kind: Some(KIND), ..filter };
+    let more = EventTotal::MoreThan(EVENTS_COUNTED.into());
+    for (filter, total) in [
+        (all, more),
+        (user(ada), more),
+        (user(eve), EventTotal::Exact(3)),
+        (kind(user(eve)), EventTotal::Exact(3)),
+        (AuditFilter { until: Some(at(13)), ..all }, EventTotal::Exact(13)),
+        (AuditFilter { until: Some(at(13)), ..user(ada) }, EventTotal::Exact(10)),
+        (
+            AuditFilter { from: Some(at(3)), until: Some(at(2 + many)), ..all },
+            EventTotal::Exact(many as u64 - 1),
+        ),
+        (kind(AuditFilter { from: Some(at(0)), until: Some(at(13)), ..all }), EventTotal::Exact(8)),
+        (kind(user(ada)), EventTotal::AtLeast(u64::from(EVENTS_INSPECTED / 2))),
+        (user(world.user_id(at(0))), EventTotal::Exact(0)),
+    ] {
+        assert_eq!(world.count_events(filter).await.unwrap(), total, "{filter:?}");
     }
 }
 
@@ -105,10 +174,11 @@ pub(super) async fn a_page_ends_after_the_inspected_events(world: World) {
     }
     let filter = AuditFilter { user_id: Some(ada), kind: Some(KIND), ..AuditFilter::default() };
 
-    let first = world.list_events(ListEvents { filter, before: None, limit: 10 }).await.unwrap();
+    let first = world.list_events(ListEvents { filter, before: None, after: None, limit: 10 }).await.unwrap();
 
     assert!(first.events.is_empty() && first.next.is_some(), "{first:?}");
-    let second = world.list_events(ListEvents { filter, before: first.next, limit: 10 }).await.unwrap();
+    let second =
+        world.list_events(ListEvents { filter, before: first.next, after: None, limit: 10 }).await.unwrap();
     assert_eq!(second.events.iter().map(|event| event.id).collect::<Vec<_>>(), [wanted]);
     assert_eq!(second.next, None);
 }

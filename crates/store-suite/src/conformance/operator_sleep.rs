@@ -26,6 +26,25 @@ pub(super) async fn a_grant_sleeps_when_two_step_sign_in_is_turned_off(world: Wo
     assert!(!world.is_active(ada.user.id).await && world.is_active(eve).await);
 }
 
+pub(super) async fn the_last_owner_is_not_put_to_sleep_by_the_own_account(world: World) {
+    let ada = world.operator("ada", Role::Owner, at(0)).await;
+    let asleep = world.two_step("asleep", at(0)).await;
+    let grant = world.grant(asleep.user.id, Role::Owner, at(0));
+    world.grant_operator(grant).await.unwrap().unwrap();
+    let off = async |of: &TwoStep, now| {
+        let change = world.factor_change(of, (), AuditKind::TwoStepOff, at(now));
+        world.turn_two_step_off(change).await.unwrap()
+    };
+
+    assert_eq!(off(&ada, 1).await, ChangedFactors::LastOwner);
+    assert!(world.is_active(ada.user.id).await);
+    assert_eq!(off(&asleep, 2).await, ChangedFactors::Changed(()), "a grant that sleeps is no loss");
+
+    world.operator("eve", Role::Owner, at(3)).await;
+    assert_eq!(off(&ada, 4).await, ChangedFactors::Changed(()));
+    assert!(!world.is_active(ada.user.id).await);
+}
+
 pub(super) async fn a_grant_stays_active_while_another_factor_is_left(world: World) {
     let ada = world.operator("ada", Role::Owner, at(0)).await;
     let passkey = world.add_passkey(ada.user.id, ada.session.id, at(1)).await;
@@ -48,7 +67,12 @@ pub(super) async fn a_grant_sleeps_when_the_only_passkey_is_removed(world: World
     let passkey = world.add_passkey(user.id, session.id, at(1)).await;
     let ada = TwoStep { user, session, factor };
     world.make_operator_without_two_step(&ada, at(1)).await;
-    let change = world.factor_change(&ada, passkey.id, AuditKind::PasskeyRemoved, at(2));
+    let remove = |now| world.factor_change(&ada, passkey.id, AuditKind::PasskeyRemoved, at(now));
+    let refused = world.remove_passkey(remove(2), offer()).await.unwrap();
+    assert_eq!(refused, ChangedFactors::LastOwner);
+    assert!(world.is_active(ada.user.id).await);
+    world.operator("eve", Role::Owner, at(2)).await;
+    let change = remove(3);
 
     let removed = world.remove_passkey(change, offer()).await.unwrap();
 

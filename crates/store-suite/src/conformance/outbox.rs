@@ -13,7 +13,7 @@ use super::fixtures::{MINUTE, World, at, email, key, mac};
 use super::profiles::{named, update};
 use latchkey_domain::mail_kind::MailKind;
 use latchkey_store::{
-    ClaimedMail, Lease, ListMails, ListedMail, MailFate, MailPosition, MailState, RetryMail,
+    ClaimedMail, Lease, ListMails, ListedMail, MailFate, MailKey, MailPosition, MailState, RetryMail,
 };
 
 /// Creates an account with `count` mails, one per second from `at(1)` on.
@@ -235,7 +235,7 @@ pub(super) async fn a_mail_is_found_with_its_content_until_it_is_sent(world: Wor
     assert_eq!(found(world.mail_id(at(12))).await, None);
     let dead = world.list_dead_mails(None, 10).await.unwrap();
     assert_eq!(dead.iter().map(|found| found.mail.id).collect::<Vec<_>>(), [mails[1].id]);
-    let after = Some(MailPosition { created_at: mails[1].created_at, id: mails[1].id });
+    let after = Some(MailKey { created_at: mails[1].created_at, id: mails[1].id });
     assert!(world.list_dead_mails(after, 10).await.unwrap().is_empty());
 }
 
@@ -283,10 +283,9 @@ pub(super) async fn mails_are_listed_page_by_page(world: World) {
         let whole = world.list_mails(&ListMails::newest(state, 10)).await.unwrap().mails;
         let mut paged = Vec::new();
         loop {
-            let after = paged
-                .last()
-                .map(|mail: &ListedMail| MailPosition { created_at: mail.created_at, id: mail.id });
-            let page = world.list_mails(&ListMails { after, ..ListMails::newest(state, 2) }).await.unwrap();
+            let position = paged.last().map_or(MailPosition::First, |mail| MailPosition::After(key_of(mail)));
+            let list = ListMails { position, ..ListMails::newest(state, 2) };
+            let page = world.list_mails(&list).await.unwrap();
             assert_eq!(page.total, whole.len() as u64);
             paged.extend(page.mails);
             if !page.has_more {
@@ -294,7 +293,19 @@ pub(super) async fn mails_are_listed_page_by_page(world: World) {
             }
         }
         assert_eq!(paged, whole, "{state:?}");
+
+        let position = MailPosition::Before(key_of(&whole[3]));
+        let list = ListMails { position, ..ListMails::newest(state, 2) };
+        let page = world.list_mails(&list).await.unwrap();
+        assert_eq!((page.mails, page.has_more), (whole[1..3].to_vec(), true), "{state:?}");
+        let list = ListMails { limit: 3, ..list };
+        let page = world.list_mails(&list).await.unwrap();
+        assert_eq!((page.mails, page.has_more), (whole[..3].to_vec(), false), "{state:?}");
     }
+}
+
+fn key_of(mail: &ListedMail) -> MailKey {
+    MailKey { created_at: mail.created_at, id: mail.id }
 }
 
 pub(super) async fn mails_are_listed_by_address(world: World) {

@@ -17,7 +17,7 @@ const BEFORE: &str = "before";
 /// Most events on one page.
 const MOST: u32 = 20;
 
-pub(crate) const PAGE: Page = Page::new(PATH, || get(show));
+pub(crate) const PAGE: Page = Page::of_reads(PATH, || get(show));
 
 async fn show(visit: Visit) -> Outcome {
     let Some(session) = &visit.session else { return to_sign_in(visit) };

@@ -23,6 +23,12 @@ pub(crate) const PAGE: Page = Page::new(PATH, || get(show).post(act));
 
 /// Revokes a grant; an owner's only after the question.
 pub(super) async fn begin(submission: ConsoleSubmission) -> Outcome {
+    if let Some(email) = super::address(&submission)? {
+        let visit = submission.visit;
+        let (party, client) = (visit.party(), visit.to_client());
+        visit.service().operators.revoke_address(&email, party, Some(&client)).await?;
+        return visit.go_to_with(super::PATH, Notice::OperatorRevoked);
+    }
     let operator = super::operator(&submission).await?;
     if operator.grant.role == Role::Owner {
         let id = operator.user.id;

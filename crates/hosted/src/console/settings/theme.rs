@@ -13,7 +13,7 @@ use crate::console::visit::ConsoleVisit;
 
 pub(super) const PATH: &str = "/console/settings/theme";
 
-pub(crate) const PAGE: Page = Page::new(PATH, || get(show));
+pub(crate) const PAGE: Page = Page::of_reads(PATH, || get(show));
 
 async fn show(visit: ConsoleVisit) -> Outcome {
     let mut theme = visit.console.templates.theme().clone();

@@ -6,8 +6,7 @@ use latchkey_domain::ids::{PasskeyId, SessionId, UserId};
 use latchkey_domain::strict_json::parse_object;
 use latchkey_domain::user::AppMetadata;
 use latchkey_http::path::PathText;
-use latchkey_pages::Fault;
-use latchkey_pages::console::{Fault as ConsoleFault, Notice, Problem, Refusal};
+use latchkey_pages::console::{Notice, Problem, Refusal};
 use latchkey_service::Error;
 use latchkey_service::admin::{HelpMail, UserChange};
 use latchkey_service::refusal::{
@@ -167,12 +166,9 @@ async fn set_password(id: UserId, visit: &ConsoleVisit, fields: &mut Fields) -> 
 
 /// Words a refusal of a new password: at its field, with the minimum length in force.
 fn of_new_password(rejection: Rejection, least: usize) -> Rejection {
-    rejection.with_problems(|problems| {
+    rejection.with_least(least).with_problems(|problems| {
         for problem in problems.iter_mut().filter(|problem| problem.field == Some("password")) {
             problem.field = Some(NEW_PASSWORD);
-            if let ConsoleFault::Shared(Fault::TooShort { least: shown }) = &mut problem.fault {
-                *shown = least as u64;
-            }
         }
     })
 }

@@ -7,7 +7,7 @@ use latchkey_domain::ids::{MailId, UserId};
 use latchkey_domain::operator::Party;
 use latchkey_domain::reason::Reason;
 use latchkey_domain::time::Timestamp;
-use latchkey_service::outbox::{ListMails, ListedMail, MailPosition, MailState};
+use latchkey_service::outbox::{ListMails, ListedMail, MailKey, MailPosition, MailState};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -85,8 +85,9 @@ pub async fn list(State(app): State<App>, admin: AdminWith) -> Result<Json<Outbo
     let to =
         to.map_err(|error| ApiError::validation("to", &error.to_string()).reason(Reason::InvalidFormat))?;
     let after = query.optional("cursor")?.map(|text| cursor::decode(&text)).transpose()?;
-    let after = after.map(|(created_at, id)| MailPosition { created_at, id });
-    let page = app.service.outbox.list(&ListMails { state, to, after, limit }).await?;
+    let after = after.map(|(created_at, id)| MailPosition::After(MailKey { created_at, id }));
+    let position = after.unwrap_or_default();
+    let page = app.service.outbox.list(&ListMails { state, to, position, limit }).await?;
     let last = page.mails.last().filter(|_| page.has_more);
     let next_cursor = last.map(|mail| cursor::encode(mail.created_at, mail.id));
     Ok(Json(OutboxMailsBody {

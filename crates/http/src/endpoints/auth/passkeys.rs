@@ -260,6 +260,7 @@ pub const REMOVE: Endpoint = Endpoint::delete("/api/auth/passkeys/{id}", |method
     .responds::<RemovedBody>("The passkey is removed.")
     .errors(&[
         &codes::LAST_SECOND_FACTOR,
+        &codes::LAST_OWNER,
         &codes::LAST_SIGN_IN_METHOD,
         &codes::NOT_FOUND,
         &codes::REAUTHENTICATION_REQUIRED,

@@ -1,10 +1,11 @@
 //! Sample states of the ways in.
 
 use super::{State, form, passkey, providers, seconds};
+use crate::console::Refusal;
 use crate::console::views::{Activate, ActivateStep, Confirm, ConfirmStep, ConfirmWay, Purpose, SignIn};
 use crate::message::Fault;
 use crate::states::Person;
-use crate::views::TotpSetup;
+use crate::views::{PasswordRules, SendAgain, TotpSetup};
 
 pub(super) fn states(person: &Person) -> Vec<State> {
     let mut states = sign_in(person);
@@ -25,6 +26,9 @@ fn sign_in(person: &Person) -> Vec<State> {
         State::outside("console.sign_in", plain()),
         State::outside("console.sign_in.no_passkeys", SignIn { passkey: None, ..plain() }),
         State::outside("console.sign_in.providers", SignIn { providers: providers(person), ..plain() }),
+        State::outside("console.sign_in.denied", plain()).with(Refusal::ProviderDenied),
+        State::outside("console.sign_in.expired", plain()).with(Refusal::ProviderExpired),
+        State::outside("console.sign_in.down", plain()).with(Refusal::ProviderDown),
         State::outside("console.sign_in.wrong", typed()).with(Fault::InvalidCredentials),
         State::outside("console.sign_in.throttled", typed()).with(Fault::Throttled { wait: seconds(40) }),
     ]
@@ -80,6 +84,18 @@ fn activate(person: &Person) -> Vec<State> {
         form: form("/console/activate"),
         email: email.to_owned(),
     };
+    let create = ActivateStep::Create {
+        email: person.email.clone(),
+        form: form("/console/activate?act=create"),
+        rules: PasswordRules { least: 8, number: true, lowercase: true, uppercase: true, special: true },
+        sign_in: "/console/activate?at=sign-in".to_owned(),
+    };
+    let verify = ActivateStep::Verify {
+        email: person.email.clone(),
+        form: form("/console/activate?act=verify"),
+        send: SendAgain { form: form("/console/activate?act=again"), wait: Some(seconds(40)) },
+        sign_in: "/console/activate?at=sign-in".to_owned(),
+    };
     let codes = ActivateStep::Codes {
         codes: (0..10).map(|_| "abcd-efgh-jkmn-pqrs".to_owned()).collect(),
         next: form("/console/activate?act=noted"),
@@ -87,6 +103,8 @@ fn activate(person: &Person) -> Vec<State> {
     vec![
         State::outside("console.activate", at(sign_in(""))),
         State::outside("console.activate.wrong", at(sign_in(&person.email))).with(Fault::InvalidCredentials),
+        State::outside("console.activate.create", at(create)),
+        State::outside("console.activate.verify", at(verify)),
         State::outside("console.activate.enroll", at(enroll)),
         State::outside("console.activate.totp", at(ActivateStep::Totp { setup })),
         State::outside("console.activate.codes", at(codes)),

@@ -4,7 +4,7 @@ use latchkey_domain::audit::{ActorKind, AuditKind, EventId};
 
 use super::{State, ago, client, link};
 use crate::console::Place;
-use crate::console::views::{Audit, By, Choice, Detail, EventRow, Filter, PersonLink};
+use crate::console::views::{Audit, By, Choice, Detail, EventRow, EventTotal, Filter, PersonLink};
 use crate::states::{NOW, Person};
 
 pub(super) fn states(person: &Person) -> Vec<State> {
@@ -16,7 +16,9 @@ pub(super) fn states(person: &Person) -> Vec<State> {
         until: "2026-05-04".to_owned(),
         clear: Some("/console/audit".to_owned()),
         rows: rows(person, 50, true),
-        next: Some("/console/audit?before=0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b".to_owned()),
+        total: EventTotal::AtLeast { count: 18 },
+        previous: Some("/console/audit?before=c2VhbGVk".to_owned()),
+        next: Some("/console/audit?after=c2VhbGVk".to_owned()),
         export: "/console/audit/export".to_owned(),
     };
     let first = || Audit {
@@ -27,15 +29,20 @@ pub(super) fn states(person: &Person) -> Vec<State> {
         until: String::new(),
         clear: None,
         rows: Vec::new(),
+        total: EventTotal::Exact { count: 0 },
+        previous: None,
         next: None,
         ..full()
     };
+    let total = EventTotal::MoreThan { count: 10_000 };
+    let all = Audit { rows: full().rows, total, next: full().next, ..first() };
+    let no_match = Audit { rows: Vec::new(), total: first().total, previous: None, next: None, ..full() };
     let page = |name, view| State::inside(name, person, Place::Audit, view);
     vec![
-        page("console.audit", Audit { rows: full().rows, next: full().next, ..first() }),
+        page("console.audit", all),
         page("console.audit.filtered", full()),
         page("console.audit.no_match_yet", Audit { rows: Vec::new(), ..full() }),
-        page("console.audit.no_match", Audit { rows: Vec::new(), next: None, ..full() }),
+        page("console.audit.no_match", no_match),
         page("console.audit.empty", first()),
     ]
 }

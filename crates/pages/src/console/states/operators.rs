@@ -2,7 +2,7 @@
 
 use super::{State, ago, form, later, link};
 use crate::console::views::{
-    ActivationLink, Grant, GrantState, KeyState, OperatorRow, Operators, Signing, SigningKey,
+    ActivationLink, Grant, GrantState, KeyState, OperatorRow, Operators, Signing, SigningKey, WaitingRow,
 };
 use crate::console::{Notice, Place, Refusal, Role};
 use crate::message::Fault;
@@ -22,6 +22,7 @@ fn operators(person: &Person) -> Vec<State> {
     };
     let full = || Operators {
         rows: (0..4).map(|index| row(person, index)).collect(),
+        waiting: Vec::new(),
         grant: Some(grant("")),
         link: None,
     };
@@ -35,9 +36,18 @@ fn operators(person: &Person) -> Vec<State> {
     };
     let alone =
         Operators { rows: vec![OperatorRow { change: None, revoke: None, ..row(person, 3) }], ..full() };
+    let waiting = || WaitingRow {
+        email: person.email.clone(),
+        role: Role::Support,
+        granted_by: Some(person.name.clone()),
+        granted: ago(1),
+        reactivate: Some(form("/console/operators?act=reactivate")),
+        revoke: Some(form("/console/operators?act=revoke")),
+    };
     let page = |name, view| State::inside(name, person, Place::Operators, view);
     vec![
         page("console.operators", full()),
+        page("console.operators.waiting", Operators { waiting: vec![waiting(), waiting()], ..full() }),
         page("console.operators.alone", alone),
         page("console.operators.link", with_link()).after(Notice::OperatorGranted),
         page("console.operators.changed", full()).after(Notice::OperatorChanged),

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::frame::Form;
 use crate::view::views;
-use crate::views::{PasskeyForm, ProviderLink, TotpSetup};
+use crate::views::{PasskeyForm, PasswordRules, ProviderLink, SendAgain, TotpSetup};
 
 /// Sign-in of an operator: by passkey, or by password and a second factor that [`Confirm`] asks for.
 #[derive(Debug, Clone, Serialize)]
@@ -90,6 +90,21 @@ pub enum ActivateStep {
         form: Form,
         /// The typed email address.
         email: String,
+    },
+    /// The link is for an address without an account: a password makes it.
+    Create {
+        email: String,
+        form: Form,
+        rules: PasswordRules,
+        /// URL of the sign-in, for an address that has an account by now.
+        sign_in: String,
+    },
+    /// The mailed code verifies the address.
+    Verify {
+        email: String,
+        form: Form,
+        send: SendAgain,
+        sign_in: String,
     },
     /// The account has no second factor: a choice of the kind to add.
     Enroll {

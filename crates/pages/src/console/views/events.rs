@@ -20,10 +20,30 @@ pub struct Audit {
     /// URL of the list without filters; `None` if there are none.
     pub clear: Option<String>,
     pub rows: Vec<EventRow>,
+    /// Number of all events that match.
+    pub total: EventTotal,
+    /// URL of the page of later events; `None` on the first.
+    pub previous: Option<String>,
     /// URL of the page of earlier events; `None` on the last.
     pub next: Option<String>,
     /// URL of the filtered events as JSON lines.
     pub export: String,
+}
+
+/// Number of events, as far as counting is cheap.
+#[derive(Debug, Clone, Copy, Serialize)]
+#[serde(tag = "key", rename_all = "snake_case")]
+pub enum EventTotal {
+    Exact {
+        count: u64,
+    },
+    MoreThan {
+        count: u64,
+    },
+    /// Not all events were looked through.
+    AtLeast {
+        count: u64,
+    },
 }
 
 /// An audit event.

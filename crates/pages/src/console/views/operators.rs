@@ -12,6 +12,8 @@ use crate::view::views;
 #[derive(Debug, Clone, Serialize)]
 pub struct Operators {
     pub rows: Vec<OperatorRow>,
+    /// Grants for addresses without an account.
+    pub waiting: Vec<WaitingRow>,
     pub grant: Option<Grant>,
     /// The activation link of the grant just made, shown once.
     pub link: Option<ActivationLink>,
@@ -35,6 +37,21 @@ pub struct OperatorRow {
     /// Form that makes a new activation link.
     pub reactivate: Option<Form>,
     /// Form that revokes the grant; for an owner it leads to a page that asks.
+    pub revoke: Option<Form>,
+}
+
+/// A grant for an address without an account.
+#[derive(Debug, Clone, Serialize)]
+pub struct WaitingRow {
+    pub email: String,
+    #[serde(serialize_with = "super::word")]
+    pub role: Role,
+    /// Who granted the role; `None` for the command line.
+    pub granted_by: Option<String>,
+    pub granted: When,
+    /// Form that makes a new link.
+    pub reactivate: Option<Form>,
+    /// Form that revokes the grant.
     pub revoke: Option<Form>,
 }
 

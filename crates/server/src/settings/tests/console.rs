@@ -50,6 +50,22 @@ fn listener_of_the_console_is_another_one_and_in_development_of_this_machine() {
 }
 
 #[test]
+fn provider_of_the_console_is_built_in_or_of_the_file() {
+    let said = problem(development(&["console.providers=[\"google\",\"acme\"]"]));
+    assert_says(&said, &["console.providers", "\"acme\"", "oauth.providers.acme", "built-in"]);
+    let custom = [
+        "console.providers=[\"google\",\"acme\"]",
+        "oauth.providers.acme.client_id=c",
+        "oauth.providers.acme.client_secret=s",
+        "oauth.providers.acme.name=Acme",
+        "oauth.providers.acme.discovery_endpoint=https://acme.example/.well-known/openid-configuration",
+    ];
+    let keys = load(development(&custom)).console.provider_keys();
+    assert_eq!(keys.iter().map(|key| key.as_str()).collect::<Vec<_>>(), ["google", "acme"]);
+    assert!(load(development(&[])).console.provider_keys().is_empty());
+}
+
+#[test]
 fn console_of_production_is_https() {
     let said = problem(production(&["console.public_url=http://console.example.org"]));
     assert_says(&said, &["console.public_url", "https"]);

@@ -13,8 +13,7 @@ use latchkey_store::{ListUsers, StoreResult, UserPosition};
 use uuid::Uuid;
 
 use super::read_account;
-use crate::engine::NameQuery;
-use crate::form::{Results, Script, Slot, Sql, Value, values};
+use crate::form::{NameQuery, Results, Script, Slot, Sql, Value, values};
 use statements::{
     COUNT_MATCHES, CREATED, FIND_NUMBERS, OF_PROVIDER, OF_STATE, OPERATING, Ordered, SEARCHED, WALK,
     WITHOUT_PROFILE,

@@ -24,7 +24,7 @@ const LIFETIME: Duration = Duration::from_mins(10);
 /// into the head of a request.
 const MOST_ADDRESSES: usize = 2_500;
 
-pub(crate) const PAGE: Page = Page::new(PATH, || get(show));
+pub(crate) const PAGE: Page = Page::of_reads(PATH, || get(show));
 
 /// Outcomes on their way to the page.
 #[derive(Serialize, Deserialize)]

@@ -56,6 +56,7 @@ pub const SET: Endpoint = Endpoint::post("/api/auth/factors/two-step", |method| 
         &codes::FEATURE_DISABLED,
         &codes::FORBIDDEN,
         &codes::LAST_SECOND_FACTOR,
+        &codes::LAST_OWNER,
         &codes::REAUTHENTICATION_REQUIRED,
     ]);
 

@@ -1,0 +1,97 @@
+//! `/console/audit`: the number of events, and the pages of the list in both directions.
+
+use latchkey_domain::operator::Role;
+use latchkey_testkit::{Answer, Browser, PASSWORD, TestApp, both_stores, seconds};
+
+use crate::console_calls::verified;
+use crate::console_user_calls::desk;
+
+const AUDIT: &str = "/console/audit";
+
+/// Fails `count` sign-ins from an address, a second after each other.
+async fn fail(app: &TestApp, count: usize, ip: &str) {
+    for _ in 0..count {
+        app.clock.advance(seconds(1));
+        app.anon()
+            .at(ip)
+            .sign_in("nobody@example.org", PASSWORD)
+            .send()
+            .await
+            .refused(401, "INVALID_CREDENTIALS");
+    }
+}
+
+/// Address of the link with this `rel`.
+fn neighbour(page: &Answer, rel: &str) -> Option<String> {
+    let href = page.text().split(&format!("rel=\"{rel}\" href=\"")).nth(1)?.split('"').next()?;
+    Some(href.replace("&amp;", "&"))
+}
+
+/// Times of the listed events, which tell them apart.
+fn times(page: &Answer) -> Vec<String> {
+    let text = page.hosted(200).split("id=\"list\"").nth(1).unwrap_or_default();
+    text.split("<time datetime=\"").skip(1).map(|rest| rest.split('"').next().unwrap().to_owned()).collect()
+}
+
+/// Opens pages in one direction until there is no further one.
+async fn walk(browser: &Browser, mut page: Answer, rel: &str) -> Vec<Answer> {
+    let mut pages = Vec::new();
+    loop {
+        let next = neighbour(&page, rel);
+        pages.push(page);
+        let Some(next) = next else { return pages };
+        page = browser.get(&next).await;
+        page.hosted(200);
+    }
+}
+
+both_stores! {
+    with(|b| verified(b).console())
+    async fn list_is_counted_and_goes_both_ways(app) {
+        let viewer = desk(&app, "viewer", Role::Viewer).await;
+        fail(&app, 60, "198.51.100.7").await;
+        fail(&app, 55, "198.51.100.8").await;
+
+        for (query, total) in [
+            ("event=sign_in_failed", "115 events, newest first"),
+            ("address=198.51.100.7", "60 events, newest first"),
+            ("address=198.51.100.8&event=sign_in_failed", "55 events, newest first"),
+            ("address=198.51.100.8&event=sign_up", "0 events, newest first"),
+        ] {
+            let first = viewer.browser.get(&format!("{AUDIT}?{query}")).await;
+            assert!(first.hosted(200).contains(total), "{query}: {first:?}");
+            assert_eq!(neighbour(&first, "prev"), None, "{query}");
+            let down = walk(&viewer.browser, first, "next").await;
+            let listed: Vec<_> = down.iter().flat_map(times).collect();
+            let number: usize = total.split(' ').next().unwrap().parse().unwrap();
+            assert_eq!(listed.len(), number, "{query}");
+            assert!(listed.is_sorted_by(|one, next| one > next), "{query}: {listed:?}");
+
+            let lowest = down.into_iter().next_back().unwrap();
+            let mut up = walk(&viewer.browser, lowest, "prev").await;
+            assert!(up.iter().all(|page| page.text().contains(total)), "{query}");
+            up.reverse();
+            let again: Vec<_> = up.iter().flat_map(times).collect();
+            assert!(again.len() >= number && again.ends_with(&listed[number - number.min(5)..]), "{query}");
+            assert_eq!(times(&up[0]), listed[..number.min(50)], "{query}: the first page is whole");
+        }
+    }
+
+    with(|b| verified(b).console())
+    async fn page_in_the_middle_has_both_neighbours(app) {
+        let viewer = desk(&app, "viewer", Role::Viewer).await;
+        fail(&app, 130, "198.51.100.7").await;
+        let first = viewer.browser.get(&format!("{AUDIT}?address=198.51.100.7")).await;
+        let second = viewer.browser.get(&neighbour(&first, "next").unwrap()).await;
+        let third = viewer.browser.get(&neighbour(&second, "next").unwrap()).await;
+        assert_eq!((times(&third).len(), neighbour(&third, "next")), (30, None));
+
+        let back = viewer.browser.get(&neighbour(&third, "prev").unwrap()).await;
+
+        assert_eq!(times(&back), times(&second));
+        let begin = viewer.browser.get(&neighbour(&back, "prev").unwrap()).await;
+        assert_eq!(times(&begin), times(&first));
+        let nonsense = viewer.browser.get(&format!("{AUDIT}?after=nonsense")).await;
+        nonsense.hosted(200);
+    }
+}

@@ -1,0 +1,37 @@
+//! `/console/system`: the instances that run.
+
+use latchkey_domain::operator::Role;
+use latchkey_testkit::{both_stores, minutes};
+
+use crate::console_calls::verified;
+use crate::console_user_calls::desk;
+
+const SYSTEM: &str = "/console/system";
+
+both_stores! {
+    with(|b| verified(b).console())
+    async fn instances_are_shown_while_they_report_themselves(app) {
+        let viewer = desk(&app, "viewer", Role::Viewer).await;
+        let beside = app.beside().await;
+        let (this, other) = (app.service().instances.id().to_string(), beside.service().instances.id().to_string());
+        app.run_jobs().await;
+        beside.run_jobs().await;
+        let shown = async || viewer.browser.get(SYSTEM).await.hosted(200).to_owned();
+
+        let text = shown().await;
+        assert!(text.contains(&this) && text.contains(&other), "{text}");
+        assert!(text.contains(env!("CARGO_PKG_VERSION")), "{text}");
+        let (own, _) = text.split_once("This one").unwrap_or_else(|| panic!("no mark: {text}"));
+        assert!(own.ends_with("<span class=\"badge\">") && own.contains(&this), "{text}");
+
+        app.clock.advance(minutes(3));
+        app.run_jobs().await;
+        let text = shown().await;
+        assert!(text.contains(&this) && !text.contains(&other), "not seen for three minutes: {text}");
+
+        beside.run_jobs().await;
+        assert!(shown().await.contains(&other));
+        beside.service().instances.leave().await.unwrap();
+        assert!(!shown().await.contains(&other), "it stopped");
+    }
+}
