@@ -50,6 +50,8 @@ mod guards;
 pub mod hidden;
 mod identities;
 mod identity_links;
+mod import_acts;
+mod imported_exports;
 mod imports;
 mod issuers;
 mod last_sign_up;
@@ -126,6 +128,11 @@ table::table! { $
         an_operator_is_not_changed,
         a_dry_run_writes_no_account,
         an_undo_deletes_what_is_not_in_use,
+    }
+    imported_exports {
+        passkeys_are_kept_and_belong_to_one_account,
+        times_of_a_record_are_kept_and_do_not_hinder_an_undo,
+        the_end_of_a_failed_import_is_the_last_line_of_its_report,
     }
     sign_up {
         the_state_of_an_address_is_returned,

@@ -67,6 +67,7 @@ mod email_sign_in_races;
 mod enumeration;
 mod error_fields;
 mod export;
+mod export_import;
 mod first_proof;
 mod first_proof_mails;
 mod forged_tokens;

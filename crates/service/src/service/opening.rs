@@ -80,6 +80,7 @@ impl Service {
             imports: Arc::new(Imports {
                 kernel: k(),
                 shared: shared.clone(),
+                sessions: s(),
                 factors: factors.clone(),
                 passwords: passwords.clone(),
                 limits: limits.imports,
