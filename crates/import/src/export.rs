@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use latchkey_domain::imported_hash::{HashKeyId, parse_signer_key};
+use latchkey_domain::imported_hash::{HashKeyId, ImportedHash, parse_signer_key};
 use latchkey_domain::imports::{ImportHashKey, ImportRecord, Problem, ProblemCode};
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
@@ -90,7 +90,7 @@ impl Export {
 
     /// Adds the signer key of its hash to a record.
     pub(crate) fn complete(&self, record: &mut ImportRecord) {
-        let id = record.password.as_ref().and_then(latchkey_domain::imported_hash::ImportedHash::key_id);
+        let id = record.password.as_ref().and_then(ImportedHash::key_id);
         let found = id.and_then(|id| Some((id, self.keys.get(&id)?)));
         record.hash_key = found.map(|(id, key)| ImportHashKey { id, key: Arc::clone(key) });
     }

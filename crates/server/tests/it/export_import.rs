@@ -27,7 +27,7 @@ fn lines(export: &str, kinds: &[&str]) -> Vec<Value> {
 async fn accounts(app: &TestApp) -> (Vec<Value>, Vec<Value>) {
     let bare = app.admin().get("/api/auth/export").send().await;
     assert_eq!(bare.status, 200);
-    (lines(&app.export_with_secrets().await, &["user", "hashKey"]), lines(&bare.text(), &["user"]))
+    (lines(&app.export_with_secrets().await, &["user", "hashKey"]), lines(bare.text(), &["user"]))
 }
 
 /// Fills an instance with accounts that have everything that an account can have.
@@ -104,7 +104,7 @@ both_stores! {
 
         assert_eq!(lines(&second.export_with_secrets().await, &["hashKey"]).len(), 1);
         assert!(!String::from_utf8_lossy(&second.kept()).contains("jxspr8Ki0RYycVU8"), "the signer key is in plain text");
-        let users: String = lines(&export, &["user"]).iter().map(|line| format!("{line}\n")).collect();
+        let users = lines(&export, &["user"]).iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
         for query in ["&dryRun=true", ""] {
             let third = other(&app, SECRETS[1], 20).await;
             let job = import_lines(&third, query, &users).await;

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use latchkey_domain::ids::HashKeyId;
+use latchkey_domain::imported_hash::ImportedHash;
 use latchkey_domain::imports::{ImportRecord, Problem, ProblemCode};
 use latchkey_store::BatchRecord;
 use zeroize::Zeroizing;
@@ -58,18 +59,17 @@ impl Imports {
     async fn resolve(&self, running: &mut RunningImport, record: &ImportRecord) -> Result<Outcome> {
         let is_dry_run = running.job.is_dry_run;
         let hash = record.password.as_ref();
-        if let Some(key) = hash.and_then(|hash| hash.signer_key()) {
+        if let Some(key) = hash.and_then(ImportedHash::signer_key) {
             return self.store_given(&mut running.signer_keys, key, is_dry_run).await;
         }
-        let Some(id) = hash.and_then(|hash| hash.key_id()) else { return Ok(Outcome::Unchanged) };
+        let Some(id) = hash.and_then(ImportedHash::key_id) else { return Ok(Outcome::Unchanged) };
         let named = &mut running.signer_keys.named;
-        let stored = match named.get(&id) {
-            Some(stored) => *stored,
-            None => {
-                let stored = self.restore_named(id, record, is_dry_run).await?;
-                named.insert(id, stored);
-                stored
-            }
+        let stored = if let Some(stored) = named.get(&id) {
+            *stored
+        } else {
+            let stored = self.restore_named(id, record, is_dry_run).await?;
+            named.insert(id, stored);
+            stored
         };
         Ok(match stored {
             Some(stored) => Outcome::Names(stored),
