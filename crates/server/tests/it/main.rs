@@ -29,6 +29,8 @@ mod console_acts;
 mod console_calls;
 mod console_configuration;
 mod console_entry;
+mod console_export;
+mod console_import;
 mod console_mails;
 mod console_matrix;
 mod console_session_list;
