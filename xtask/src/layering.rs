@@ -110,6 +110,7 @@ const GUARDED: &[(&str, &[&str])] = &[
     ("tracing-subscriber", &["latchkey-log"]),
     ("fearless_simd", &["latchkey-argon2id"]),
     ("reqwest", &["latchkey-oauth", "latchkey-testkit"]),
+    ("multer", &["latchkey-http"]),
 ];
 
 /// Reads the manifests through cargo and reports every forbidden dependency.

@@ -38,7 +38,7 @@ pub use class::{CLASS_LENGTH, class, decoy, scheme_name};
 pub use crypt::{PhpassHash, ShaCryptHash};
 pub use digest::{DigestHash, DigestRecipe, SaltPlace, WeakDigest, WrappedDigest};
 pub use pbkdf2::{Pbkdf2Digest, Pbkdf2Hash};
-pub use scrypt::{FirebaseHash, ScryptCosts, ScryptHash, SignerKey};
+pub use scrypt::{FirebaseHash, ScryptCosts, ScryptHash, SignerKey, parse_signer_key};
 
 /// Maximum length of the text of a hash in bytes. Longer texts are not read.
 pub const LONGEST_TEXT: usize = 1024;
@@ -144,6 +144,15 @@ impl ImportedHash {
     pub fn signer_key(&self) -> Option<&[u8]> {
         match &self.scheme {
             Scheme::Firebase(FirebaseHash { key: SignerKey::Given(key), .. }) => Some(key.as_slice()),
+            _ => None,
+        }
+    }
+
+    /// Returns the id of the signer key that a Firebase hash names.
+    #[must_use]
+    pub const fn key_id(&self) -> Option<HashKeyId> {
+        match &self.scheme {
+            Scheme::Firebase(FirebaseHash { key: SignerKey::Stored(id), .. }) => Some(*id),
             _ => None,
         }
     }

@@ -5,9 +5,10 @@ mod judge;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use zeroize::{Zeroize, ZeroizeOnDrop};
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 pub use judge::{Clash, Filling, Occupant, Verdict, judge};
 
@@ -15,8 +16,9 @@ use crate::email::Email;
 use crate::factors::FactorName;
 use crate::id::id;
 use crate::identity::{ProviderKey, Subject};
-use crate::imported_hash::ImportedHash;
+use crate::imported_hash::{HashKeyId, ImportedHash};
 use crate::locale::Locale;
+use crate::passkey::{Aaguid, CredentialId, PasskeyState, RpId, Transports, UserHandle};
 use crate::profile::{AvatarUrl, Bio, Metadata, Name, Username};
 use crate::time::Timestamp;
 use crate::user::{AppMetadata, UserId};
@@ -27,6 +29,8 @@ id! {
     ImportId, "The id of the import."
 }
 
+/// Maximum length of the name of a field in a problem, in characters.
+const LONGEST_FIELD: usize = 64;
 /// Maximum size of a record in bytes.
 pub const LARGEST_RECORD: usize = 1024 * 1024;
 
@@ -112,10 +116,11 @@ impl Problem {
         Self { code, field: None, message: String::new() }
     }
 
-    /// Creates a problem of a field.
+    /// Creates a problem of a field. The name of the field may come from the file, and is cut.
     #[must_use]
     pub fn of(code: ProblemCode, field: &str, message: impl fmt::Display) -> Self {
-        Self { code, field: Some(field.to_owned()), message: message.to_string() }
+        let field = field.chars().take(LONGEST_FIELD).collect();
+        Self { code, field: Some(field), message: message.to_string() }
     }
 
     /// Returns the line of a report about the problem, without the number of the record.
@@ -144,6 +149,10 @@ pub struct ImportRecord {
     pub email_verified: bool,
     /// Password hash of the source.
     pub password: Option<ImportedHash>,
+    /// Signer key of the hash, if the file has it apart.
+    pub hash_key: Option<ImportHashKey>,
+    /// True if the account has a profile; `None` if its fields and the settings decide.
+    pub has_profile: Option<bool>,
     /// Display name; empty if the source has none.
     pub name: Name,
     /// Handle of the profile.
@@ -164,10 +173,35 @@ pub struct ImportRecord {
     pub is_banned: bool,
     /// Time at which the source created the account.
     pub created_at: Option<Timestamp>,
+    /// Time at which the account was last changed at the source.
+    pub updated_at: Option<Timestamp>,
+    /// Time of the last sign-in at the source.
+    pub last_sign_in_at: Option<Timestamp>,
     /// Identities of external providers.
     pub identities: Vec<ImportIdentity>,
+    /// True if the source asks for a second factor.
+    pub has_two_step: bool,
     /// TOTP factors.
     pub totp: Vec<ImportTotp>,
+    /// User handle under which the authenticators store the passkeys; `None` without passkeys.
+    pub user_handle: Option<UserHandle>,
+    /// Passkeys.
+    pub passkeys: Vec<ImportPasskey>,
+}
+
+/// The signer key of a password hash, under the id by which the hash names it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ImportHashKey {
+    /// Id in the text of the hash.
+    pub id: HashKeyId,
+    /// Bytes of the key. Many records share them.
+    pub key: Arc<Zeroizing<Vec<u8>>>,
+}
+
+impl fmt::Debug for ImportHashKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ImportHashKey(…)")
+    }
 }
 
 /// An identity of a record.
@@ -195,6 +229,31 @@ impl fmt::Debug for ImportTotp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("ImportTotp(…)")
     }
+}
+
+/// A passkey of a record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImportPasskey {
+    /// Credential id.
+    pub credential_id: CredentialId,
+    /// Public key in COSE form.
+    pub public_key: Vec<u8>,
+    /// Relying party id, without which the passkey is not usable.
+    pub rp_id: RpId,
+    /// Name of the passkey.
+    pub name: FactorName,
+    /// Model of the authenticator.
+    pub aaguid: Aaguid,
+    /// Transports of the authenticator.
+    pub transports: Transports,
+    /// Signature counter and backup state.
+    pub state: PasskeyState,
+    /// True if the passkey may be synced.
+    pub is_backup_eligible: bool,
+    /// Time of the registration.
+    pub created_at: Option<Timestamp>,
+    /// Time of the last accepted assertion.
+    pub last_used_at: Option<Timestamp>,
 }
 
 /// Outcomes of the records that were read.

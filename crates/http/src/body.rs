@@ -5,6 +5,7 @@ mod describe;
 mod fields;
 mod patch;
 mod read;
+mod upload;
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, Request};
@@ -19,6 +20,7 @@ use crate::settings::{HttpSettings, RouterState, UPLOAD_TIME};
 
 pub(crate) use fields::fields_of;
 pub use patch::Patch;
+pub use upload::{UploadForm, UploadedFile};
 
 /// A JSON body of at most `body_limit` bytes, read into `T`. An empty body reads as `{}`.
 ///

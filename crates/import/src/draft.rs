@@ -6,8 +6,11 @@ use latchkey_domain::factors::FactorName;
 use latchkey_domain::identity::{ProviderKey, Subject};
 use latchkey_domain::ids::UserId;
 use latchkey_domain::imported_hash::{HashProblem, ImportedHash};
-use latchkey_domain::imports::{ImportIdentity, ImportRecord, ImportTotp, Problem, ProblemCode};
+use latchkey_domain::imports::{
+    ImportIdentity, ImportPasskey, ImportRecord, ImportTotp, Problem, ProblemCode,
+};
 use latchkey_domain::locale::Locale;
+use latchkey_domain::passkey::{MAX_PASSKEYS, UserHandle};
 use latchkey_domain::profile::{AvatarUrl, Bio, Metadata, Name, Username, check_object_size};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::AppMetadata;
@@ -59,8 +62,11 @@ pub struct Entry {
 }
 
 /// What a format found in a row.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Default)]
 pub(crate) struct Draft {
+    /// True for an account of an export of ours, which says itself whether there is a profile, and names providers as we do.
+    pub(crate) is_exported: bool,
     pub(crate) id: Option<String>,
     pub(crate) email: Option<String>,
     pub(crate) email_verified: bool,
@@ -76,9 +82,15 @@ pub(crate) struct Draft {
     pub(crate) locale: Option<String>,
     pub(crate) is_banned: bool,
     pub(crate) created_at: Option<Timestamp>,
+    pub(crate) updated_at: Option<Timestamp>,
+    pub(crate) last_sign_in_at: Option<Timestamp>,
     pub(crate) identities: Vec<DraftIdentity>,
+    /// True if the source asks for a second factor. TOTP secrets say so too.
+    pub(crate) has_two_step: bool,
     /// TOTP secrets in base32, each with its name.
     pub(crate) totp: Vec<(String, Option<String>)>,
+    /// Passkeys, each with the user handle under which its authenticator stores it.
+    pub(crate) passkeys: Vec<(UserHandle, ImportPasskey)>,
     pub(crate) problems: Vec<Problem>,
     /// Reason why the record is refused.
     pub(crate) refused: Option<Problem>,
@@ -115,11 +127,15 @@ impl Draft {
         };
         let id = self.kept_id();
         let password = self.password(options.allow_weak);
+        let (totp, (user_handle, passkeys)) = (self.totp(), self.passkeys());
+        let time = |time: Option<Timestamp>| time.filter(|time| time.as_millis() > 0);
         let record = ImportRecord {
             id,
             email,
             email_verified: self.email_verified && !options.is_unverified,
             password,
+            hash_key: None,
+            has_profile: self.is_exported.then_some(self.name.is_some()),
             name: self.name(),
             username: take(&mut self.problems, "username", self.username.take(), Username::parse),
             avatar_url: take(&mut self.problems, "avatarUrl", self.avatar_url.take(), AvatarUrl::parse),
@@ -129,9 +145,14 @@ impl Draft {
             custom: self.custom(),
             locale: take(&mut self.problems, "locale", self.locale.take(), Locale::parse),
             is_banned: self.is_banned,
-            created_at: self.created_at.filter(|time| time.as_millis() > 0),
+            created_at: time(self.created_at),
+            updated_at: time(self.updated_at),
+            last_sign_in_at: time(self.last_sign_in_at),
             identities: self.identities(),
-            totp: self.totp(),
+            has_two_step: self.has_two_step(!totp.is_empty() || !passkeys.is_empty()) || !totp.is_empty(),
+            totp,
+            user_handle,
+            passkeys,
         };
         Entry { line, read: Ok(Box::new(record)), problems: self.problems }
     }
@@ -200,7 +221,7 @@ impl Draft {
     fn identities(&mut self) -> Vec<ImportIdentity> {
         let mut found: Vec<ImportIdentity> = Vec::new();
         for draft in std::mem::take(&mut self.identities) {
-            let key = PROVIDERS.iter().find(|(theirs, _)| *theirs == draft.provider);
+            let key = PROVIDERS.iter().find(|(theirs, _)| !self.is_exported && *theirs == draft.provider);
             let key = key.map_or_else(|| draft.provider.to_ascii_lowercase(), |(_, ours)| (*ours).to_owned());
             let (provider, subject) = (ProviderKey::parse(&key), Subject::parse(&draft.subject));
             match (provider, subject) {
@@ -238,6 +259,32 @@ impl Draft {
             }
         }
         found
+    }
+
+    /// Returns the passkeys and the user handle that they share.
+    fn passkeys(&mut self) -> (Option<UserHandle>, Vec<ImportPasskey>) {
+        let (mut handle, mut found) = (None, Vec::<ImportPasskey>::new());
+        for (of, passkey) in std::mem::take(&mut self.passkeys) {
+            let is_known = found.iter().any(|one| one.credential_id == passkey.credential_id);
+            if is_known || handle.is_some_and(|handle| handle != of) || found.len() >= MAX_PASSKEYS as usize {
+                let message =
+                    "a passkey is there twice, or has another user handle, or there are more than 20";
+                self.problems.push(Problem::of(ProblemCode::FactorNotCarried, "passkeys", message));
+                continue;
+            }
+            handle = Some(of);
+            found.push(passkey);
+        }
+        (handle, found)
+    }
+
+    /// True if two-step sign-in is on. Without a factor nobody could sign in, so it stays off then.
+    fn has_two_step(&mut self, has_factor: bool) -> bool {
+        if self.has_two_step && !has_factor {
+            let message = "two-step sign-in is off, because the file has no second factor of the account";
+            self.problems.push(Problem::of(ProblemCode::FactorNotCarried, "twoStep", message));
+        }
+        self.has_two_step && has_factor
     }
 }
 

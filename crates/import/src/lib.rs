@@ -5,6 +5,7 @@
 #![warn(missing_docs)]
 
 mod draft;
+mod export;
 pub mod formats;
 mod input;
 mod options;

@@ -7,6 +7,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use crate::draft::Entry;
+use crate::export::Export;
 use crate::formats::Format;
 use crate::input::{Content, Input};
 use crate::options::ImportOptions;
@@ -32,8 +33,19 @@ pub enum ReadError {
     #[error("the folder has no file of this format")]
     Empty,
     /// The file is an export that ends early.
-    #[error("the export is torn: its last line is missing, or tells another number of users")]
+    #[error("the export is torn: its last line is missing. Export again, or copy the file again")]
     Torn,
+    /// The file is an export that is not as it was written.
+    #[error(
+        "the export was altered: the number of accounts or the SHA-256 in its last line is not that of the lines before it. \
+         Copy the file again"
+    )]
+    Altered,
+    /// The file is an export of a later version.
+    #[error(
+        "the export has another format than this version reads: import it with the version that wrote it, or a later one"
+    )]
+    Newer,
 }
 
 /// Rows of side tables by the id of their account, and the field that they become.
@@ -51,30 +63,6 @@ pub struct Records {
     sides: Sides,
     columns: Vec<(&'static str, String)>,
     export: Export,
-}
-
-/// What was read of an export of ours, whose last line tells the number of its users.
-#[derive(Default)]
-struct Export {
-    is_one: bool,
-    users: u64,
-    end: Option<u64>,
-}
-
-impl Export {
-    fn meet(&mut self, row: &Row) {
-        let Ok(object) = &row.object else { return };
-        match object.get("kind").and_then(Value::as_str) {
-            Some("latchkey-export") => self.is_one = true,
-            Some("user") => self.users += 1,
-            Some("end") => self.end = object.get("users").and_then(Value::as_u64),
-            _ => {}
-        }
-    }
-
-    fn is_torn(&self) -> bool {
-        self.is_one && self.end != Some(self.users)
-    }
 }
 
 impl Records {
@@ -127,7 +115,10 @@ impl Records {
     fn next_row(&mut self) -> Result<Option<Row>, ReadError> {
         loop {
             let Some((table, source)) = &mut self.source else { return Ok(None) };
-            if let Some(row) = source.next_row()? {
+            if let Some(mut row) = source.next_row()? {
+                if self.format.is_lines {
+                    self.export.meet(&mut row, source.as_ref())?;
+                }
                 let table = row.table.as_ref().or(table.as_ref());
                 if table.is_none_or(|name| self.format.is_main(name)) {
                     return Ok(Some(row));
@@ -151,7 +142,11 @@ impl Records {
                     return None;
                 }
                 let draft = (self.format.map)(fields, &self.options, &self.columns);
-                Some(draft.finish(row.line, &self.options))
+                let mut entry = draft.finish(row.line, &self.options);
+                if let Ok(record) = &mut entry.read {
+                    self.export.complete(record);
+                }
+                Some(entry)
             }
         }
     }
@@ -180,7 +175,6 @@ impl Iterator for Records {
                 Ok(None) if std::mem::take(&mut self.export).is_torn() => return Some(Err(ReadError::Torn)),
                 Ok(None) => return None,
                 Ok(Some(row)) => {
-                    self.export.meet(&row);
                     if let Some(entry) = self.entry(row) {
                         return Some(Ok(entry));
                     }
@@ -188,6 +182,7 @@ impl Iterator for Records {
                 Err(error) => {
                     self.source = None;
                     self.parts = Vec::new().into_iter();
+                    self.export = Export::default();
                     return Some(Err(error));
                 }
             }

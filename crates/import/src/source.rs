@@ -13,9 +13,10 @@ use std::ops::Range;
 
 use latchkey_domain::imports::Problem;
 use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
 
 pub(crate) use folder::files_of;
-pub(crate) use lines::{JsonLines, RowTexts};
+pub(crate) use lines::{HEAD, JsonLines, RowTexts};
 pub(crate) use shape::open;
 
 /// A row of a source.
@@ -36,6 +37,11 @@ pub(crate) trait Source: Send {
     fn header(&self) -> Option<&[String]> {
         None
     }
+
+    /// Returns the SHA-256 of all bytes before the last row, if the source computes it.
+    fn digest(&self) -> Option<[u8; 32]> {
+        None
+    }
 }
 
 /// Size of the buffer of a file.
@@ -48,11 +54,13 @@ pub(crate) struct Bytes {
     /// Part of the buffer that is not consumed yet.
     rest: Range<usize>,
     pub(crate) line: u64,
+    /// SHA-256 of the consumed bytes, while it is wanted.
+    pub(crate) digest: Option<Sha256>,
 }
 
 impl Bytes {
     pub(crate) fn new(inner: Box<dyn Read + Send>) -> Self {
-        Self { inner, buffer: vec![0; BUFFER], rest: 0..0, line: 1 }
+        Self { inner, buffer: vec![0; BUFFER], rest: 0..0, line: 1, digest: None }
     }
 
     pub(crate) fn peek(&mut self) -> io::Result<Option<u8>> {
@@ -74,6 +82,9 @@ impl Bytes {
 
     /// Skips bytes of the buffer.
     pub(crate) fn consume(&mut self, count: usize) {
+        if let Some(digest) = &mut self.digest {
+            digest.update(&self.buffer[self.rest.start..self.rest.start + count]);
+        }
         self.rest.start += count;
     }
 

@@ -100,20 +100,35 @@ function liveForms() {
   }
 }
 
-const PERIOD = 15_000;
-
-/** Regions with numbers, loaded again while the page is in sight. */
+/** Regions with numbers, loaded again while the page is in sight: every 15 seconds, or as often as they say. */
 function liveNumbers() {
   const regions = all("[data-numbers]");
   if (regions.length === 0) return;
-  setInterval(async () => {
+  const period = 1000 * Math.min(...regions.map((region) => Number(region.dataset.numbers) || 15));
+  const timer = setInterval(async () => {
     if (!on.live || document.hidden) return;
-    const page = await load(location.href, AbortSignal.timeout(PERIOD));
+    const page = await load(location.href, AbortSignal.timeout(15_000));
+    if (!page) return;
     // A region in which somebody works stays as it is.
-    for (const { id } of page ? regions : []) {
-      if (page && !document.getElementById(id)?.contains(document.activeElement)) replace(id, page);
-    }
-  }, PERIOD);
+    for (const { id } of regions) if (!document.getElementById(id)?.contains(document.activeElement)) replace(id, page);
+    if (all("[data-numbers]", page).length === 0) clearInterval(timer);
+  }, period);
+}
+
+/** Says at once that a file is too large for an upload, and holds it back. */
+function fileSizes() {
+  for (const element of all("input[data-largest]")) {
+    const field = /** @type {HTMLInputElement} */ (element);
+    const button = field.form?.querySelector("button:not([type=button])");
+    const check = () => {
+      const isLarge = [...(field.files ?? [])].some((file) => file.size > Number(field.dataset.largest));
+      document.getElementById(`${field.id}-large`)?.toggleAttribute("hidden", !isLarge);
+      if (isLarge) button?.setAttribute("aria-disabled", "true");
+      else button?.removeAttribute("aria-disabled");
+    };
+    field.addEventListener("change", check);
+    check();
+  }
 }
 
 /** The key `/` leads to the search field. */
@@ -189,4 +204,5 @@ liveNumbers();
 switches(shortcuts());
 choosing();
 confirmTyped();
+fileSizes();
 shortTimes();

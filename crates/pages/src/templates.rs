@@ -34,6 +34,7 @@ embedded! {
     "console/overview.html" "console/system.html" "console/sessions.html" "console/irreversible.html"
     "console/operators.html" "console/signing.html" "console/error.html" "console/again.html"
     "console/settings.html" "console/setting.html" "console/setting_change.html" "console/theme.html" "console/providers.html"
+    "console/imports.html" "console/import_new.html" "console/import.html" "console/export.html"
     }
 }
 

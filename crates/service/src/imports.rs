@@ -19,10 +19,10 @@ use latchkey_domain::limits::Rate;
 use latchkey_domain::time::Timestamp;
 use latchkey_settings::settings;
 
-pub use latchkey_import::ImportOptions;
+pub use latchkey_import::{FirebaseHashes, ImportOptions};
 
 pub use begin::{RunningImport, StartImport};
-pub use latchkey_store::RecordResult;
+pub use latchkey_store::{IMPORT_RETENTION, RecordResult};
 pub use report::ReportPosition;
 pub use run::{Control, ImportEnd, Progress};
 pub use undo::UndoneImport;
@@ -33,6 +33,7 @@ use crate::factors::Factors;
 use crate::kernel::Kernel;
 use crate::passwords::Passwords;
 use crate::refusal::IMPORT_NOT_FOUND;
+use crate::sessions::Sessions;
 use crate::shared::Shared;
 
 /// Time without a batch after which a running import counts as interrupted.
@@ -51,6 +52,7 @@ settings! {
 pub struct Imports {
     pub(crate) kernel: Arc<Kernel>,
     pub(crate) shared: Arc<Shared>,
+    pub(crate) sessions: Arc<Sessions>,
     pub(crate) factors: Arc<Factors>,
     pub(crate) passwords: Arc<Passwords>,
     pub(crate) limits: Limits,
@@ -68,6 +70,11 @@ impl Imports {
         let job = self.kernel.store.find_import(id).await?.ok_or(Error::Refused(&IMPORT_NOT_FOUND))?;
         Ok(shown(job, self.kernel.now()))
     }
+}
+
+/// Lists the formats that are read: the name of each, and what it reads, for people.
+pub fn formats() -> impl Iterator<Item = (&'static str, &'static str)> {
+    latchkey_import::FORMATS.iter().map(|format| (format.name, format.about))
 }
 
 /// Returns an import as it is shown: one whose process was killed has failed.

@@ -50,6 +50,8 @@ mod guards;
 pub mod hidden;
 mod identities;
 mod identity_links;
+mod import_acts;
+mod imported_exports;
 mod imports;
 mod instances;
 mod issuers;
@@ -132,6 +134,11 @@ table::table! { $
     instances {
         an_instance_is_listed_while_it_reports_itself,
         an_instance_that_was_not_seen_is_forgotten,
+    }
+    imported_exports {
+        passkeys_are_kept_and_belong_to_one_account,
+        times_of_a_record_are_kept_and_do_not_hinder_an_undo,
+        the_end_of_a_failed_import_is_the_last_line_of_its_report,
     }
     sign_up {
         the_state_of_an_address_is_returned,

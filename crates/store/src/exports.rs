@@ -24,8 +24,6 @@ pub struct ExportedAccount {
     pub password: Option<PasswordHash>,
     /// Language of its mails; `None` if no request named one.
     pub locale: Option<Locale>,
-    /// Time of the last sign-in that the audit log has; `None` if it has none.
-    pub last_sign_in: Option<Timestamp>,
     /// Profile; `None` without one.
     pub profile: Option<Profile>,
     /// Linked identities.

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::factors::FactorName;
 use latchkey_domain::identity::VerifiedIdentity;
-use latchkey_domain::ids::{FactorId, ImportId, UserId};
+use latchkey_domain::ids::{FactorId, ImportId, PasskeyId, UserId};
 use latchkey_domain::imports::{
     ConflictPolicy, ImportCounts, ImportJob, ImportRecord, ImportState, Problem, RecordOutcome,
 };
@@ -89,6 +89,8 @@ pub struct NewImported {
     pub identities: Vec<VerifiedIdentity>,
     /// TOTP factors.
     pub totp: Vec<NewImportedTotp>,
+    /// Ids of the passkeys, in the positions of those of the record.
+    pub passkey_ids: Vec<PasskeyId>,
     /// Profile of the account; `None` creates none.
     pub profile: Option<Profile>,
     /// Searchable text of the profile.
@@ -111,6 +113,8 @@ pub struct SeenBefore {
     pub username: bool,
     /// True for any identity.
     pub identity: bool,
+    /// True for any passkey.
+    pub passkey: bool,
 }
 
 /// A TOTP factor to be created.
@@ -243,13 +247,17 @@ pub trait Imports {
     /// transaction. A dry run decides alike and writes no account.
     async fn write_import_batch(&self, batch: ImportBatch) -> StoreResult<BatchOutcome>;
 
-    /// Ends an import, or says that it is still alive (`ImportState::Running`). Returns false if another process has taken
-    /// it over.
-    async fn set_import_state(
+    /// Says that an import is still alive. Returns false if another process has taken it over.
+    async fn renew_import(&self, id: ImportId, claim: Uuid, now: Timestamp) -> StoreResult<bool>;
+
+    /// Ends an import. `line` is the last line of the report, which says why the import ended early. Returns false if
+    /// another process has taken it over.
+    async fn end_import(
         &self,
         id: ImportId,
         claim: Uuid,
         state: ImportState,
+        line: Option<String>,
         now: Timestamp,
     ) -> StoreResult<bool>;
 

@@ -24,6 +24,7 @@ use url::Url;
 
 use crate::app::TestApp;
 use crate::console::ConsolePlan;
+use crate::instance::SECRET;
 use crate::storage::Storage;
 use crate::time::seconds;
 
@@ -65,6 +66,7 @@ pub struct TestAppBuilder {
     pub(crate) has_pages: bool,
     pub(crate) console: Option<ConsolePlan>,
     pub(crate) seed: u64,
+    pub(crate) secret: &'static [u8],
 }
 
 impl Default for TestAppBuilder {
@@ -85,6 +87,7 @@ impl Default for TestAppBuilder {
             has_pages: false,
             console: None,
             seed: 1,
+            secret: SECRET,
         }
     }
 }
@@ -165,6 +168,13 @@ impl TestAppBuilder {
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
+        self
+    }
+
+    /// Sets the server secret, which seals what the database has of secrets. Not for a console.
+    #[must_use]
+    pub fn server_secret(mut self, secret: &'static [u8]) -> Self {
+        self.secret = secret;
         self
     }
 

@@ -63,7 +63,7 @@ impl Instance {
             store: restart_state.data.open(restart_state.folder.path()),
             clock: Arc::new(restart_state.clock.clone()),
             entropy: Arc::new(restart_state.entropy.clone()),
-            secret: ServerSecret::new(SECRET.to_vec()).unwrap(),
+            secret: ServerSecret::new(plan.secret.to_vec()).unwrap(),
             mailer: Mailer {
                 templates: Templates::embedded().unwrap(),
                 transport: transport(plan, restart_state),
@@ -82,7 +82,7 @@ impl Instance {
         let middleware =
             Middleware::new(Arc::clone(&app.settings), app.origins.clone(), Arc::new(counted_ids()))
                 .with_metrics(metrics);
-        let secret = ServerSecret::new(SECRET.to_vec()).unwrap();
+        let secret = ServerSecret::new(plan.secret.to_vec()).unwrap();
         let keys = Arc::new(PageKeys::derive(&secret).expect("keys"));
         let hosted = plan.has_pages.then(|| {
             Hosted::new(

@@ -9,6 +9,7 @@
 //! | [`session`], [`users`] | tokens of a response; signed-up users |
 //! | [`authenticator`], [`two_step`] | TOTP codes; users with two-step sign-in, challenges |
 //! | [`passkeys`] | browser and authenticator in software; users with a passkey |
+//! | [`imported`], [`exports`] | accounts with hashes from elsewhere; exports with secrets |
 //! | [`mails`] | mailbox |
 //! | [`provider`], [`visitor`] | misbehaving identity provider; minimal browser |
 //! | [`browser`], [`console`] | browser for the hosted pages; the console of operators |
@@ -30,6 +31,7 @@ pub mod builder;
 pub mod client;
 pub mod console;
 pub mod entropy;
+pub mod exports;
 pub mod imported;
 pub mod instance;
 pub mod macros;

@@ -181,7 +181,12 @@ fn read_firebase(rest: &str) -> Read<FirebaseHash> {
 }
 
 fn signer_key(text: &str) -> Read<SignerKey> {
+    parse_signer_key(text).map(SignerKey::Given)
+}
+
+/// Parses a signer key in base64. It must have 16 to 64 bytes.
+pub fn parse_signer_key(text: &str) -> Result<Zeroizing<Vec<u8>>, HashProblem> {
     let key = Zeroizing::new(base64(text)?);
     within(key.len(), *SIGNER_KEY.start(), *SIGNER_KEY.end())?;
-    Ok(SignerKey::Given(key))
+    Ok(key)
 }

@@ -38,6 +38,8 @@ pub struct Clash {
     pub username_owner: Option<UserId>,
     /// Account of each identity of the record.
     pub identity_owners: Vec<Option<UserId>>,
+    /// True if another account, or an earlier record, has a passkey of the record.
+    pub is_passkey_taken: bool,
     /// True if an earlier record of the file has the email address.
     pub is_duplicate: bool,
 }
@@ -107,6 +109,8 @@ pub fn judge(record: &ImportRecord, clash: &Clash, policy: ConflictPolicy) -> Ve
         Some((ProblemCode::IdTaken, "id", "another account has the id"))
     } else if clash.identity_owners.iter().any(is_other) {
         Some((ProblemCode::IdentityTaken, "identities", "an identity is linked to another account"))
+    } else if clash.is_passkey_taken {
+        Some((ProblemCode::IdentityTaken, "passkeys", "another account has a passkey of the record"))
     } else {
         None
     };

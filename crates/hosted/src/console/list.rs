@@ -2,8 +2,8 @@
 
 use super::page::Page;
 use super::{
-    activate, audit, confirm, mails, operators, overview, passkey_options, provider, providers, sessions,
-    settings, sign_in, sign_out, signing, system, user, users,
+    activate, audit, confirm, export, import, mails, operators, overview, passkey_options, provider,
+    providers, sessions, settings, sign_in, sign_out, signing, system, user, users,
 };
 
 pub(crate) const PAGES: &[&Page] = &[
@@ -34,6 +34,12 @@ pub(crate) const PAGES: &[&Page] = &[
     &settings::change::PAGE,
     &settings::theme::PAGE,
     &system::PAGE,
+    &import::PAGE,
+    &import::new::PAGE,
+    &import::job::PAGE,
+    &import::report::PAGE,
+    &import::undo::PAGE,
+    &export::PAGE,
 ];
 
 /// Lists the routes of all pages, each with a method.

@@ -57,6 +57,13 @@ impl Rejection {
     }
 }
 
+impl Refused {
+    /// Refuses a form with the status of an error, in the words of the console.
+    pub(crate) fn of(error: impl Into<ApiError>, problem: Problem) -> Rejection {
+        Rejection::Form(Box::new(Self { error: error.into(), problems: vec![problem] }))
+    }
+}
+
 impl problem::Refused {
     fn with(self, problems: Vec<Problem>) -> Rejection {
         Rejection::Form(Box::new(Refused { error: self.error, problems }))
@@ -87,10 +94,7 @@ impl From<Error> for Rejection {
             _ => None,
         };
         match own {
-            Some(problem) => {
-                let error = ApiError::from(error);
-                Self::Form(Box::new(Refused { error, problems: vec![problem] }))
-            }
+            Some(problem) => Refused::of(error, problem),
             None => problem::Rejection::from(error).into(),
         }
     }
@@ -106,9 +110,11 @@ fn own(row: &latchkey_service::Refusal) -> Option<Problem> {
         "OPERATOR_PROTECTED" => Problem::whole(Refusal::OperatorProtected),
         "LAST_OWNER" => Problem::whole(Refusal::LastOwner),
         "PRECONDITION_FAILED" => Problem::whole(Refusal::Changed),
-        "MAIL_NOT_SENT" | "MAIL_NOT_RETRIED" | "EMAIL_PROVIDER_NOT_CONFIGURED" | "LAST_SIGN_IN_METHOD" => {
-            because()
-        }
+        "MAIL_NOT_SENT"
+        | "MAIL_NOT_RETRIED"
+        | "EMAIL_PROVIDER_NOT_CONFIGURED"
+        | "LAST_SIGN_IN_METHOD"
+        | "IMPORT_RUNNING" => because(),
         "EMAIL_EXISTS" => Problem::at("email", Refusal::AddressTaken),
         "INVALID_OAUTH_CODE" => Problem::whole(Refusal::ProviderExpired),
         "PROVIDER_NOT_CONFIGURED" => Problem::whole(Refusal::ProviderDown),

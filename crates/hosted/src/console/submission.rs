@@ -1,10 +1,11 @@
-//! A form of the console, sent from our own page in the browser that was shown it.
+//! A form of the console, with or without a file, sent from our own page in the browser that was shown it.
 
 use axum::RequestExt;
 use axum::extract::{FromRequest, Request};
 use latchkey_domain::ids::UserId;
 use latchkey_domain::operator::Act;
-use latchkey_http::body::FormBody;
+use latchkey_http::body::{FormBody, UploadForm, UploadedFile};
+use latchkey_http::query::Query;
 
 use super::guest::Guest;
 use super::state::Console;
@@ -24,6 +25,14 @@ const MOST_FIELDS: usize = 256;
 pub(crate) struct ConsoleSubmission {
     pub(crate) visit: ConsoleVisit,
     pub(crate) fields: Fields,
+}
+
+/// A form that may have a file, with the same checks.
+pub(crate) enum ConsoleUpload {
+    /// The form; without a file if none was chosen, or if the form was kept over a step-up.
+    Read(ConsoleSubmission, Option<UploadedFile>),
+    /// The file is too large. Nothing of the form was read, so its token was not checked: it may do nothing.
+    TooLarge(ConsoleVisit),
 }
 
 /// A form before the sign-in, with the same checks.
@@ -52,12 +61,40 @@ impl FromRequest<Console> for ConsoleSubmission {
     }
 }
 
+impl FromRequest<Console> for ConsoleUpload {
+    type Rejection = Stop;
+
+    async fn from_request(mut request: Request, console: &Console) -> Result<Self, Stop> {
+        if !UploadForm::is_declared(request.headers()) {
+            let submission = ConsoleSubmission::from_request(request, console).await?;
+            return Ok(Self::Read(submission, None));
+        }
+        let visit = request.extract_parts_with_state::<ConsoleVisit, _>(console).await?;
+        if !is_own(request.headers(), &console.settings) {
+            return Err(PageError::stale_form().into());
+        }
+        match UploadForm::from_request(request, console).await {
+            Ok(UploadForm { fields, file }) => {
+                let fields = owned(fields, &visit)?;
+                Ok(Self::Read(ConsoleSubmission { visit, fields }, file))
+            }
+            Err(error) if error.code == "PAYLOAD_TOO_LARGE" => Ok(Self::TooLarge(visit)),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
 /// Reads a form, if it comes from our own page in this browser and session.
 async fn checked(request: Request, console: &Console, guest: &Guest) -> Result<Fields, Stop> {
     if !is_own(request.headers(), &console.settings) {
         return Err(PageError::stale_form().into());
     }
     let FormBody(form) = FormBody::up_to(MOST_FIELDS, request, console).await?;
+    owned(form, guest)
+}
+
+/// Returns the fields of a form whose token is right.
+fn owned(form: Query, guest: &Guest) -> Result<Fields, Stop> {
     let token = form.optional(form_token::FIELD)?;
     if !token.is_some_and(|token| guest.owns(&token)) {
         return Err(PageError::stale_form().into());

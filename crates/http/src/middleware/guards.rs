@@ -18,8 +18,8 @@ use crate::settings::{HttpSettings, UPLOAD_TIME};
 
 /// `Retry-After` of a 503 for too many requests in flight, which take only milliseconds.
 const OVERLOAD_WAIT: Duration = Duration::from_secs(1);
-/// Path that files to import are sent to.
-const UPLOAD: &str = "/api/auth/import";
+/// Paths that files to import are sent to: by an API key, and from the console.
+const UPLOADS: [&str; 2] = ["/api/auth/import", "/console/import/new"];
 
 /// Refuses a request with 503 if it arrived while `server.max_requests` others were in flight.
 pub(super) fn refuse_overload(request: &Request) -> Option<Response> {
@@ -43,7 +43,7 @@ pub(super) fn refuse_form(settings: &HttpSettings, request: &Request) -> Option<
 
 /// Returns the time limit of a request. That of an upload has room for the body.
 pub(super) fn time_limit(settings: &HttpSettings, request: &Request) -> Duration {
-    let is_upload = request.uri().path() == UPLOAD && request.method() == Method::POST;
+    let is_upload = UPLOADS.contains(&request.uri().path()) && request.method() == Method::POST;
     if is_upload { settings.request_timeout.saturating_add(UPLOAD_TIME) } else { settings.request_timeout }
 }
 

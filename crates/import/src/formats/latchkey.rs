@@ -1,13 +1,15 @@
-//! Our own format: one record per line, or the lines of an export. Keys that are unknown are reported.
+//! Our own format: one record per line, or the lines of an export. Keys that are unknown are reported. What surrounds the
+//! accounts of an export is in [`crate::export`].
 
+mod passkey;
+
+use latchkey_domain::time::Timestamp;
 use serde_json::{Map, Value};
 
 use super::Format;
 use crate::draft::{Draft, DraftIdentity};
 use crate::values::{Fields, time_of};
 
-/// Keys of an export that an import has no use for.
-const LEFT_OUT: [&str; 4] = ["kind", "updatedAt", "lastSignInAt", "twoStep"];
 /// Keys of the profile's fixed fields, which cannot be custom fields.
 const FIXED: [&str; 13] = [
     "id",
@@ -37,7 +39,7 @@ pub(super) const FORMAT: Format = Format {
 fn map(fields: Fields<'_>) -> Draft {
     let mut draft = Draft::default();
     for (key, value) in fields.0.iter().filter(|(_, value)| !value.is_null()) {
-        if !read(&mut draft, key, value) && !LEFT_OUT.contains(&key.as_str()) {
+        if !read(&mut draft, key, value) && !read_exported(&mut draft, key, value) {
             draft.drop_field(key, "is unknown, or its value has another type");
         }
     }
@@ -60,20 +62,35 @@ fn read(draft: &mut Draft, key: &str, value: &Value) -> bool {
         ("metadata", Value::Object(object)) => draft.metadata.clone_from(object),
         ("profileMetadata", Value::Object(object)) => draft.profile_metadata.clone_from(object),
         ("custom", Value::Object(object)) => read_custom(draft, object),
-        ("createdAt", value) => match time_of(value) {
-            Some(time) => draft.created_at = Some(time),
-            None => return false,
-        },
+        ("createdAt", value) => return read_time(&mut draft.created_at, value),
         ("identities", Value::Array(list)) => list.iter().for_each(|one| read_identity(draft, one)),
         ("totp", Value::Array(list)) => list.iter().for_each(|one| read_totp(draft, one)),
-        ("passkeys" | "recoveryCodes", Value::Array(list)) => {
+        _ => return false,
+    }
+    true
+}
+
+/// Reads a member that an export has beyond a record; false if it is unknown or of a wrong type.
+fn read_exported(draft: &mut Draft, key: &str, value: &Value) -> bool {
+    match (key, value) {
+        ("kind", Value::String(_)) => draft.is_exported = true,
+        ("twoStep", Value::Bool(flag)) => draft.has_two_step = *flag,
+        ("updatedAt", value) => return read_time(&mut draft.updated_at, value),
+        ("lastSignInAt", value) => return read_time(&mut draft.last_sign_in_at, value),
+        ("passkeys", Value::Array(list)) => list.iter().for_each(|one| passkey::read(draft, one)),
+        ("recoveryCodes", Value::Array(list)) => {
             if !list.is_empty() {
-                draft.drop_factor("passkeys and recovery codes are not carried");
+                draft.drop_factor("recovery codes are not carried");
             }
         }
         _ => return false,
     }
     true
+}
+
+fn read_time(field: &mut Option<Timestamp>, value: &Value) -> bool {
+    *field = time_of(value);
+    field.is_some()
 }
 
 fn read_custom(draft: &mut Draft, object: &Map<String, Value>) {

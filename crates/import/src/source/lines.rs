@@ -5,9 +5,13 @@ use std::io;
 use latchkey_domain::imports::{LARGEST_RECORD, Problem, ProblemCode};
 use latchkey_domain::strict_json::parse_object;
 use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
 
 use super::{Bytes, Row, Source};
 use crate::input::RowText;
+
+/// Kind of the head of an export.
+pub(crate) const HEAD: &str = "latchkey-export";
 
 /// A line without its end.
 pub(super) enum Line {
@@ -65,11 +69,20 @@ pub(super) fn too_large() -> Problem {
 pub(crate) struct JsonLines {
     bytes: Bytes,
     buffer: Vec<u8>,
+    /// True until the first row was read.
+    is_first: bool,
+    /// Digest of all lines before the last row, of an export of ours.
+    before: Option<Sha256>,
 }
 
 impl JsonLines {
     pub(crate) fn new(bytes: Bytes) -> Self {
-        Self { bytes, buffer: Vec::new() }
+        Self { bytes, buffer: Vec::new(), is_first: true, before: None }
+    }
+
+    /// Creates the source with a digest of the lines, if the first one is the head of an export.
+    pub(crate) fn with_digest(bytes: Bytes) -> Self {
+        Self::new(Bytes { digest: Some(Sha256::new()), ..bytes })
     }
 }
 
@@ -77,14 +90,25 @@ impl Source for JsonLines {
     fn next_row(&mut self) -> io::Result<Option<Row>> {
         loop {
             let line = self.bytes.line;
+            self.before.clone_from(&self.bytes.digest);
             let object = match read_line(&mut self.bytes, &mut self.buffer)? {
                 None => return Ok(None),
                 Some(Line::TooLarge) => Err(too_large()),
                 Some(Line::Whole) if self.buffer.trim_ascii().is_empty() => continue,
                 Some(Line::Whole) => parse(self.buffer.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&self.buffer)),
             };
+            let is_head =
+                object.as_ref().is_ok_and(|object| object.get("kind").is_some_and(|kind| kind == HEAD));
+            if self.is_first && !is_head {
+                self.bytes.digest = None; // no export: nothing tells what its digest should be
+            }
+            self.is_first = false;
             return Ok(Some(Row { line, table: None, object }));
         }
+    }
+
+    fn digest(&self) -> Option<[u8; 32]> {
+        self.before.clone().map(|digest| digest.finalize().into())
     }
 }
 

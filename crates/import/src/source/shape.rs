@@ -30,7 +30,7 @@ pub(crate) fn open(format: &Format, content: &Content) -> io::Result<Box<dyn Sou
     let first = bytes.skip_blanks()?;
     let tables = format.table_names();
     match first {
-        Some(_) if format.is_lines => Ok(Box::new(JsonLines::new(bytes))),
+        Some(_) if format.is_lines => Ok(Box::new(JsonLines::with_digest(bytes))),
         Some(b'[') => Ok(Box::new(Document::new(bytes, tables))),
         Some(b'{') if is_document(format, bytes.buffered()?) => Ok(Box::new(Document::new(bytes, tables))),
         Some(b'{') => Ok(Box::new(JsonLines::new(bytes))),

@@ -87,27 +87,6 @@ fn record_without_a_good_address_is_refused() {
 }
 
 #[test]
-fn only_users_of_an_export_are_read() {
-    let text = "{\"kind\":\"latchkey-export\",\"format\":1}\n{\"kind\":\"user\",\"email\":\"ada@example.org\",\"updatedAt\":1}\n\
-                {\"kind\":\"settings\"}\n{\"kind\":\"end\",\"users\":1}\n";
-    let entries = read("latchkey", text);
-    assert_eq!(entries.len(), 1);
-    assert!(entries[0].problems.is_empty(), "{:?}", entries[0].problems);
-}
-
-#[test]
-fn torn_export_is_told() {
-    let text =
-        "{\"kind\":\"latchkey-export\",\"format\":1}\n{\"kind\":\"user\",\"email\":\"ada@example.org\"}\n";
-    let entries = read_with("latchkey", text, ImportOptions::default());
-    assert!(entries.last().unwrap().as_ref().unwrap_err().to_string().contains("torn"));
-
-    let other = format!("{text}{}", "{\"kind\":\"end\",\"users\":2}\n");
-    let entries = read_with("latchkey", other, ImportOptions::default());
-    assert!(entries.last().unwrap().as_ref().unwrap_err().to_string().contains("torn"));
-}
-
-#[test]
 fn columns_are_guessed_or_given() {
     let text =
         "Mail,E-Mail Address,is_verified,Password,joined,Plan\r\nx,ada@example.org,yes,,2020-01-01,pro\r\n";

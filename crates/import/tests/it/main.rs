@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 mod databases;
+mod exports;
 mod formats;
 mod hosted_formats;
 mod hostile;

@@ -107,14 +107,16 @@ macro_rules! places {
     };
 }
 
-// Webhooks, hooks, API keys, import and invitations are a line each when their pages come.
+// Webhooks, hooks, API keys and invitations are a line each when their pages come.
 places! {
     Overview "overview" "/console" ""
     Users "users" "/console/users" "people"
     Sessions "sessions" "/console/sessions" ""
     Mails "mails" "/console/mails" ""
+    Import "import" "/console/import" ""
     Audit "audit" "/console/audit" "service"
     System "system" "/console/system" ""
+    Export "export" "/console/export" ""
     Providers "providers" "/console/providers" "configuration"
     Settings "settings" "/console/settings" ""
     Signing "signing" "/console/signing" ""
@@ -130,6 +132,8 @@ impl Place {
             Self::Users => Act::ReadUsers,
             Self::Sessions => Act::ReadSessions,
             Self::Mails => Act::ReadDeliveries,
+            Self::Import => Act::Import,
+            Self::Export => Act::ExportAll,
             Self::Audit => Act::ReadAudit,
             Self::Providers => Act::ManageProviders,
             Self::Settings => Act::ChangeSettings,

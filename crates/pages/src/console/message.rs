@@ -82,6 +82,15 @@ pub enum Refusal {
     TooManyRows { most: u64 },
     /// No account was chosen.
     NoneChosen,
+    /// No file was chosen, or the form was shown again, over which a browser does not keep it.
+    ChooseFile,
+    /// The file is larger than an upload may be.
+    FileTooLarge,
+    /// The file is none of the chosen format.
+    BadFile {
+        /// The rest of a sentence about the file.
+        reason: String,
+    },
 }
 
 impl From<crate::message::Fault> for Fault {
@@ -101,7 +110,9 @@ impl From<Refusal> for Fault {
 #[serde(tag = "key", rename_all = "snake_case")]
 pub enum Notice {
     AccountCreated,
-    AccountDeleted { email: String },
+    AccountDeleted {
+        email: String,
+    },
     AccountBanned,
     AccountUnbanned,
     AddressChanged,
@@ -109,7 +120,9 @@ pub enum Notice {
     PasswordReplaced,
     AllSessionsEnded,
     OneSessionEnded,
-    MailSent { email: String },
+    MailSent {
+        email: String,
+    },
     MailRetried,
     LimitsLifted,
     FactorsRemoved,
@@ -124,4 +137,9 @@ pub enum Notice {
     OperatorGranted,
     OperatorChanged,
     OperatorRevoked,
+    /// Numbers of accounts that were deleted again, and that stay because they are in use.
+    ImportUndone {
+        deleted: u64,
+        kept: u64,
+    },
 }

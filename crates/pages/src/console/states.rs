@@ -2,6 +2,7 @@
 
 mod entrance;
 mod events;
+mod import;
 mod mails;
 mod operators;
 mod other;
@@ -101,6 +102,7 @@ pub fn all(person: &Person) -> Vec<State> {
         user::states(person),
         events::states(person),
         mails::states(person),
+        import::states(person),
         overview::states(person),
         operators::states(person),
         settings::states(person),

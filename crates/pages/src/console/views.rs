@@ -3,6 +3,7 @@
 
 mod entrance;
 mod events;
+mod import;
 mod mails;
 mod operators;
 mod other;
@@ -15,6 +16,7 @@ mod users;
 pub(super) use crate::views::word;
 pub use entrance::{Activate, ActivateStep, Confirm, ConfirmStep, ConfirmWay, Purpose, SignIn};
 pub use events::{Audit, By, Detail, EventRow, EventTotal};
+pub use import::{Export, ImportNew, ImportPage, ImportRow, Imports, ProblemCount, ReportRow};
 pub use mails::{MailFate, MailRow, Mails};
 pub use operators::{
     ActivationLink, Grant, GrantState, KeyState, OperatorRow, Operators, Signing, SigningKey, WaitingRow,

@@ -124,3 +124,36 @@ test("an id is copied", async () => {
   await page.getByText("Copied").waitFor();
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(await page.locator("#id").textContent());
 });
+
+test("the numbers of an import that runs are loaded every two seconds until it has ended", async () => {
+  await page.clock.install();
+  await open("import_job.running");
+  let asked = 0;
+  await page.route("**/en/console.import_job.running.html", async (route) => {
+    if (route.request().resourceType() !== "xhr") return route.fallback();
+    asked += 1;
+    const answer = await fetch(`${preview.origin}/en/console.import_job.html`);
+    await route.fulfill({ contentType: "text/html", body: await answer.text() });
+  });
+  await page.getByText("Records are being read.").waitFor();
+
+  await page.clock.runFor(2_500);
+  await page.getByText("All records were read.").waitFor();
+  await page.clock.runFor(20_000);
+
+  expect(asked).toBe(1);
+});
+
+test("a file that is too large for an upload is told at once, and held back", async () => {
+  await open("import_new");
+  const button = page.getByRole("button", { name: "Upload the file" });
+  const file = (size: number): { name: string; mimeType: string; buffer: Buffer } => ({ name: "a.csv", mimeType: "text/csv", buffer: Buffer.alloc(size) });
+
+  await page.locator("#file").setInputFiles(file(10 * 1024 * 1024 + 1));
+  await page.getByText("This file is too large for an upload.").waitFor();
+  expect(await button.getAttribute("aria-disabled")).toBe("true");
+  await page.locator("#file").setInputFiles(file(10));
+
+  await page.getByText("This file is too large for an upload.").waitFor({ state: "hidden" });
+  expect(await button.getAttribute("aria-disabled")).toBe(null);
+});

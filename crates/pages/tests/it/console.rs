@@ -138,7 +138,7 @@ fn every_field_has_a_label_and_no_placeholder() {
     every(|name, html, tags| {
         for tag in tags.iter().filter(|tag| ["input", "textarea", "select"].contains(&tag.name.as_str())) {
             let kind = tag.get("type").unwrap_or_default();
-            if kind == "hidden" || tag.has("hidden") || ["checkbox", "radio"].contains(&kind) {
+            if kind == "hidden" || tag.has("hidden") || ["checkbox", "radio", "file"].contains(&kind) {
                 continue;
             }
             let id = tag.get("id").unwrap_or_else(|| panic!("{name}: {tag:?}"));

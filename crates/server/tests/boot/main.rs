@@ -16,6 +16,7 @@ mod crash_email;
 mod crash_pages;
 mod crowd;
 mod dev_mail;
+mod exports;
 mod faults;
 mod files;
 mod files_lost;

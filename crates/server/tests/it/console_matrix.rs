@@ -1,5 +1,5 @@
 //! The matrix of roles and acts over HTTP: what a role may do works, and everything else is 403, audited, and changes
-//! nothing. Acts of features that do not exist yet get a row with them: invitations, webhooks, import, hooks, API keys.
+//! nothing. Acts of features that do not exist yet get a row with them: invitations, webhooks, hooks, API keys.
 
 use latchkey_domain::operator::{Act, Party, Role};
 use latchkey_testkit::{TestApp, User, Value, both_stores, json};
@@ -44,24 +44,29 @@ const ACTS: [(&str, Act, Guarded); 18] = [
 ];
 
 /// Pages that a role may open or not, with the permission.
-const PAGES: [(&str, Act); 6] = [
+const PAGES: [(&str, Act); 9] = [
     ("/console", Act::ReadNumbers),
     ("/console/audit", Act::ReadAudit),
     ("/console/mails", Act::ReadDeliveries),
     ("/console/operators", Act::ManageOperators),
     ("/console/signing", Act::RotateKeys),
     ("/console/providers", Act::ManageProviders),
+    ("/console/import", Act::Import),
+    ("/console/import/new", Act::Import),
+    ("/console/export", Act::ExportAll),
 ];
 
 /// Names and values of a form's fields.
 type Pairs = &'static [(&'static str, &'static str)];
 
 /// Forms that only owners send: path, query and fields.
-const OF_OWNERS: [(&str, &str, Pairs); 4] = [
+const OF_OWNERS: [(&str, &str, Pairs); 6] = [
     ("/console/operators", "act=grant", &[("email", "ada@example.org"), ("role", "owner")]),
     ("/console/signing/rotate", "", &[("confirmation", "Latchkey")]),
     ("/console/settings/change", "key=passwords.min_length", &[("value", "20")]),
     ("/console/providers", "test=acme", &[]),
+    ("/console/export", "", &[("content", "bare")]),
+    ("/console/export", "", &[("content", "secrets")]),
 ];
 
 struct Target {

@@ -12,7 +12,12 @@ const HASH: &str = "$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4
 
 /// Uploads records, and returns the import once it has ended.
 async fn import(app: &TestApp, query: &str, records: &[Value]) -> Value {
-    let lines = records.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+    import_lines(app, query, &records.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")).await
+}
+
+/// Uploads lines, and returns the import once it has ended.
+pub(crate) async fn import_lines(app: &TestApp, query: &str, lines: &str) -> Value {
+    let lines = lines.to_owned();
     let path = format!("{IMPORT}?from=latchkey{query}");
     let begun =
         app.admin().request("POST", &path).raw("application/x-ndjson", lines).send().await.expect(202);
@@ -29,7 +34,7 @@ async fn ended(app: &TestApp, job: &Value) -> Value {
     }
 }
 
-async fn report(app: &TestApp, job: &Value) -> Vec<Value> {
+pub(crate) async fn report(app: &TestApp, job: &Value) -> Vec<Value> {
     let path = format!("{IMPORT}/{}/report", job["id"].as_str().unwrap());
     let answer = app.admin().get(&path).send().await;
     assert_eq!(answer.status, 200);
@@ -87,6 +92,8 @@ both_stores! {
         let job = import(&app, "&onConflict=fail", &records).await;
 
         assert_eq!((&job["state"], &job["read"], &job["created"]), (&json!("failed"), &json!(1), &json!(1)));
+        let told = report(&app, &job).await;
+        assert_eq!((&told[0]["line"], &told[0]["code"]), (&json!(2), &json!("email_taken")), "why it ended");
     }
 
     async fn unverified_account_needs_its_proof(app) {

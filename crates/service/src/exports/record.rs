@@ -124,8 +124,7 @@ impl Line {
 
     /// Makes the line of an account. `totp` are its TOTP secrets with their names.
     pub(super) fn user(totp: Vec<(String, String)>, account: ExportedAccount, secrets: Secrets) -> Self {
-        let ExportedAccount { user, password, locale, last_sign_in, profile, identities, passkeys, .. } =
-            account;
+        let ExportedAccount { user, password, locale, profile, identities, passkeys, .. } = account;
         let is_secret_wanted = secrets == Secrets::Included;
         let passkeys = passkeys.into_iter().filter(|_| is_secret_wanted).map(PasskeyRecord::from);
         Self::User(Box::new(UserRecord {
@@ -147,7 +146,7 @@ impl Line {
             two_step: user.two_step_at.is_some(),
             created_at: user.created_at,
             updated_at: user.updated_at,
-            last_sign_in_at: last_sign_in,
+            last_sign_in_at: user.last_sign_in_at,
             identities: identities.into_iter().map(IdentityRecord::from).collect(),
             totp: totp.into_iter().map(|(secret, name)| TotpRecord { secret, name }).collect(),
             passkeys: passkeys.collect(),

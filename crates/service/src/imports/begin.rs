@@ -2,15 +2,15 @@
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::client::Client;
-use latchkey_domain::ids::{HashKeyId, ImportId};
+use latchkey_domain::ids::ImportId;
 use latchkey_domain::imports::{ConflictPolicy, ImportCounts, ImportJob, ImportState};
 use latchkey_domain::operator::Party;
 use latchkey_import::{Format, ImportOptions};
 use latchkey_store::{BeginImport, BegunImport};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
-use zeroize::Zeroizing;
 
+use super::signer_keys::SignerKeys;
 use super::{IDLE, Imports};
 use crate::error::{Error, Result};
 use crate::refusal::{IMPORT_CHANGED, IMPORT_RUNNING};
@@ -39,8 +39,7 @@ pub struct RunningImport {
     pub(super) party: Party,
     pub(super) claim: Uuid,
     pub(super) is_stored: bool,
-    /// Signer keys that were stored, with their ids.
-    pub(super) signer_keys: Vec<(Zeroizing<Vec<u8>>, HashKeyId)>,
+    pub(super) signer_keys: SignerKeys,
 }
 
 impl Imports {
@@ -73,7 +72,7 @@ impl Imports {
                 party,
                 claim,
                 is_stored: false,
-                signer_keys: Vec::new(),
+                signer_keys: SignerKeys::default(),
             });
         }
         let mut event = self.kernel.event(AuditKind::ImportStarted, party, client, now);
@@ -99,7 +98,14 @@ impl Imports {
             BegunImport::Running(_) => return Err(Error::Refused(&IMPORT_RUNNING)),
             BegunImport::Changed(_) => return Err(Error::Refused(&IMPORT_CHANGED)),
         };
-        Ok(RunningImport { job, is_resumed, party, claim, is_stored: true, signer_keys: Vec::new() })
+        Ok(RunningImport {
+            job,
+            is_resumed,
+            party,
+            claim,
+            is_stored: true,
+            signer_keys: SignerKeys::default(),
+        })
     }
 }
 

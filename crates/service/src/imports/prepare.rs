@@ -3,24 +3,30 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use latchkey_domain::audit::{AuditEvent, AuditKind};
 use latchkey_domain::identity::{Issuer, ProviderKey, VerifiedIdentity};
-use latchkey_domain::ids::{FactorId, ProfileId, UserId};
+use latchkey_domain::ids::{FactorId, PasskeyId, ProfileId, UserId};
 use latchkey_domain::imported_hash::ImportedHash;
 use latchkey_domain::imports::{ImportIdentity, ImportRecord, Problem, ProblemCode};
 use latchkey_domain::operator::Party;
+use latchkey_domain::passkey::RpId;
 use latchkey_domain::password::PasswordHash;
 use latchkey_domain::profile::{Bio, Name, Profile, Username};
 use latchkey_domain::search::SearchText;
 use latchkey_domain::time::Timestamp;
 use latchkey_import::Entry;
 use latchkey_store::{BatchRecord, NewImported, NewImportedTotp};
+use latchkey_webauthn::CoseKey;
 
 use super::seen::Seen;
 use super::{Imports, RunningImport};
 use crate::factors::Factors;
 use crate::kernel::Kernel;
+
+/// Least difference of two times.
+const MOMENT: Duration = Duration::from_millis(1);
 
 /// Maker of batches' records.
 pub(super) struct Preparer {
@@ -30,8 +36,11 @@ pub(super) struct Preparer {
     configured: HashMap<ProviderKey, Issuer>,
     /// Issuers of built-in providers that are not configured.
     known: HashMap<ProviderKey, Issuer>,
+    /// Relying party id under which passkeys are usable.
+    rp_id: Option<RpId>,
     party: Party,
     import_id: String,
+    started_at: Timestamp,
     is_dry_run: bool,
     seen: Seen,
 }
@@ -46,8 +55,10 @@ impl Preparer {
             factors: Arc::clone(&imports.factors),
             configured: providers.all().map(|one| (one.key.clone(), issuer(&one.key))).collect(),
             known,
+            rp_id: imports.sessions.factor_rules().rp_id,
             party: running.party,
             import_id: running.job.id.to_string(),
+            started_at: running.job.started_at,
             is_dry_run: running.job.is_dry_run,
             seen: Seen::new(running.job.is_dry_run),
         }
@@ -67,8 +78,16 @@ impl Preparer {
         BatchRecord { place, line, read, problems }
     }
 
-    fn account(&mut self, record: ImportRecord, problems: &mut Vec<Problem>, now: Timestamp) -> NewImported {
+    fn account(
+        &mut self,
+        mut record: ImportRecord,
+        problems: &mut Vec<Problem>,
+        now: Timestamp,
+    ) -> NewImported {
         let id = record.id.unwrap_or_else(|| UserId::new(now, self.kernel.id_bytes(now)));
+        // A sign-in from the start of the import on counts as one here, which an undo respects.
+        record.last_sign_in_at = record.last_sign_in_at.map(|time| time.min(self.started_at.minus(MOMENT)));
+        self.check_factors(&mut record, problems);
         let identities = record.identities.iter().map(|one| self.identity(one, &record, problems)).collect();
         let profile = self.profile(id, &record, now);
         let text = if self.is_dry_run { SearchText::default() } else { text_of(profile.as_ref()) };
@@ -77,6 +96,11 @@ impl Preparer {
             password: record.password.as_ref().and_then(stored_hash),
             identities,
             totp: self.totp(id, &record, problems, now),
+            passkey_ids: record
+                .passkeys
+                .iter()
+                .map(|_| PasskeyId::new(now, self.kernel.id_bytes(now)))
+                .collect(),
             seen: self.seen.meet(&record),
             event: self.event(now),
             profile,
@@ -138,6 +162,28 @@ impl Preparer {
         factors
     }
 
+    /// Leaves out passkeys whose key cannot verify anything, and two-step sign-in that nobody could pass.
+    fn check_factors(&self, record: &mut ImportRecord, problems: &mut Vec<Problem>) {
+        let mut tell = |field: &str, message: &str| {
+            problems.push(Problem::of(ProblemCode::FactorNotCarried, field, message));
+        };
+        let count = record.passkeys.len();
+        record.passkeys.retain(|passkey| CoseKey::parse(&passkey.public_key).is_ok());
+        if record.passkeys.len() < count {
+            tell("passkeys", "the public key of a passkey is not valid");
+        }
+        let is_usable = |of: &RpId| Some(of) == self.rp_id.as_ref();
+        if !record.passkeys.iter().all(|passkey| is_usable(&passkey.rp_id)) {
+            tell("passkeys", "a passkey of another passkeys.rp_id is kept, and works under that one alone");
+        }
+        let has_factor =
+            !record.totp.is_empty() || record.passkeys.iter().any(|passkey| is_usable(&passkey.rp_id));
+        if record.has_two_step && !has_factor {
+            record.has_two_step = false;
+            tell("twoStep", "two-step sign-in is off, because no passkey of the account works here");
+        }
+    }
+
     fn profile(&self, user_id: UserId, record: &ImportRecord, now: Timestamp) -> Option<Profile> {
         let is_empty = record.name.as_str().is_empty()
             && record.username.is_none()
@@ -145,7 +191,7 @@ impl Preparer {
             && record.bio.is_none()
             && record.custom.is_empty()
             && record.profile_metadata.as_map().is_empty();
-        if is_empty && !self.kernel.site.create_profile_on_sign_up {
+        if !record.has_profile.unwrap_or(!is_empty || self.kernel.site.create_profile_on_sign_up) {
             return None;
         }
         let created_at = record.created_at.unwrap_or(now);

@@ -7,6 +7,7 @@ use std::time::Duration;
 use latchkey_domain::imports::{ImportCounts, ImportState, Problem};
 use latchkey_import::{ReadError, Records};
 use latchkey_store::{BatchOutcome, BatchRecord, ImportBatch, RecordResult};
+use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
@@ -148,9 +149,7 @@ impl Imports {
         running: &mut RunningImport,
         mut records: Vec<BatchRecord>,
     ) -> Result<(Vec<RecordResult>, Option<(u64, Problem)>)> {
-        if !running.job.is_dry_run {
-            self.store_signer_keys(running, &mut records).await?;
-        }
+        self.store_signer_keys(running, &mut records).await?;
         let batch = ImportBatch {
             id: running.job.id,
             claim: running.claim,
@@ -177,7 +176,7 @@ impl Imports {
             tokio::time::sleep(until.saturating_duration_since(Instant::now()).min(SLICE)).await;
             if told.elapsed() >= ALIVE {
                 told = Instant::now();
-                self.set_state(running, ImportState::Running).await?;
+                self.renew(running).await?;
             }
         }
         Ok(())
@@ -188,20 +187,39 @@ impl Imports {
             ImportEnd::Done => ImportState::Done,
             ImportEnd::Stopped | ImportEnd::Clash(..) | ImportEnd::Unreadable(_) => ImportState::Failed,
         };
+        let now = self.kernel.now();
         running.job.state = state;
-        running.job.ended_at = Some(self.kernel.now());
-        self.set_state(running, state).await
-    }
-
-    async fn set_state(&self, running: &RunningImport, state: ImportState) -> Result<()> {
+        running.job.ended_at = Some(now);
         if !running.is_stored {
             return Ok(());
         }
-        let (id, now) = (running.job.id, self.kernel.now());
-        if self.kernel.store.set_import_state(id, running.claim, state, now).await? {
+        let store = &self.kernel.store;
+        is_ours(store.end_import(running.job.id, running.claim, state, last_line(end), now).await?)
+    }
+
+    async fn renew(&self, running: &RunningImport) -> Result<()> {
+        if !running.is_stored {
             return Ok(());
         }
-        Err(Error::Refused(&IMPORT_SUPERSEDED))
+        is_ours(self.kernel.store.renew_import(running.job.id, running.claim, self.kernel.now()).await?)
+    }
+}
+
+/// Fails if another process has taken the import over.
+fn is_ours(is_ours: bool) -> Result<()> {
+    if is_ours { Ok(()) } else { Err(Error::Refused(&IMPORT_SUPERSEDED)) }
+}
+
+/// Returns the last line of the report of an import that ended early; `None` if all is said.
+fn last_line(end: &ImportEnd) -> Option<String> {
+    match end {
+        ImportEnd::Done | ImportEnd::Stopped => None,
+        ImportEnd::Clash(line, problem) => {
+            let mut told = problem.to_json();
+            told.insert("line".to_owned(), (*line).into());
+            Some(Value::Object(told).to_string())
+        }
+        ImportEnd::Unreadable(error) => Some(json!({ "message": error.to_string() }).to_string()),
     }
 }
 

@@ -30,18 +30,22 @@ impl Seen {
         if !self.keeps_all {
             return SeenBefore { email, ..SeenBefore::default() };
         }
-        let id = record.id.is_some_and(|id| self.meet_one("id", &id.to_string()));
+        let id = record.id.is_some_and(|id| self.meet_one("id", id.to_string()));
         let username = record.username.as_ref();
         let username = username.is_some_and(|name| self.meet_one("username", name.as_str()));
         let mut identity = false;
         for one in &record.identities {
             identity |= self.meet_one(one.provider.as_str(), one.subject.as_str());
         }
-        SeenBefore { email, id, username, identity }
+        let mut passkey = false;
+        for one in &record.passkeys {
+            passkey |= self.meet_one("passkey", one.credential_id.as_bytes());
+        }
+        SeenBefore { email, id, username, identity, passkey }
     }
 
-    fn meet_one(&mut self, kind: &str, value: &str) -> bool {
-        let hash = self.state.hash_one((kind, value));
+    fn meet_one(&mut self, kind: &str, value: impl AsRef<[u8]>) -> bool {
+        let hash = self.state.hash_one((kind, value.as_ref()));
         if self.hashes.len() >= MOST {
             return self.hashes.contains(&hash);
         }

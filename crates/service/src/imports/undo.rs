@@ -1,5 +1,7 @@
 //! The undo of an import: the accounts that it created are deleted again, unless they are in use.
 
+use std::sync::Arc;
+
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::client::Client;
 use latchkey_domain::ids::ImportId;
@@ -27,6 +29,18 @@ pub struct UndoneImport {
 }
 
 impl Imports {
+    /// Deletes the accounts like [`Self::undo`], in a task of its own, which the time limit of a request does not end.
+    pub async fn undo_to_the_end(
+        self: &Arc<Self>,
+        id: ImportId,
+        party: Party,
+        client: Client,
+    ) -> Result<UndoneImport> {
+        let imports = Arc::clone(self);
+        let work = tokio::spawn(async move { imports.undo(id, party, Some(&client)).await });
+        work.await.map_err(Error::internal)?
+    }
+
     /// Deletes the accounts of an import that never signed in and were not changed since. Interrupted, it goes on when it is
     /// called again.
     pub async fn undo(&self, id: ImportId, party: Party, client: Option<&Client>) -> Result<UndoneImport> {

@@ -13,9 +13,13 @@ use crate::error::{Error, Result};
 use crate::refusal::FORMAT_UNKNOWN;
 
 const LIMIT: &str = "import uploads, per address";
+/// Maximum length of the name of a file in characters.
+const LONGEST_NAME: usize = 100;
 
 /// A file to import.
 pub struct Upload {
+    /// Name of the file, as a browser gave it; `None` without one.
+    pub name: Option<String>,
     /// Name of the format.
     pub from: String,
     pub bytes: Vec<u8>,
@@ -42,7 +46,7 @@ impl Imports {
         let records = records.map_err(|error| unreadable(&error))?;
         let start = StartImport {
             format,
-            source: "upload".to_owned(),
+            source: source(upload.name.as_deref()),
             file,
             options: &options,
             policy: upload.policy,
@@ -63,10 +67,45 @@ impl Imports {
     }
 }
 
+/// Returns the name of a file without its folder, as lists show it: of at most [`LONGEST_NAME`] characters, and without
+/// those that would act on a terminal.
+fn source(name: Option<&str>) -> String {
+    let name = name.unwrap_or_default().rsplit(['/', '\\']).next().unwrap_or_default();
+    let name: String = name.chars().filter(|letter| is_shown(*letter)).take(LONGEST_NAME).collect();
+    if name.trim().is_empty() { "upload".to_owned() } else { name }
+}
+
+/// False for control characters, and those that turn the direction of a text.
+fn is_shown(letter: char) -> bool {
+    !letter.is_control()
+        && !matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 fn unreadable(error: &ReadError) -> Error {
     Error::Validation {
         field: "body",
         reason: latchkey_domain::reason::Reason::Malformed,
         problem: format!("cannot be read in this format: {error}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn name_of_a_file_is_plain_text() {
+        for (name, shown) in [
+            (None, "upload"),
+            (Some(""), "upload"),
+            (Some("users.csv"), "users.csv"),
+            (Some("C:\\data\\users.csv"), "users.csv"),
+            (Some("../../etc/users.csv"), "users.csv"),
+            (Some("a\u{1b}[31m\u{202e}b\n.csv"), "a[31mb.csv"),
+            (Some("\u{7}"), "upload"),
+        ] {
+            assert_eq!(source(name), shown);
+        }
+        assert_eq!(source(Some(&"é".repeat(200))).chars().count(), LONGEST_NAME);
     }
 }

@@ -40,12 +40,21 @@ impl Passwords {
     /// Stores a signer key, sealed, and returns the id by which hashes name it.
     pub async fn save_hash_key(&self, key: &[u8]) -> Result<HashKeyId> {
         let id = self.hash_keys.id_of(key);
-        self.restore_hash_key(id, key).await?;
+        self.seal_hash_key(id, key).await?;
         Ok(id)
     }
 
-    /// Stores a signer key of an export, sealed, under its id.
-    pub async fn restore_hash_key(&self, id: HashKeyId, key: &[u8]) -> Result<()> {
+    /// Stores a signer key of an export, sealed, and returns the id by which hashes name it: the id that it had, unless
+    /// another key has that here.
+    pub async fn restore_hash_key(&self, id: HashKeyId, key: &[u8]) -> Result<HashKeyId> {
+        self.seal_hash_key(id, key).await?;
+        match self.hash_key(id).await? {
+            Some(stored) if stored.as_slice() == key => Ok(id),
+            _ => self.save_hash_key(key).await,
+        }
+    }
+
+    async fn seal_hash_key(&self, id: HashKeyId, key: &[u8]) -> Result<()> {
         let kernel = &self.kernel;
         let sealed = self.hash_keys.sealing.seal(&*kernel.entropy, id.as_uuid().as_bytes(), key);
         let sealed = sealed.map_err(|_| Error::internal("a signer key could not be sealed"))?;
@@ -53,7 +62,7 @@ impl Passwords {
     }
 
     /// Returns the signer key of an id; `None` if there is none or if it cannot be opened.
-    pub(super) async fn hash_key(&self, id: HashKeyId) -> Result<Option<Zeroizing<Vec<u8>>>> {
+    pub(crate) async fn hash_key(&self, id: HashKeyId) -> Result<Option<Zeroizing<Vec<u8>>>> {
         let keys = &self.hash_keys;
         if let Some(key) = keys.opened.read().unwrap_or_else(PoisonError::into_inner).get(&id) {
             return Ok(Some(key.clone()));

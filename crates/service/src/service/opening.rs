@@ -82,6 +82,7 @@ impl Service {
             imports: Arc::new(Imports {
                 kernel: k(),
                 shared: shared.clone(),
+                sessions: s(),
                 factors: factors.clone(),
                 passwords: passwords.clone(),
                 limits: limits.imports,

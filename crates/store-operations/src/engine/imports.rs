@@ -33,6 +33,7 @@ impl<E: Executor> Imports for Engine<E> {
                 Open::Changed(id) => Decided::Return(BegunImport::Changed(id)),
                 Open::Same(job) => {
                     imports::resume(&mut writes, job.id, begin.claim, begin.now);
+                    imports::delete_end(&mut writes, job.id);
                     let job = ImportJob { state: ImportState::Running, active_at: begin.now, ..job.clone() };
                     Decided::done(writes, BegunImport::Resumed(job))
                 }
@@ -50,17 +51,26 @@ impl<E: Executor> Imports for Engine<E> {
         import_batch::run(&self.0, batch).await
     }
 
-    async fn set_import_state(
+    async fn renew_import(&self, id: ImportId, claim: Uuid, now: Timestamp) -> StoreResult<bool> {
+        let mut script = Script::default();
+        let renewed = imports::renew(&mut script, id, claim, now);
+        self.write(script, Repeat::Harmless, move |results| Ok(results.affected(renewed)? > 0)).await
+    }
+
+    async fn end_import(
         &self,
         id: ImportId,
         claim: Uuid,
         state: ImportState,
+        line: Option<String>,
         now: Timestamp,
     ) -> StoreResult<bool> {
         let mut script = Script::default();
-        let ended_at = (state != ImportState::Running).then_some(now);
-        let set = imports::set_state(&mut script, id, claim, state, now, ended_at);
-        self.write(script, Repeat::Harmless, move |results| Ok(results.affected(set)? > 0)).await
+        let ended = imports::end(&mut script, id, claim, state, now);
+        if let Some(line) = &line {
+            imports::insert_end(&mut script, id, claim, line);
+        }
+        self.write(script, Repeat::Harmless, move |results| Ok(results.affected(ended)? > 0)).await
     }
 
     async fn find_import(&self, id: ImportId) -> StoreResult<Option<ImportJob>> {

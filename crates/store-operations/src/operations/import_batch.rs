@@ -20,7 +20,7 @@ use super::import_rows::{AccountRows, BatchRows, identity_row};
 use crate::form::{Decided, Executor, ManyValues, Results, Script, Slot, values};
 use crate::tables::audit_events::event_values;
 use crate::tables::imports::{
-    FIND_IDENTITIES, FIND_IDS, FIND_OCCUPANTS, FIND_RESERVED, FIND_USERNAMES, INSERT_PROBLEMS,
+    FIND_IDENTITIES, FIND_IDS, FIND_OCCUPANTS, FIND_PASSKEYS, FIND_RESERVED, FIND_USERNAMES, INSERT_PROBLEMS,
     LOCK_OCCUPANTS, advance, lock_claimed, read_many, read_occupant, stored,
 };
 use crate::tables::users;
@@ -72,6 +72,7 @@ struct Found {
     ids: Option<Slot>,
     usernames: Option<Slot>,
     identities: Option<Slot>,
+    passkeys: Option<Slot>,
 }
 
 /// What the database has of the records of a batch.
@@ -81,6 +82,8 @@ struct Known {
     ids: HashSet<UserId>,
     usernames: HashMap<String, UserId>,
     identities: HashMap<(String, String), UserId>,
+    /// Credential ids.
+    passkeys: HashSet<Vec<u8>>,
 }
 
 impl Found {
@@ -94,6 +97,7 @@ impl Found {
         let usernames: Vec<Json> =
             news().filter_map(|new| new.username()).map(|name| name.as_str().into()).collect();
         let identities: Vec<Json> = news().flat_map(|new| &new.identities).flat_map(issuers_of).collect();
+        let passkeys: Vec<Json> = news().flat_map(|new| credential_ids(new)).map(|id| hex::encode(id).into()).collect();
         if !batch.is_dry_run && !emails.is_empty() {
             read_many(reads, &LOCK_OCCUPANTS, &emails, Vec::new());
         }
@@ -105,6 +109,7 @@ impl Found {
             ids: many(&FIND_IDS, &ids, Vec::new()),
             usernames: many(&FIND_USERNAMES, &usernames, Vec::new()),
             identities: many(&FIND_IDENTITIES, &identities, Vec::new()),
+            passkeys: many(&FIND_PASSKEYS, &passkeys, Vec::new()),
         }
     }
 
@@ -122,12 +127,14 @@ impl Found {
                 (cells.of("identities").text("provider")?.to_owned(), cells.text("subject")?.to_owned());
             Ok((key, cells.id("user_id")?))
         })?;
+        let passkeys = list(results, self.passkeys, |cells| cells.of("passkeys").bytes("credential_id"))?;
         Ok(Known {
             occupants: occupants.into_iter().collect(),
             reserved: reserved.into_iter().collect(),
             ids: ids.into_iter().collect(),
             usernames: usernames.into_iter().collect(),
             identities: identities.into_iter().collect(),
+            passkeys: passkeys.into_iter().collect(),
         })
     }
 }
@@ -139,6 +146,11 @@ fn list<T>(
     read: impl FnMut(&mut crate::form::Cells<'_>) -> StoreResult<T>,
 ) -> StoreResult<Vec<T>> {
     slot.map_or(Ok(Vec::new()), |slot| results.list(slot, read))
+}
+
+/// Returns the credential ids of the passkeys of a record.
+fn credential_ids(new: &NewImported) -> impl Iterator<Item = &[u8]> {
+    new.record.passkeys.iter().map(|passkey| passkey.credential_id.as_bytes())
 }
 
 /// Returns the keys under which an identity may be stored: with its issuer, and without one.
@@ -165,6 +177,8 @@ impl Known {
                 .and_then(|name| self.usernames.get(name.as_str()).copied())
                 .or_else(|| earlier(new.seen.username)),
             identity_owners: self.identity_owners(new, earlier(new.seen.identity)),
+            is_passkey_taken: (is_dry_run && new.seen.passkey)
+                || credential_ids(new).any(|id| self.passkeys.contains(id)),
             occupant,
         }
     }
@@ -191,6 +205,7 @@ struct Decision<'b> {
     ids: HashSet<UserId>,
     usernames: HashSet<&'b str>,
     identities: HashSet<(&'b str, &'b str)>,
+    passkeys: HashSet<&'b [u8]>,
     /// Statements that come before those of new accounts.
     first: Script,
     rows: BatchRows,
@@ -207,6 +222,7 @@ impl<'b> Decision<'b> {
             ids: HashSet::new(),
             usernames: HashSet::new(),
             identities: HashSet::new(),
+            passkeys: HashSet::new(),
             first: Script::default(),
             rows: BatchRows::default(),
         }
@@ -258,6 +274,7 @@ impl<'b> Decision<'b> {
                 *owner = earlier;
             }
         }
+        clash.is_passkey_taken |= credential_ids(new).any(|id| self.passkeys.contains(id));
         clash
     }
 
@@ -279,6 +296,7 @@ impl<'b> Decision<'b> {
         self.emails.insert(new.record.email.key().as_str());
         self.ids.insert(new.id);
         self.remember_identities(new, 0..new.identities.len());
+        self.passkeys.extend(credential_ids(new));
         let username = new.username().map(Username::as_str);
         if keeps_username {
             self.usernames.extend(username);

@@ -15,7 +15,7 @@ use latchkey_store::{NewImported, StoreResult};
 use crate::form::{ManyValues, Script, Value, object_text, values};
 use crate::tables::audit_events::event_values;
 use crate::tables::imports::{
-    INSERT_EVENTS, INSERT_IDENTITIES, INSERT_PASSWORDS, INSERT_TOTP, INSERT_USERS, stored,
+    INSERT_EVENTS, INSERT_IDENTITIES, INSERT_PASSKEYS, INSERT_PASSWORDS, INSERT_TOTP, INSERT_USERS, stored,
 };
 use crate::tables::{imported_accounts, profiles};
 
@@ -28,26 +28,30 @@ pub(crate) struct AccountRows {
     profile: Option<ProfileRow>,
     identities: Vec<ManyValues>,
     totp: Vec<ManyValues>,
+    passkeys: Vec<ManyValues>,
     event: ManyValues,
 }
 
 impl AccountRows {
     pub(crate) fn of(new: &NewImported, now: Timestamp) -> StoreResult<Self> {
         let record = &new.record;
-        let created_at = record.created_at.unwrap_or(now);
+        let (created_at, updated_at) = (record.created_at.unwrap_or(now), updated_at(new, now));
         let user = values![
             new.id,
             record.email.as_typed(),
             record.email.key(),
             record.email_verified,
             record.email_verified.then_some(created_at),
-            record.is_banned.then_some(now),
+            record.is_banned,
             object_text(record.metadata.as_map())?,
             record.locale.as_ref().map(Locale::as_str),
             created_at,
-            now,
-            (!new.totp.is_empty()).then_some(now),
+            updated_at,
+            record.has_two_step,
             new.profile.is_some(),
+            record.last_sign_in_at,
+            record.user_handle.map(|handle| handle.as_bytes().to_vec()),
+            now,
         ];
         let password =
             |hash: &PasswordHash| values![new.id, hash.as_str(), record.email_verified, now].into();
@@ -62,9 +66,36 @@ impl AccountRows {
             profile: profile.transpose()?,
             identities: (0..new.identities.len()).map(|at| identity_row(new, at, new.id, now)).collect(),
             totp: totp.collect(),
+            passkeys: passkey_rows(new, now).collect(),
             event: event_values(event)?.into(),
         })
     }
+}
+
+/// Returns the time of the last change that the account gets.
+fn updated_at(new: &NewImported, now: Timestamp) -> Timestamp {
+    new.record.updated_at.map_or(now, |time| time.min(now))
+}
+
+fn passkey_rows(new: &NewImported, now: Timestamp) -> impl Iterator<Item = ManyValues> + '_ {
+    new.passkey_ids.iter().zip(&new.record.passkeys).map(move |(id, passkey)| {
+        values![
+            *id,
+            new.id,
+            passkey.credential_id.as_bytes(),
+            passkey.public_key.as_slice(),
+            passkey.rp_id.as_str(),
+            passkey.name.as_str(),
+            passkey.aaguid.as_bytes().as_slice(),
+            passkey.transports.to_stored(),
+            passkey.state.counter,
+            passkey.is_backup_eligible,
+            passkey.state.is_backed_up,
+            passkey.created_at.unwrap_or(now),
+            passkey.last_used_at,
+        ]
+        .into()
+    })
 }
 
 fn profile_row(profile: &Profile, text: SearchText) -> StoreResult<ProfileRow> {
@@ -96,6 +127,7 @@ pub(crate) struct BatchRows {
     profiles: Vec<ProfileRow>,
     pub(crate) identities: Vec<ManyValues>,
     totp: Vec<ManyValues>,
+    passkeys: Vec<ManyValues>,
     pub(crate) events: Vec<ManyValues>,
     marks: Vec<ManyValues>,
 }
@@ -121,8 +153,9 @@ impl BatchRows {
         }
         self.identities.extend(rows.identities.iter().cloned());
         self.totp.extend(rows.totp.iter().cloned());
+        self.passkeys.extend(rows.passkeys.iter().cloned());
         self.events.push(rows.event.clone());
-        self.marks.push(values![import, stored(place), new.id, now].into());
+        self.marks.push(values![import, stored(place), new.id, updated_at(new, now)].into());
         Ok(())
     }
 
@@ -132,6 +165,7 @@ impl BatchRows {
         writes.create_profiles(self.profiles);
         writes.change_many(&INSERT_IDENTITIES, self.identities);
         writes.change_many(&INSERT_TOTP, self.totp);
+        writes.change_many(&INSERT_PASSKEYS, self.passkeys);
         writes.change_many(&INSERT_EVENTS, self.events);
         writes.change_many(&imported_accounts::INSERT_ALL, self.marks);
     }

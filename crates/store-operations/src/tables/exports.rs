@@ -1,4 +1,5 @@
-//! Statements that read a page of all accounts: their rows in every table that an export has.
+//! Statements that read a page of all accounts: their rows in every table that an export has. The order of an account's rows
+//! does not depend on their age, so that an imported account is exported as it was.
 
 use std::collections::HashMap;
 
@@ -24,22 +25,22 @@ macro_rules! page {
 
 statements! {
     ACCOUNTS = concat!(
-        "SELECT ", account_columns!(), ", u.locale,
-            (SELECT max(e.happened_at) FROM audit_events AS e WHERE e.user_id = u.id AND e.kind = 'sign_in'), ",
-        profile_columns!(), " FROM ", account_tables!(), " WHERE u.id IN ", page!(), " ORDER BY u.id"
+        "SELECT ", account_columns!(), ", u.locale, ", profile_columns!(), " FROM ", account_tables!(),
+        " WHERE u.id IN ", page!(), " ORDER BY u.id"
     );
     IDENTITIES = concat!(
         "SELECT user_id, provider, subject, email FROM identities WHERE user_id IN ", page!(),
-        " ORDER BY user_id, created_at, provider, subject"
+        " ORDER BY user_id, provider, subject, issuer"
     );
     TOTP = concat!(
         "SELECT user_id, id, name, secret FROM totp_factors WHERE confirmed_at IS NOT NULL AND user_id IN ", page!(),
-        " ORDER BY user_id, id"
+        " ORDER BY user_id, name, id"
     );
     PASSKEYS = concat!(
         "SELECT k.user_id, u.user_handle, k.id, k.credential_id, k.rp_id, k.name, k.aaguid, k.transports, k.backup_eligible,
             k.backed_up, k.created_at, k.last_used_at, k.public_key, k.counter
-        FROM passkeys AS k JOIN users AS u ON u.id = k.user_id WHERE k.user_id IN ", page!(), " ORDER BY k.user_id, k.id"
+        FROM passkeys AS k JOIN users AS u ON u.id = k.user_id WHERE k.user_id IN ", page!(),
+        " ORDER BY k.user_id, k.credential_id"
     );
 }
 
@@ -89,13 +90,11 @@ fn by_user<T>(rows: Vec<(UserId, T)>) -> HashMap<UserId, Vec<T>> {
 fn read_exported(cells: &mut Cells<'_>) -> StoreResult<ExportedAccount> {
     let account = read_account(cells)?;
     let locale = cells.of("users").maybe_text("locale")?.map(Locale::from_stored);
-    let last_sign_in = cells.of("audit_events").maybe_time("happened_at")?;
     let profile = account.user.profile.is_some().then(|| read_profile(cells)).transpose()?;
     Ok(ExportedAccount {
         user: account.user,
         password: account.password,
         locale,
-        last_sign_in,
         profile,
         identities: Vec::new(),
         totp: Vec::new(),

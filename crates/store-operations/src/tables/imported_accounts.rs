@@ -1,4 +1,5 @@
-//! Table `imported_accounts`: the accounts that imports created.
+//! Table `imported_accounts`: the accounts that imports created. `imported_at` is the time of the last change that the account
+//! got by the import; an account with another one was changed since.
 
 use latchkey_domain::ids::{ImportId, UserId};
 use latchkey_store::StoreResult;
@@ -34,7 +35,8 @@ statements! {
     /// Reads the accounts of a page, and what keeps each of them from being deleted again.
     FIND_PAGE: read find_page(id: ImportId, after: i64, limit: i64) = concat!(
         "SELECT a.place, a.user_id, u.id IS NOT NULL,
-            u.last_sign_in_at IS NOT NULL OR u.device_mail_at IS NOT NULL OR EXISTS (SELECT 1 FROM sessions AS s WHERE s.user_id = a.user_id),
+            coalesce(u.last_sign_in_at >= (SELECT i.started_at FROM imports AS i WHERE i.id = $1), FALSE)
+                OR u.device_mail_at IS NOT NULL OR EXISTS (SELECT 1 FROM sessions AS s WHERE s.user_id = a.user_id),
             coalesce(u.updated_at <> a.imported_at, FALSE) OR coalesce(p.version <> 1, FALSE)
                 OR EXISTS (SELECT 1 FROM operators AS o WHERE o.user_id = a.user_id)
         FROM (", page!("place, user_id, imported_at"), ") AS a

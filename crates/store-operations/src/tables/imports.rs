@@ -56,9 +56,18 @@ statements! {
     ADVANCE = "
     UPDATE imports SET read = $2, created = $3, updated = $4, skipped = $5, refused = $6, problems = $7, active_at = $8
     WHERE id = $1";
-    SET_STATE: change set_state(id: ImportId, claim: Uuid, state: ImportState, now: Timestamp, ended_at: Option<Timestamp>)
-        [id, Value::Id(Some(claim)), state.as_str(), now, ended_at] = "
-    UPDATE imports SET state = $3, active_at = $4, ended_at = $5 WHERE id = $1 AND claim = $2";
+    RENEW: change renew(id: ImportId, claim: Uuid, now: Timestamp) [id, Value::Id(Some(claim)), now] =
+        "UPDATE imports SET active_at = $3 WHERE id = $1 AND claim = $2 AND state = 'running'";
+    END: change end(id: ImportId, claim: Uuid, state: ImportState, now: Timestamp)
+        [id, Value::Id(Some(claim)), state.as_str(), now] =
+        "UPDATE imports SET state = $3, active_at = $4, ended_at = $4 WHERE id = $1 AND claim = $2";
+    /// Writes the last line of the report, after those of all records, if this process writes the import.
+    INSERT_END: change insert_end(id: ImportId, claim: Uuid, line: &str) [id, Value::Id(Some(claim)), line] = "
+    INSERT INTO import_problems (import_id, place, number, line)
+    SELECT i.id, 9223372036854775807, 0, $3 FROM imports AS i WHERE i.id = $1 AND i.claim = $2
+    ON CONFLICT (import_id, place, number) DO UPDATE SET line = excluded.line";
+    DELETE_END: change delete_end(id: ImportId) =
+        "DELETE FROM import_problems WHERE import_id = $1 AND place = 9223372036854775807";
     END_UNDO: change end_undo(id: ImportId, now: Timestamp) =
         "UPDATE imports SET state = 'undone', ended_at = $2 WHERE id = $1 AND state <> 'undone'";
     FIND_NOT_UNDONE: read find_not_undone(id: ImportId) =
@@ -75,16 +84,20 @@ statements! {
     /// Inserts accounts. `has_profile` is set at once, so that the trigger on profiles has nothing to update.
     INSERT_USERS = "
     INSERT INTO users (id, email, email_key, email_verified, first_verified_at, pending, contested, banned_at, metadata,
-        locale, pending_email, created_at, updated_at, signed_up_at, two_step_at, has_profile)
-    SELECT id, email, email_key, email_verified, first_verified_at, FALSE, FALSE, banned_at, metadata, locale, NULL,
-        created_at, updated_at, NULL, two_step_at, has_profile
-    FROM unnest($1::uuid[], $2::text[], $3::text[], $4::boolean[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::bigint[], $10::bigint[], $11::bigint[], $12::boolean[]) AS r (id, email, email_key, email_verified,
-        first_verified_at, banned_at, metadata, locale, created_at, updated_at, two_step_at, has_profile)
-    WHERE NOT EXISTS (SELECT 1 FROM undo_tokens AS t
-        WHERE t.email = r.email_key AND t.expires_at > r.updated_at)", "
+        locale, pending_email, created_at, updated_at, signed_up_at, two_step_at, has_profile, last_sign_in_at,
+        user_handle)
+    SELECT id, email, email_key, email_verified, first_verified_at, FALSE, FALSE, CASE WHEN banned THEN now END, metadata,
+        locale, NULL, created_at, updated_at, NULL, CASE WHEN two_step THEN now END, has_profile, last_sign_in_at,
+        user_handle
+    FROM unnest($1::uuid[], $2::text[], $3::text[], $4::boolean[], $5::bigint[], $6::boolean[], $7::text[], $8::text[], $9::bigint[], $10::bigint[], $11::boolean[], $12::boolean[], $13::bigint[], $14::bytea[], $15::bigint[]) AS r (id, email, email_key, email_verified,
+        first_verified_at, banned, metadata, locale, created_at, updated_at, two_step, has_profile, last_sign_in_at,
+        user_handle, now)
+    WHERE NOT EXISTS (SELECT 1 FROM undo_tokens AS t WHERE t.email = r.email_key AND t.expires_at > r.now)", "
     INSERT INTO users (id, email, email_key, email_verified, first_verified_at, pending, contested, banned_at, metadata,
-        locale, pending_email, created_at, updated_at, signed_up_at, two_step_at, has_profile)
-    VALUES ($1, $2, $3, $4, $5, FALSE, FALSE, $6, $7, $8, NULL, $9, $10, NULL, $11, $12)";
+        locale, pending_email, created_at, updated_at, signed_up_at, two_step_at, has_profile, last_sign_in_at,
+        user_handle)
+    VALUES ($1, $2, $3, $4, $5, FALSE, FALSE, CASE WHEN $6 THEN $15 END, $7, $8, NULL, $9, $10, NULL,
+        CASE WHEN $11 THEN $15 END, $12, $13, $14)";
     INSERT_PASSWORDS = "
     INSERT INTO credentials (user_id, kind, data, proven, created_at, updated_at)
     SELECT user_id, 'password', data, proven, now, now FROM unnest($1::uuid[], $2::text[], $3::boolean[], $4::bigint[]) AS r (user_id, data, proven, now)", "
@@ -102,6 +115,17 @@ statements! {
     SELECT id, user_id, name, secret, now, now, 0 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::bytea[], $5::bigint[]) AS r (id, user_id, name, secret, now)", "
     INSERT INTO totp_factors (id, user_id, name, secret, created_at, confirmed_at, attempts)
     VALUES ($1, $2, $3, $4, $5, $5, 0)";
+    INSERT_PASSKEYS = "
+    INSERT INTO passkeys (id, user_id, credential_id, public_key, rp_id, name, aaguid, transports, counter,
+        backup_eligible, backed_up, created_at, last_used_at)
+    SELECT id, user_id, credential_id, public_key, rp_id, name, aaguid, transports, counter, backup_eligible, backed_up,
+        created_at, last_used_at
+    FROM unnest($1::uuid[], $2::uuid[], $3::bytea[], $4::bytea[], $5::text[], $6::text[], $7::bytea[], $8::text[], $9::bigint[], $10::boolean[], $11::boolean[], $12::bigint[], $13::bigint[])
+        AS r (id, user_id, credential_id, public_key, rp_id, name, aaguid, transports, counter, backup_eligible,
+        backed_up, created_at, last_used_at)", "
+    INSERT INTO passkeys (id, user_id, credential_id, public_key, rp_id, name, aaguid, transports, counter,
+        backup_eligible, backed_up, created_at, last_used_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
     INSERT_EVENTS = "
     INSERT INTO audit_events (id, happened_at, kind, actor, user_id, session_id, address, user_agent, details,
         operator_id)
@@ -137,6 +161,11 @@ statements! {
     SELECT p.username, p.user_id
     FROM json_array_elements_text($1::json) AS k (value) JOIN profiles AS p ON p.username = k.value", "
     SELECT p.username, p.user_id FROM json_each($1) AS k CROSS JOIN profiles AS p ON p.username = k.value";
+    /// Reads which credential ids, given in hex, are those of passkeys.
+    FIND_PASSKEYS = "
+    SELECT p.credential_id
+    FROM json_array_elements_text($1::json) AS k (value) JOIN passkeys AS p ON p.credential_id = decode(k.value, 'hex')", "
+    SELECT p.credential_id FROM json_each($1) AS k CROSS JOIN passkeys AS p ON p.credential_id = unhex(k.value)";
     /// Reads the accounts of identities, each given as an array of provider, issuer and subject.
     FIND_IDENTITIES = "
     SELECT i.provider, i.subject, i.user_id FROM json_array_elements($1::json) AS k (value)

@@ -1,158 +1,20 @@
 //! Cases of imports: batches with their place, clashes, the undo.
 
-use std::time::Duration;
-
 use latchkey_domain::audit::AuditKind;
-use latchkey_domain::identity::{Issuer, ProviderKey, Subject, VerifiedIdentity};
-use latchkey_domain::ids::{ImportId, UserId};
+use latchkey_domain::ids::UserId;
 use latchkey_domain::imports::{
-    ConflictPolicy, ImportIdentity, ImportJob, ImportRecord, ImportState, Problem, ProblemCode, RecordOutcome,
+    ConflictPolicy, ImportRecord, ImportState, Problem, ProblemCode, RecordOutcome,
 };
 use latchkey_domain::operator::Role;
-use latchkey_domain::profile::{Metadata, Name, NewProfile, Profile, Username};
-use latchkey_domain::search::SearchText;
-use latchkey_domain::time::Timestamp;
+use latchkey_domain::profile::Username;
 use latchkey_domain::user::AppMetadata;
 use latchkey_store::{
-    BatchOutcome, BatchRecord, BeginImport, BegunImport, ImportBatch, NewImported, RecordResult, SeenBefore,
-    UndoImport, UndoneBatch,
+    BatchOutcome, BatchRecord, BeginImport, BegunImport, ImportBatch, UndoImport, UndoneBatch,
 };
-use serde_json::{Map, json};
-use uuid::Uuid;
+use serde_json::json;
 
-use super::fixtures::{World, at, email, object, password};
-
-/// A record of a verified account with a password, a username and an identity at Google.
-fn record(name: &str) -> ImportRecord {
-    let identity = ImportIdentity {
-        provider: ProviderKey::parse("google").unwrap(),
-        subject: Subject::parse(name).unwrap(),
-        email: Some(email(name)),
-    };
-    ImportRecord {
-        id: None,
-        email: email(name),
-        email_verified: true,
-        password: None,
-        name: Name::parse(name).unwrap(),
-        username: Some(Username::parse(&format!("{name}-handle")).unwrap()),
-        avatar_url: None,
-        bio: None,
-        metadata: AppMetadata::new(object(json!({"importedId": format!("u-{name}"), "plan": "pro"})))
-            .unwrap(),
-        profile_metadata: Metadata::default(),
-        custom: Map::new(),
-        locale: None,
-        is_banned: false,
-        created_at: Some(at(-1_000)),
-        identities: vec![identity],
-        totp: Vec::new(),
-    }
-}
-
-impl World {
-    fn begin(&self, digest: u8, now: Timestamp) -> BeginImport {
-        BeginImport {
-            id: self.id(now, ImportId::new),
-            from: "csv".to_owned(),
-            source: "users.csv".to_owned(),
-            digest: [digest; 32],
-            is_dry_run: false,
-            policy: ConflictPolicy::Skip,
-            claim: self.id(now, ImportId::new).as_uuid(),
-            takes_over: true,
-            idle: Duration::from_mins(1),
-            event: self.event(AuditKind::ImportStarted, now),
-            now,
-        }
-    }
-
-    fn imported(&self, record: ImportRecord, now: Timestamp) -> NewImported {
-        let id = record.id.unwrap_or_else(|| self.user_id(now));
-        let identity = |one: &ImportIdentity| VerifiedIdentity {
-            provider: one.provider.clone(),
-            issuer: Issuer::parse("https://accounts.google.com").unwrap(),
-            subject: one.subject.clone(),
-            email: one.email.clone(),
-            email_verified: true,
-            name: Name::default(),
-            avatar_url: None,
-        };
-        let new = NewProfile { id: self.profile_id(now), name: record.name.clone(), avatar_url: None };
-        let profile = Profile { username: record.username.clone(), ..new.into_profile(id, now) };
-        let username = record.username.as_ref().map(Username::as_str);
-        NewImported {
-            id,
-            password: Some(password("imported")),
-            identities: record.identities.iter().map(identity).collect(),
-            totp: Vec::new(),
-            text: SearchText::of(record.name.as_str(), username, None),
-            profile: Some(profile),
-            seen: SeenBefore::default(),
-            event: self.event(AuditKind::UserImported, now),
-            record,
-        }
-    }
-
-    fn batch(&self, job: &(ImportJob, Uuid), records: Vec<ImportRecord>, now: Timestamp) -> ImportBatch {
-        let before = job.0.counts.clone();
-        let one = |(place, record): (u64, ImportRecord)| BatchRecord {
-            place,
-            line: place + 1,
-            read: Ok(Box::new(self.imported(record, now))),
-            problems: Vec::new(),
-        };
-        ImportBatch {
-            id: job.0.id,
-            claim: job.1,
-            policy: job.0.policy,
-            records: (before.read + 1..).zip(records).map(one).collect(),
-            before,
-            is_dry_run: false,
-            is_stored: true,
-            now,
-        }
-    }
-
-    async fn begun_import(&self, policy: ConflictPolicy, now: Timestamp) -> (ImportJob, Uuid) {
-        let begin = BeginImport { policy, ..self.begin(1, now) };
-        let claim = begin.claim;
-        match self.begin_import(begin).await.unwrap() {
-            BegunImport::Begun(job) => (job, claim),
-            other => panic!("{other:?}"),
-        }
-    }
-
-    /// Writes a batch, and returns the outcome of each record.
-    async fn write(&self, job: &mut (ImportJob, Uuid), batch: ImportBatch) -> Vec<RecordResult> {
-        match self.write_import_batch(batch).await.unwrap() {
-            BatchOutcome::Written { counts, results, .. } => {
-                job.0.counts = counts;
-                results
-            }
-            BatchOutcome::Superseded => panic!("superseded"),
-        }
-    }
-
-    async fn import(
-        &self,
-        policy: ConflictPolicy,
-        records: Vec<ImportRecord>,
-        now: Timestamp,
-    ) -> Vec<RecordResult> {
-        let mut job = self.begun_import(policy, now).await;
-        let batch = self.batch(&job, records, now);
-        let results = self.write(&mut job, batch).await;
-        self.set_import_state(job.0.id, job.1, ImportState::Done, now).await.unwrap();
-        results
-    }
-}
-
-/// Outcomes with the codes of their problems.
-fn told(results: &[RecordResult]) -> Vec<(RecordOutcome, Vec<ProblemCode>)> {
-    let told = |one: &RecordResult| (one.outcome, one.problems.iter().map(|problem| problem.code).collect());
-    results.iter().map(told).collect()
-}
+use super::fixtures::{World, at, email, object};
+use super::import_acts::{record, told};
 
 pub(super) async fn accounts_are_created_with_the_place(world: World) {
     let mut job = world.begun_import(ConflictPolicy::Skip, at(0)).await;
@@ -187,7 +49,7 @@ pub(super) async fn a_batch_of_a_process_that_lost_the_import_writes_nothing(wor
 
     assert_eq!(world.write_import_batch(lost).await.unwrap(), BatchOutcome::Superseded);
     assert!(world.find_user_by_email(email("ada").key()).await.unwrap().is_none());
-    assert!(!world.set_import_state(job.0.id, job.1, ImportState::Done, at(3)).await.unwrap());
+    assert!(!world.end_import(job.0.id, job.1, ImportState::Done, None, at(3)).await.unwrap());
 
     let mut job = (resumed, claim);
     let batch = world.batch(&job, vec![record("ada")], at(3));
@@ -208,14 +70,14 @@ pub(super) async fn one_import_runs_at_a_time(world: World) {
         matches!(world.begin_import(silent).await.unwrap(), BegunImport::Begun(_)),
         "the first one is silent"
     );
-    world.set_import_state(job.id, claim, ImportState::Failed, at(101)).await.unwrap();
+    world.end_import(job.id, claim, ImportState::Failed, None, at(101)).await.unwrap();
 }
 
 pub(super) async fn a_changed_file_does_not_go_on(world: World) {
     let mut job = world.begun_import(ConflictPolicy::Skip, at(0)).await;
     let batch = world.batch(&job, vec![record("ada")], at(1));
     world.write(&mut job, batch).await;
-    world.set_import_state(job.0.id, job.1, ImportState::Failed, at(2)).await.unwrap();
+    world.end_import(job.0.id, job.1, ImportState::Failed, None, at(2)).await.unwrap();
 
     let changed = world.begin(2, at(3));
     assert_eq!(world.begin_import(changed).await.unwrap(), BegunImport::Changed(job.0.id));
@@ -242,7 +104,7 @@ pub(super) async fn the_policy_decides_about_a_taken_address(world: World) {
     );
     assert!(world.find_user_by_email(email("eve").key()).await.unwrap().is_none());
     job.0.counts = counts;
-    world.set_import_state(job.0.id, job.1, ImportState::Done, at(3)).await.unwrap();
+    world.end_import(job.0.id, job.1, ImportState::Done, None, at(3)).await.unwrap();
 
     let updated = world.import(ConflictPolicy::Update, vec![with_key()], at(4)).await;
     assert_eq!(told(&updated), [(RecordOutcome::Updated, vec![])]);
@@ -370,7 +232,7 @@ pub(super) async fn an_undo_deletes_what_is_not_in_use(world: World) {
     batch.records.push(refused);
     let results = world.write(&mut job, batch).await;
     let ids: Vec<UserId> = results.iter().filter_map(|one| one.user_id).collect();
-    world.set_import_state(job.0.id, job.1, ImportState::Done, at(2)).await.unwrap();
+    world.end_import(job.0.id, job.1, ImportState::Done, None, at(2)).await.unwrap();
     let update =
         latchkey_store::UpdateUser { metadata: Some(AppMetadata::default()), ..world.change(ids[1], at(3)) };
     world.update_user(update).await.unwrap();

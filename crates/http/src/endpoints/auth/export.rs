@@ -8,11 +8,12 @@ use axum::routing::on;
 use futures_util::stream;
 use http::HeaderValue;
 use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use latchkey_domain::client::Client;
 use latchkey_domain::operator::Party;
 use latchkey_domain::reason::Reason;
 use latchkey_domain::time::Timestamp;
-use latchkey_service::Error;
 use latchkey_service::exports::{ExportRequest, Lines, Secrets};
+use latchkey_service::{Error, Service};
 use serde::Serialize;
 use tokio::sync::mpsc;
 use utoipa::ToSchema;
@@ -43,7 +44,7 @@ pub const EXPORT: Endpoint = Endpoint::get("/api/auth/export", |method| on(metho
     .about(
         "All accounts but pending ones, from one snapshot, as JSON lines that `latchkey import --from latchkey` reads. \
          Without secrets: password hashes, TOTP secrets and passkeys are exported by the command `latchkey export \
-         --with-secrets` alone. With `since`, only accounts that were created or changed at that time or later.",
+         --with-secrets`, and by an owner in the console, alone. With `since`, only accounts that were created or changed at that time or later.",
     )
     .access(Access::Admin)
     .parameters(&[parameters::changed_since])
@@ -54,10 +55,19 @@ pub async fn export(State(app): State<App>, admin: AdminWith) -> Result<Response
     let since = admin.query.knowing(&["since"])?.optional("since")?;
     let since = since.as_deref().map(read_since).transpose()?;
     let request = ExportRequest { secrets: Secrets::Left, since };
-    app.service.exports.begin(&request, Party::Admin, Some(&admin.client.to_domain())).await?;
+    Ok(file(&app.service, request, Party::Admin, &admin.client.to_domain()).await?)
+}
 
+/// Builds the response with the file, which is written while it is sent. A failure on the way breaks the response off.
+pub async fn file(
+    service: &Service,
+    request: ExportRequest,
+    party: Party,
+    client: &Client,
+) -> latchkey_service::Result<Response> {
+    service.exports.begin(&request, party, Some(client)).await?;
     let (pages, received) = mpsc::channel(AHEAD);
-    let exports = app.service.exports.clone();
+    let exports = service.exports.clone();
     tokio::spawn(async move {
         if let Err(error) = exports.write(request, Box::new(Sender(pages.clone()))).await {
             // The client sees a response that breaks off.

@@ -1,6 +1,6 @@
 //! `/api/auth/import`: imports of accounts from other services, for an admin.
 
-mod report;
+pub mod report;
 mod undo;
 
 use axum::extract::{FromRequest, Request, State};
@@ -141,6 +141,7 @@ pub async fn start(
     let (from, is_dry_run) = (known.required("from")?, known.flag("dryRun")?.unwrap_or_default());
     let FileBody(bytes) = FileBody::from_request(request, &app).await?;
     let upload = Upload {
+        name: None,
         from,
         bytes: bytes.into(),
         options: latchkey_service::imports::ImportOptions::default(),

@@ -54,6 +54,7 @@ pub enum IrreversibleAct {
     RevokeOwner,
     DemoteOwner,
     RotateKey,
+    UndoImport,
 }
 
 /// An error page of the console.

@@ -73,8 +73,13 @@ pub const REPORT: Endpoint = Endpoint::get("/api/auth/import/{id}/report", |meth
 
 pub(super) async fn report(State(app): State<App>, _: Admin, PathText(id): PathText) -> Result<Response> {
     let id = id_of(&id)?;
-    app.service.imports.find(id).await?;
-    let mut response = Response::new(Body::from_stream(lines(Arc::clone(&app.service.imports), id)));
+    Ok(file(Arc::clone(&app.service.imports), id).await?)
+}
+
+/// Builds the response with the file of an import that exists, which is read while it is sent.
+pub async fn file(imports: Arc<Imports>, id: ImportId) -> latchkey_service::Result<Response> {
+    imports.find(id).await?;
+    let mut response = Response::new(Body::from_stream(lines(imports, id)));
     response.headers_mut().insert(CONTENT_TYPE, CONTENT_OF_LINES);
     response.headers_mut().insert(CONTENT_DISPOSITION, FILE);
     Ok(response)

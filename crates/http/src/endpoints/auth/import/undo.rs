@@ -4,7 +4,6 @@ use axum::extract::State;
 use axum::routing::on;
 use latchkey_domain::ids::ImportId;
 use latchkey_domain::operator::Party;
-use latchkey_service::Error;
 use latchkey_service::imports::UndoneImport;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -59,8 +58,6 @@ pub(super) async fn undo(
     PathText(id): PathText,
     _: AdminBody<NoKeys>,
 ) -> Result<Json<UndoneBody>> {
-    let (id, client) = (id_of(&id)?, admin.0.to_domain());
-    // A task of its own, which the time limit of the request does not end.
-    let work = tokio::spawn(async move { app.service.imports.undo(id, Party::Admin, Some(&client)).await });
-    Ok(Json(work.await.map_err(Error::internal)??.into()))
+    let imports = &app.service.imports;
+    Ok(Json(imports.undo_to_the_end(id_of(&id)?, Party::Admin, admin.0.to_domain()).await?.into()))
 }

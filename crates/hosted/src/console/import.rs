@@ -1,0 +1,63 @@
+//! `/console/import`: the imports of accounts from other services, and in the folder beside it the form, the page of one
+//! import, its report and its undo.
+
+pub(crate) mod job;
+pub(crate) mod new;
+pub(crate) mod report;
+pub(crate) mod undo;
+
+use axum::routing::get;
+use latchkey_domain::ids::ImportId;
+use latchkey_domain::imports::ImportJob;
+use latchkey_pages::When;
+use latchkey_pages::console::CrumbText;
+use latchkey_pages::console::views::{ImportRow, Imports};
+use latchkey_service::Error;
+
+use super::page::Page;
+use super::stop::{Outcome, Stop};
+use super::visit::ConsoleVisit;
+
+const PATH: &str = "/console/import";
+
+pub(crate) const PAGE: Page = Page::new(PATH, || get(show));
+
+async fn show(visit: ConsoleVisit) -> Outcome {
+    let jobs = visit.service().imports.list().await?;
+    visit.page(&Imports { rows: jobs.iter().map(row).collect(), new: new::PATH.to_owned() })
+}
+
+fn row(job: &ImportJob) -> ImportRow {
+    ImportRow {
+        href: address(job.id),
+        source: job.source.clone(),
+        from: job.from.clone(),
+        state: job.state,
+        is_dry_run: job.is_dry_run,
+        read: job.counts.read,
+        created: job.counts.created,
+        refused: job.counts.refused,
+        started: When(job.started_at),
+    }
+}
+
+/// Returns the address of the page of an import.
+fn address(id: ImportId) -> String {
+    format!("{PATH}/{id}")
+}
+
+/// Finds the import that the path names; the 404 page without one.
+async fn find(visit: &ConsoleVisit) -> Result<ImportJob, Stop> {
+    let id = visit.path().split('/').nth(3).and_then(|text| text.parse::<ImportId>().ok());
+    let id = id.ok_or_else(|| visit.not_found())?;
+    match visit.service().imports.find(id).await {
+        Ok(job) => Ok(job),
+        Err(Error::Refused(refusal)) if refusal.name == "NOT_FOUND" => Err(visit.not_found()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Names the import in the trail of a page below it.
+fn below(visit: &mut ConsoleVisit, job: &ImportJob) {
+    visit.below(CrumbText::Name(job.source.clone()), address(job.id));
+}
