@@ -396,6 +396,24 @@ CREATE TABLE hash_keys (
     sealed     BLOB  NOT NULL,
     created_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE instances (
+    id         BLOB   NOT NULL PRIMARY KEY,
+    version    TEXT   NOT NULL,
+    started_at INTEGER NOT NULL,
+    seen_at    INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE operator_addresses (
+    id                    BLOB   NOT NULL PRIMARY KEY,
+    email_key             TEXT   NOT NULL UNIQUE,
+    email                 TEXT   NOT NULL,
+    role                  TEXT   NOT NULL,
+    -- The operator who gave the role; null for the command line.
+    granted_by            BLOB,
+    granted_at            INTEGER NOT NULL,
+    -- The SHA-256 of the token of the activation link.
+    activation_hash       BLOB  NOT NULL UNIQUE CHECK (length(activation_hash) = 32),
+    activation_expires_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 CREATE INDEX users_by_age ON users (created_at, id);
 CREATE INDEX sessions_by_user ON sessions (user_id, created_at, id);
 CREATE INDEX sessions_by_end ON sessions (coalesce(ended_at, min(idle_expires_at, absolute_expires_at)));
