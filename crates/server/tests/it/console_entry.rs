@@ -16,12 +16,12 @@ const OPERATORS: &str = "/console/operators";
 const COOKIE: &str = "latchkey_console";
 
 /// The console without passkeys, so that each page before the sign-in has one form.
-fn console(builder: TestAppBuilder) -> TestAppBuilder {
+pub(crate) fn console(builder: TestAppBuilder) -> TestAppBuilder {
     builder.console().verification_by_code().settings(|settings| settings.passkeys_enabled = false)
 }
 
 /// Fills the form of the sign-in in.
-async fn enter(browser: &Browser, path: &str, email: &str, password: &str) -> Answer {
+pub(crate) async fn enter(browser: &Browser, path: &str, email: &str, password: &str) -> Answer {
     let page = browser.get(path).await;
     page.hosted(200);
     browser.submit(&page, SIGN_IN, &[("email", email), ("password", password)]).await
@@ -96,28 +96,6 @@ both_stores! {
 
             assert_eq!(done.header("location"), Some("/console"), "{next}");
         }
-    }
-
-    with(console)
-    async fn challenge_stands_in_no_address_and_is_of_its_browser(app) {
-        let ada = operator(&app, "ada", Role::Owner).await;
-        let browser = app.browser();
-        let asked = enter(&browser, SIGN_IN, &ada.email, PASSWORD).await;
-        assert_eq!(asked.header("location"), Some(CONFIRM), "{asked:?}");
-        let cookies = asked.set_cookies();
-        let line = cookies.iter().find(|line| line.starts_with("latchkey_operator_asked_8700=")).expect("a cookie");
-        assert!(line.ends_with("; HttpOnly; SameSite=Strict") && line.contains("; Max-Age="), "{line}");
-
-        let sealed = browser.cookie("operator_asked").unwrap();
-        let other = app.browser();
-        other.get(SIGN_IN).await.hosted(200);
-        let other = other.with_cookie("latchkey_operator_asked_8700", sealed);
-        assert_eq!(other.get(CONFIRM).await.header("location"), Some(SIGN_IN));
-        let page = browser.follow(&asked).await;
-        let done = browser.submit(&page, CONFIRM, &[("code", &ada.authenticator.code())]).await;
-
-        assert_eq!(done.header("location"), Some("/console"), "{done:?}");
-        assert_eq!(browser.cookie("operator_asked"), None);
     }
 
     with(console)

@@ -29,6 +29,7 @@ mod console_acts;
 mod console_audit;
 mod console_calls;
 mod console_configuration;
+mod console_confirm;
 mod console_entry;
 mod console_export;
 mod console_import;

@@ -66,8 +66,8 @@ where
             let judged = guard.map(|guard| guard.judge_sleep(results, change.user_id)).transpose()?;
             let may_sleep = judged.is_none_or(|judged| judged.is_ok());
             let mut writes = Script::default();
-            let owner = Owner { user: account.user, confirmed, own, may_sleep };
-            Ok(match decide(&mut writes, owner, &change)? {
+            let of_caller = Owner { user: account.user, confirmed, own, may_sleep };
+            Ok(match decide(&mut writes, of_caller, &change)? {
                 changed @ ChangedFactors::Changed(_) => Decided::done(writes, changed),
                 refused => Decided::Return(refused),
             })
