@@ -20,7 +20,7 @@ use super::visit::ConsoleVisit;
 
 const PATH: &str = "/console/import";
 
-pub(crate) const PAGE: Page = Page::new(PATH, || get(show));
+pub(crate) const PAGE: Page = Page::of_reads(PATH, || get(show));
 
 async fn show(visit: ConsoleVisit) -> Outcome {
     let jobs = visit.service().imports.list().await?;

@@ -18,7 +18,7 @@ const MOST: usize = 100;
 /// Longest text of a line on the page. The file has the whole.
 const LONGEST_TEXT: usize = 200;
 
-pub(crate) const PAGE: Page = Page::new("/console/import/{id}", || get(show));
+pub(crate) const PAGE: Page = Page::of_reads("/console/import/{id}", || get(show));
 
 async fn show(visit: ConsoleVisit) -> Outcome {
     let job = find(&visit).await?;

@@ -11,7 +11,7 @@ use crate::console::page::Page;
 use crate::console::stop::Outcome;
 use crate::console::visit::ConsoleVisit;
 
-pub(crate) const PAGE: Page = Page::new("/console/import/{id}/report", || get(show));
+pub(crate) const PAGE: Page = Page::of_reads("/console/import/{id}/report", || get(show));
 
 async fn show(visit: ConsoleVisit) -> Outcome {
     let job = find(&visit).await?;
