@@ -10,23 +10,28 @@ pub(crate) struct Page<S = Hosted> {
     pub(crate) path: &'static str,
     /// Handlers by method: `|| get(show).post(act)`. axum answers `HEAD` with the handler of `GET`.
     pub(crate) methods: fn() -> MethodRouter<S>,
-    /// True if there is a handler of `POST`.
-    has_form: bool,
+    /// Names of the methods that have a handler.
+    named: &'static [&'static str],
 }
 
 impl<S> Page<S> {
     pub(crate) const fn new(path: &'static str, methods: fn() -> MethodRouter<S>) -> Self {
-        Self { path, methods, has_form: true }
+        Self { path, methods, named: &["GET", "POST"] }
     }
 
     /// Creates a page that nothing is sent to: it answers `GET` alone.
     pub(crate) const fn of_reads(path: &'static str, methods: fn() -> MethodRouter<S>) -> Self {
-        Self { path, methods, has_form: false }
+        Self { path, methods, named: &["GET"] }
+    }
+
+    /// Creates the target of a form that other pages show: it answers `POST` alone.
+    pub(crate) const fn of_acts(path: &'static str, methods: fn() -> MethodRouter<S>) -> Self {
+        Self { path, methods, named: &["POST"] }
     }
 
     /// Lists path and method of the handlers.
     pub(crate) fn routes(&self) -> impl Iterator<Item = (&'static str, &'static str)> + use<S> {
-        let path = self.path;
-        [Some("GET"), self.has_form.then_some("POST")].into_iter().flatten().map(move |method| (path, method))
+        let (path, named) = (self.path, self.named);
+        named.iter().map(move |method| (path, *method))
     }
 }

@@ -9,7 +9,7 @@ use super::submission::GuestSubmission;
 
 pub(super) const PATH: &str = "/console/sign-out";
 
-pub(crate) const PAGE: Page = Page::new(PATH, || post(act));
+pub(crate) const PAGE: Page = Page::of_acts(PATH, || post(act));
 
 async fn act(GuestSubmission { mut guest, .. }: GuestSubmission) -> Outcome {
     guest.leave().await?;

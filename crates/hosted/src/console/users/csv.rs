@@ -29,7 +29,7 @@ const HEADS: [&str; 7] = ["id", "email", "name", "state", "ways", "created", "la
 const CONTENT: HeaderValue = HeaderValue::from_static("text/csv; charset=utf-8");
 const FILE: HeaderValue = HeaderValue::from_static("attachment; filename=\"users.csv\"");
 
-pub(crate) const PAGE: Page = Page::new(PATH, || post(act));
+pub(crate) const PAGE: Page = Page::of_acts(PATH, || post(act));
 
 async fn act(submission: ConsoleSubmission) -> Outcome {
     submission.must(Act::ExportLists).await?;
