@@ -9,7 +9,7 @@ use latchkey_domain::imports::{ImportHashKey, ImportRecord, Problem, ProblemCode
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
-use crate::records::ReadError;
+use crate::read_error::ReadError;
 use crate::source::{HEAD, Row, Source};
 
 /// Format of the exports that are read.

@@ -166,8 +166,7 @@ fn create(connection: &mut Connection, account: &Value) -> String {
 /// Makes an address of each kind that differs from the accounts `known`: of a banned account, of one without a password,
 /// reserved by the undo link of a changed address, and of an account in deletion.
 fn make_kinds(connection: &mut Connection, number: usize, mails: &Path) {
-    let banned =
-        json!({ "email": address("banned", number), "password": PASSWORD, "autoConfirm": true });
+    let banned = json!({ "email": address("banned", number), "password": PASSWORD, "autoConfirm": true });
     let id = create(connection, &banned);
     let key = format!("x-api-key: {ADMIN_KEY}\r\n");
     assert_eq!(connection.call(&format!("PATCH /api/auth/users/{id}"), &key, r#"{"banned":true}"#).0, 200);
@@ -223,8 +222,7 @@ fn mailed_code(folder: &Path, email: &str) -> String {
 
 /// Creates a verified account, signs in, and returns the header with the access token.
 fn sign_up(connection: &mut Connection, kind: &str, number: usize) -> String {
-    let account =
-        json!({ "email": address(kind, number), "password": PASSWORD, "autoConfirm": true });
+    let account = json!({ "email": address(kind, number), "password": PASSWORD, "autoConfirm": true });
     create(connection, &account);
     let (_, session) =
         connection.call("POST /api/auth/sessions?client_type=server", "", &account.to_string());
@@ -291,8 +289,11 @@ fn measure(
     let mut order: Vec<_> = (0..calls).map(|call| call % 2 == 0).collect();
     order.shuffle(&mut random);
     for (call, is_known) in order.into_iter().enumerate() {
-        let address =
-            if is_known { address(kind, call % ADDRESSES) } else { unknown_address(kind, call % unknown_ones) };
+        let address = if is_known {
+            address(kind, call % ADDRESSES)
+        } else {
+            unknown_address(kind, call % unknown_ones)
+        };
         let body = body(&address);
         let started = Instant::now();
         let status = connection.post(path, &body);

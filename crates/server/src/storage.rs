@@ -123,10 +123,7 @@ async fn inspect_postgres(settings: &Settings, now: Timestamp) -> Result<Inspect
 
 /// Opens the database and applies missing migrations. With [`OpenedBy::Service`] it retries transient faults and logs
 /// every ten seconds.
-pub(crate) async fn open_or_wait(
-    settings: &Settings,
-    opened_by: OpenedBy,
-) -> Result<OpenStore, WiringError> {
+pub(crate) async fn open_or_wait(settings: &Settings, opened_by: OpenedBy) -> Result<OpenStore, WiringError> {
     let (mut waiting, mut made) = (Waiting::default(), None);
     loop {
         match try_open(settings, (missing_file(settings), opened_by), &mut made).await {

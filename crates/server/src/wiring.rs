@@ -30,7 +30,7 @@ use latchkey_store::Store;
 
 use crate::data_folder::{DataFolder, DataFolderError, Kept, SECRET_FILE, read_kept};
 use crate::settings::{self, MailTransport, Scope, Secret, Settings};
-use crate::storage::{self, OpenStore, StorageFault, OpenedBy, Waiting};
+use crate::storage::{self, OpenStore, OpenedBy, StorageFault, Waiting};
 
 /// Remedy of a file of certificate authorities that cannot be read.
 pub(crate) const CA_REMEDY: &str = "put certificates in PEM form there, or unset the key";

@@ -97,7 +97,8 @@ impl Found {
         let usernames: Vec<Json> =
             news().filter_map(|new| new.username()).map(|name| name.as_str().into()).collect();
         let identities: Vec<Json> = news().flat_map(|new| &new.identities).flat_map(issuers_of).collect();
-        let passkeys: Vec<Json> = news().flat_map(|new| credential_ids(new)).map(|id| hex::encode(id).into()).collect();
+        let passkeys: Vec<Json> =
+            news().flat_map(|new| credential_ids(new)).map(|id| hex::encode(id).into()).collect();
         if !batch.is_dry_run && !emails.is_empty() {
             read_many(reads, &LOCK_OCCUPANTS, &emails, Vec::new());
         }

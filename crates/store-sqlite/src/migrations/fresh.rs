@@ -7,10 +7,12 @@ use crate::errors::Fallible;
 
 pub(super) const SCRIPT: &str = include_str!("fresh.sql");
 
-const HEAD: &str = "-- Generated from the migrations by `cargo xtask generated --write`: what they make of an empty file.\n";
+const HEAD: &str =
+    "-- Generated from the migrations by `cargo xtask generated --write`: what they make of an empty file.\n";
 /// Statements of the schema. Triggers come last, so that none fires for the rows; the tables inside of an index for full-text
 /// search are created by the index.
-const SCHEMA: &str = "SELECT s.sql FROM sqlite_schema AS s LEFT JOIN pragma_table_list AS t ON t.name = s.name
+const SCHEMA: &str =
+    "SELECT s.sql FROM sqlite_schema AS s LEFT JOIN pragma_table_list AS t ON t.name = s.name
     WHERE s.sql IS NOT NULL AND s.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND s.name <> 'schema_migrations'
         AND coalesce(t.type, '') <> 'shadow' AND (s.type = 'trigger') = ?1
     ORDER BY s.type <> 'table', s.rowid";
