@@ -28,7 +28,7 @@ const BATCH_BOUNDS: &[u64] = &[1, 4, 16, 64, 256];
 
 /// Handle of the writer thread. Dropping it finishes the queued operations and ends the thread.
 pub(crate) struct Writer {
-    queue: Option<mpsc::Sender<Box<dyn Job>>>,
+    queue: Option<mpsc::Sender<QueuedJob>>,
     thread: Option<JoinHandle<()>>,
     batches: Arc<Histogram>,
 }
@@ -115,6 +115,8 @@ impl Drop for Writer {
     }
 }
 
+type QueuedJob = Box<dyn Job>;
+
 /// A queued operation, with its result type erased.
 trait Job: Send {
     /// Executes the operation. Returns `true` to keep what it wrote, `false` to roll it back.
@@ -169,7 +171,7 @@ where
 
 fn serve(
     conn: &Connection,
-    mut waiting: mpsc::Receiver<Box<dyn Job>>,
+    mut waiting: mpsc::Receiver<QueuedJob>,
     batch: usize,
     snapshots: &HeldSnapshots,
     (files, batches): (&FileWatch, &Histogram),
@@ -209,8 +211,8 @@ fn serve(
 /// succeeded.
 fn run_alone(
     conn: &Connection,
-    mut job: Box<dyn Job>,
-    jobs: &mut Vec<Box<dyn Job>>,
+    mut job: QueuedJob,
+    jobs: &mut Vec<QueuedJob>,
     snapshots: &HeldSnapshots,
 ) -> Result<(), String> {
     let begun = run(conn, "BEGIN IMMEDIATE");
@@ -231,10 +233,10 @@ fn run_alone(
 /// own, and commits. `Err` with the reason means that the whole batch was rolled back.
 fn run_batch(
     conn: &Connection,
-    first: Box<dyn Job>,
-    (waiting, next_alone): (&mut mpsc::Receiver<Box<dyn Job>>, &mut Option<Box<dyn Job>>),
+    first: QueuedJob,
+    (waiting, next_alone): (&mut mpsc::Receiver<QueuedJob>, &mut Option<QueuedJob>),
     batch: usize,
-    jobs: &mut Vec<Box<dyn Job>>,
+    jobs: &mut Vec<QueuedJob>,
     snapshots: &HeldSnapshots,
 ) -> Result<(), String> {
     if let Err(error) = run(conn, "BEGIN IMMEDIATE") {

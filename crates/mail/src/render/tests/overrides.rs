@@ -37,7 +37,7 @@ fn a_language_of_the_operator_is_complete_or_an_error() {
     let swedish = folder.path().join("sv-SE");
     std::fs::create_dir(&swedish).unwrap();
     for (name, content) in
-        [("words.md", include_str!("../../texts/en/words.md")), ("act.md", "- Tid: {{ time }}\n")]
+        [("words.md", include_str!("../../../texts/en/words.md")), ("act.md", "- Tid: {{ time }}\n")]
     {
         std::fs::write(swedish.join(name), content).unwrap();
     }
