@@ -31,7 +31,7 @@ const OTHER: &str = "other";
 /// Methods that series of [`OTHER`] tell apart.
 const METHODS: [&str; 8] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "OTHER"];
 /// Maximum number of limits with series of their own.
-const MOST_LIMITS: usize = 64;
+const MOST_LIMITS: usize = 48;
 
 words! {
     /// Class of the status of a response. A redirect is the success of a page, so it counts as 2xx.
