@@ -61,7 +61,10 @@ fn provider_of_the_console_is_built_in_or_of_the_file() {
         "oauth.providers.acme.discovery_endpoint=https://acme.example/.well-known/openid-configuration",
     ];
     let keys = load(development(&custom)).console.provider_keys();
-    assert_eq!(keys.iter().map(|key| key.as_str()).collect::<Vec<_>>(), ["google", "acme"]);
+    assert_eq!(
+        keys.iter().map(latchkey_domain::identity::ProviderKey::as_str).collect::<Vec<_>>(),
+        ["google", "acme"]
+    );
     assert!(load(development(&[])).console.provider_keys().is_empty());
 }
 
