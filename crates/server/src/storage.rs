@@ -50,7 +50,7 @@ pub enum OpenedBy {
     Service,
     /// A command at a terminal. It fails if the database is not reachable.
     Command,
-    /// A command that writes very much.
+    /// A command that writes very much to a SQLite file that nobody else has open.
     Import,
 }
 

@@ -32,7 +32,10 @@ const SOME_REFUSED: u8 = 2;
 pub(super) async fn run(settings: &Settings, arguments: ImportArgs) -> Result<ExitCode, CommandError> {
     let mut endings = Endings::receive()?;
     let working = async {
-        let assembly = assemble(settings, OpenedBy::Import).await?;
+        // Beside a service, rarer checkpoints would leave their work to the service's next write.
+        let is_alone = sharing(settings).is_some_and(|is_shared| !is_shared());
+        let opened_by = if is_alone { OpenedBy::Import } else { OpenedBy::Command };
+        let assembly = assemble(settings, opened_by).await?;
         match arguments.command {
             Some(command) => jobs::run(&assembly, command).await.map(|()| None),
             None => Ok(Some((assembly, open(arguments.file).await?))),
