@@ -2,6 +2,7 @@
 //! engine implements.
 
 mod cells;
+mod erased;
 mod executor;
 mod metered;
 mod name_query;

@@ -5,6 +5,7 @@ use std::ops::Deref;
 use latchkey_domain::audit::AuditKind;
 use latchkey_store::StoreResult;
 
+use super::erased::{self, AnyDecide, AnyFinish, AnyOutcome};
 use super::{Decided, Executor, Pages, Receiver, Repeat, Results, Script, Slot};
 use crate::meter::Meter;
 use crate::tables::audit_events::kind_written;
@@ -83,11 +84,7 @@ impl<E: Executor> Executor for Metered<E> {
         T: Send + 'static,
         F: FnOnce(&Results<'_>) -> StoreResult<T> + Send + 'static,
     {
-        let inserts = inserts(&script);
-        let finish = move |results: &Results<'_>| Ok((finish(results)?, inserted(results, &inserts)?));
-        let (outcome, events) = self.executor.write(script, repeat, finish).await?;
-        self.meter.count_events(&events);
-        Ok(outcome)
+        erased::typed(self.write_any(script, repeat, erased::finish(finish)).await?)
     }
 
     async fn write_unless_contested<T, F>(&self, script: Script, finish: F) -> StoreResult<Option<T>>
@@ -95,13 +92,8 @@ impl<E: Executor> Executor for Metered<E> {
         T: Send + 'static,
         F: FnOnce(&Results<'_>) -> StoreResult<T> + Send + 'static,
     {
-        let inserts = inserts(&script);
-        let finish = move |results: &Results<'_>| Ok((finish(results)?, inserted(results, &inserts)?));
-        let written = self.executor.write_unless_contested(script, finish).await?;
-        Ok(written.map(|(outcome, events)| {
-            self.meter.count_events(&events);
-            outcome
-        }))
+        let written = self.write_any_unless_contested(script, erased::finish(finish)).await?;
+        written.map(erased::typed).transpose()
     }
 
     async fn transact<T, F>(&self, reads: Script, decide: F) -> StoreResult<T>
@@ -109,10 +101,7 @@ impl<E: Executor> Executor for Metered<E> {
         T: Send + 'static,
         F: Fn(&Results<'_>) -> StoreResult<Decided<T>> + Send + Sync + 'static,
     {
-        let decide = counting(inserts(&reads), decide);
-        let (outcome, events) = self.executor.transact(reads, decide).await?;
-        self.meter.count_events(&events);
-        Ok(outcome)
+        erased::typed(self.transact_any(reads, erased::decide(decide)).await?)
     }
 
     async fn transact_alone<T, F>(&self, reads: Script, decide: F) -> StoreResult<T>
@@ -120,6 +109,40 @@ impl<E: Executor> Executor for Metered<E> {
         T: Send + 'static,
         F: Fn(&Results<'_>) -> StoreResult<Decided<T>> + Send + Sync + 'static,
     {
+        erased::typed(self.transact_any_alone(reads, erased::decide(decide)).await?)
+    }
+}
+
+/// Writes with erased types, so that an engine's way through a transaction is compiled once and not once per operation.
+impl<E: Executor> Metered<E> {
+    async fn write_any(&self, script: Script, repeat: Repeat, finish: AnyFinish) -> StoreResult<AnyOutcome> {
+        let finish = counting_finish(&script, finish);
+        let (outcome, events) = self.executor.write(script, repeat, finish).await?;
+        self.meter.count_events(&events);
+        Ok(outcome)
+    }
+
+    async fn write_any_unless_contested(
+        &self,
+        script: Script,
+        finish: AnyFinish,
+    ) -> StoreResult<Option<AnyOutcome>> {
+        let finish = counting_finish(&script, finish);
+        let written = self.executor.write_unless_contested(script, finish).await?;
+        Ok(written.map(|(outcome, events)| {
+            self.meter.count_events(&events);
+            outcome
+        }))
+    }
+
+    async fn transact_any(&self, reads: Script, decide: AnyDecide) -> StoreResult<AnyOutcome> {
+        let decide = counting(inserts(&reads), decide);
+        let (outcome, events) = self.executor.transact(reads, decide).await?;
+        self.meter.count_events(&events);
+        Ok(outcome)
+    }
+
+    async fn transact_any_alone(&self, reads: Script, decide: AnyDecide) -> StoreResult<AnyOutcome> {
         let decide = counting(inserts(&reads), decide);
         let (outcome, events) = self.executor.transact_alone(reads, decide).await?;
         self.meter.count_events(&events);
@@ -127,11 +150,20 @@ impl<E: Executor> Executor for Metered<E> {
     }
 }
 
+/// Computes the outcome of a script together with the events that it inserted.
+fn counting_finish(
+    script: &Script,
+    finish: AnyFinish,
+) -> impl FnOnce(&Results<'_>) -> StoreResult<(AnyOutcome, Events)> + Send + 'static {
+    let inserts = inserts(script);
+    move |results| Ok((finish(results)?, inserted(results, &inserts)?))
+}
+
 /// Makes a decision whose outcome has the events that its scripts inserted; `first` are those of the script before it.
-fn counting<T: Send + 'static>(
+fn counting(
     first: Vec<(Slot, AuditKind)>,
-    decide: impl Fn(&Results<'_>) -> StoreResult<Decided<T>> + Send + Sync + 'static,
-) -> impl Fn(&Results<'_>) -> StoreResult<Decided<(T, Events)>> + Send + Sync + 'static {
+    decide: AnyDecide,
+) -> impl Fn(&Results<'_>) -> StoreResult<Decided<(AnyOutcome, Events)>> + Send + Sync + 'static {
     move |results| {
         Ok(match decide(results)? {
             Decided::Return(outcome) => Decided::Return((outcome, Events::new())),
