@@ -48,8 +48,8 @@ impl Console {
         environment.add_global("instance", value(instance));
         environment.add_global("favicon", shared.assets.favicon());
         let language = &shared.languages.all()[0];
-        let direction = language.catalogue().direction();
-        environment.add_global("language", context! { tag => &language.tag, direction });
+        // English. Its file is parsed at the first page, not at the start of the service.
+        environment.add_global("language", context! { tag => &language.tag, direction => "ltr" });
         add_common(&mut environment, &shared);
         add_words(&mut environment, &shared, 0);
         add_console(&mut environment, &shared);

@@ -14,10 +14,10 @@ use crate::options::SqliteOptions;
 
 /// Capacity of the cache of prepared statements per connection. It exceeds the number of the engine's statements.
 const PREPARED_STATEMENTS: usize = 256;
-/// Size of the page cache per connection, in KiB.
-const CACHE_KIB: i64 = 16 * 1024;
 /// Page cache of a connection that writes very much, in KiB.
 const BULK_CACHE_KIB: i64 = 64 * 1024;
+/// Size of the log of such a connection at which a checkpoint happens, in bytes.
+const BULK_LOG: i64 = 256 * 1024 * 1024;
 /// Size of a page in bytes, SQLite's default.
 const PAGE: i64 = 4_096;
 /// Size to which the WAL file is truncated after a checkpoint, in bytes.
@@ -67,11 +67,13 @@ pub(crate) fn writer(path: &Path, busy_timeout: Duration) -> Fallible<Connection
     Ok(conn)
 }
 
-/// Enlarges the page cache and the log up to which no checkpoint happens. Rows in no order of the indexes change each page of
-/// an index many times.
+/// Enlarges the page cache and the log up to which no checkpoint happens, because rows in no order of the indexes change each
+/// page of an index many times. A commit does not wait for the disk: a power failure may undo the last ones, and what was to be
+/// written says where it stands. The checkpoint at the end waits.
 pub(crate) fn expect_many_writes(conn: &Connection) -> Fallible<()> {
     conn.pragma_update(None, "cache_size", -BULK_CACHE_KIB)?;
-    conn.pragma_update(None, "wal_autocheckpoint", LOG_LIMIT / PAGE)?;
+    conn.pragma_update(None, "synchronous", "NORMAL")?;
+    conn.pragma_update(None, "wal_autocheckpoint", BULK_LOG / PAGE)?;
     Ok(())
 }
 
@@ -143,7 +145,6 @@ fn connect(path: &Path, access: OpenFlags, busy_timeout: Duration) -> Fallible<C
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     conn.pragma_update(None, "trusted_schema", false)?;
     conn.pragma_update(None, "temp_store", "MEMORY")?;
-    conn.pragma_update(None, "cache_size", -CACHE_KIB)?;
     Ok(conn)
 }
 
@@ -175,6 +176,17 @@ mod tests {
     use rusqlite::StatementStatus;
 
     use super::*;
+
+    #[test]
+    fn the_build_sets_the_page_cache() {
+        let conn = empty_in_memory().unwrap();
+        let kib: i64 = conn.query_row("PRAGMA cache_size", [], |row| row.get(0)).unwrap();
+        assert_eq!(
+            kib,
+            -16 * 1024,
+            "LIBSQLITE3_FLAGS of .cargo/config.toml have no SQLITE_DEFAULT_CACHE_SIZE"
+        );
+    }
 
     #[test]
     fn a_new_parameter_does_not_plan_a_join_anew() {
