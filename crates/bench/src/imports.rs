@@ -1,12 +1,17 @@
-//! Import of accounts by the command line: rate, processor time and memory.
+//! Import of accounts by the command line: rate, processor time and memory, and the reads of a service beside it.
 
 use std::io::{BufWriter, Write};
+use std::ops::Range;
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use crate::error::{BenchError, Result};
-use crate::process::{Usage, usage_of};
+use crate::load::{Load, Measured, drive};
+use crate::process::{Server, Usage, usage_of};
+use crate::row::Medians;
+use crate::scripts::{Bearer, Get, OnePerson, Pick};
+use crate::searches;
 use crate::time::{now, pause};
 use crate::world::{Data, Places};
 
@@ -14,6 +19,11 @@ use crate::world::{Data, Places};
 pub(crate) const RECORDS: u64 = 1_000_000;
 /// Interval of the readings of memory and processor time.
 const READ_EVERY: Duration = Duration::from_millis(20);
+/// Number of reads per second beside an import, and number of connections for them.
+const READS: f64 = 1_000.0;
+const READERS: usize = 16;
+/// Number of rounds of the reads.
+const ROUNDS: usize = 3;
 
 /// Measured imports of one file.
 #[derive(Debug, Clone)]
@@ -22,6 +32,10 @@ pub(crate) struct Imports {
     pub(crate) records: u64,
     pub(crate) dry_run: Run,
     pub(crate) import: Run,
+    /// Reads of a profile by its owner while nothing is imported.
+    pub(crate) reads_alone: Medians,
+    /// The same reads while another file is imported.
+    pub(crate) reads_beside: Medians,
 }
 
 /// One run of the command.
@@ -40,15 +54,55 @@ pub(crate) fn measure(places: &Places, records: u64) -> Result<Imports> {
     let data = places.fresh_data(0)?;
     drop(places.start(&data)?); // makes the schema and the secret
     let file = data.folder().join("people.jsonl");
-    write_people(&file, records)?;
+    write_people(&file, 0..records)?;
     let dry_run = run(places, &data, &file, records, &["--dry-run"])?;
     let import = run(places, &data, &file, records, &[])?;
-    Ok(Imports { records, dry_run, import })
+    let (reads_alone, reads_beside) = beside_reads(places, &data, records)?;
+    Ok(Imports { records, dry_run, import, reads_alone, reads_beside })
 }
 
-fn write_people(file: &Path, records: u64) -> Result<()> {
+/// Reads a profile in an open loop, first alone and then beside an import, on the database with all imported accounts.
+fn beside_reads(places: &Places, data: &Data, records: u64) -> Result<(Medians, Medians)> {
+    let file = data.folder().join("more-people.jsonl");
+    write_people(&file, records..2 * records)?;
+    let service = places.start(data)?;
+    searches::wait_until_warm(&service)?;
+    let mut get = Get::by_bearers("/api/profiles/me", &[sign_up(&service)?], Pick::InTurn);
+    let alone = read(&service, &mut get)?;
+    let mut import = import(places, data, &file, &[]).spawn()?;
+    let beside = read(&service, &mut get);
+    let is_over = import.try_wait()?.is_some();
+    import.kill()?;
+    import.wait()?;
+    if is_over {
+        return Err(BenchError::Server("the import ended before the reads beside it".to_owned()));
+    }
+    Ok((Medians::of(&alone), Medians::of(&beside?)))
+}
+
+/// Signs one person up.
+fn sign_up(service: &Server) -> Result<Bearer> {
+    let mut one = OnePerson::default();
+    let length = Duration::from_secs(5);
+    let load = Load { address: service.address, connections: 1, rate: None, warm_up: Duration::ZERO, length };
+    drive(&load, &mut one)?;
+    one.bearer.ok_or_else(|| BenchError::Server("nobody could sign up beside the import".to_owned()))
+}
+
+fn read(service: &Server, get: &mut Get) -> Result<Vec<Measured>> {
+    let load = Load {
+        address: service.address,
+        connections: READERS,
+        rate: Some(READS),
+        warm_up: Duration::from_millis(500),
+        length: Duration::from_secs(2),
+    };
+    (0..ROUNDS).map(|_| drive(&load, get)).collect()
+}
+
+fn write_people(file: &Path, records: Range<u64>) -> Result<()> {
     let mut file = BufWriter::new(std::fs::File::create(file)?);
-    for number in 0..records {
+    for number in records {
         // A multiplicative hash, so that addresses and ids do not come in the order of the indexes.
         let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let (high, low) = (mixed >> 32, mixed & 0xFFFF);
@@ -64,11 +118,8 @@ fn write_people(file: &Path, records: u64) -> Result<()> {
 }
 
 fn run(places: &Places, data: &Data, file: &Path, records: u64, more: &[&str]) -> Result<Run> {
-    let mut command = places.command(data);
-    command.arg("import").arg(file).args(["--from", "latchkey", "--json"]).args(more);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::inherit());
     let start = now();
-    let mut child = command.spawn()?;
+    let mut child = import(places, data, file, more).spawn()?;
     let usage = watch(&mut child)?;
     let seconds = start.elapsed().as_secs_f64();
     if !child.wait()?.success() {
@@ -77,6 +128,14 @@ fn run(places: &Places, data: &Data, file: &Path, records: u64, more: &[&str]) -
     #[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
     let records = records as f64;
     Ok(Run { per_second: records / seconds, processor: usage.processor * 1e6 / records, peak: usage.peak })
+}
+
+/// Returns the command that imports a file.
+fn import(places: &Places, data: &Data, file: &Path, more: &[&str]) -> Command {
+    let mut command = places.command(data);
+    command.arg("import").arg(file).args(["--from", "latchkey", "--json"]).args(more);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::inherit());
+    command
 }
 
 /// Reads memory and processor time until the command ends.

@@ -112,6 +112,11 @@ pub(crate) fn usage_of(process: u32) -> Result<Usage> {
     Ok(Usage { peak: memory_of(process)?.peak, processor: processor_time_of(process)? })
 }
 
+/// Processor time of the benchmark itself so far, in seconds.
+pub(crate) fn own_processor_time() -> Result<f64> {
+    processor_time_of(std::process::id())
+}
+
 fn memory_of(process: u32) -> Result<Memory> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
     let kib = |name: &str| {

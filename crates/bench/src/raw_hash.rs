@@ -9,14 +9,16 @@ use latchkey_argon2id::Kernel;
 use crate::error::{BenchError, Result};
 use crate::load::count;
 use crate::people::{COST, PASSWORD};
+use crate::process::own_processor_time;
+use crate::row::Limit;
 use crate::time::{now, pause};
 
 /// Hashes per second on all cores together, with reused memory.
-pub(crate) fn per_second(length: Duration) -> Result<f64> {
+pub(crate) fn limit(length: Duration) -> Result<Limit> {
     let cores = std::thread::available_parallelism()?.get();
     let params = Params::new(COST.0, COST.1, 1, Some(32)).map_err(|_| BenchError::other("argon2"))?;
     let (made, stop) = (AtomicU64::new(0), AtomicBool::new(false));
-    let start = now();
+    let (start, used) = (now(), own_processor_time()?);
     std::thread::scope(|scope| {
         for _ in 0..cores {
             scope.spawn(|| hash_until(&params, &stop, &made));
@@ -24,7 +26,9 @@ pub(crate) fn per_second(length: Duration) -> Result<f64> {
         pause(length);
         stop.store(true, Ordering::Relaxed);
     });
-    Ok(count(made.load(Ordering::Relaxed)) / start.elapsed().as_secs_f64())
+    let made = count(made.load(Ordering::Relaxed));
+    let processor = (own_processor_time()? - used) * 1e6 / made.max(1.0);
+    Ok(Limit { per_second: made / start.elapsed().as_secs_f64(), processor })
 }
 
 fn hash_until(params: &Params, stop: &AtomicBool, made: &AtomicU64) {

@@ -100,20 +100,25 @@ pub(crate) fn markdown(findings: &Findings) -> String {
 
 fn requests(rows: &[Row]) -> String {
     let mut text =
-        "| Request | per second | p50 ms | p99 ms | processor µs | peak MB | of the limit | goal | met |\n\
-        |---|---:|---:|---:|---:|---:|---:|---|---|\n"
+        "| Request | per second | p50 ms | p99 ms | processor µs | limit's processor µs | peak MB | of the limit | by processor | goal | met |\n\
+        |---|---:|---:|---:|---:|---:|---:|---:|---:|---|---|\n"
             .to_owned();
     for row in rows {
-        let ratio = row.ratio().map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.3}"));
+        let given = |value: Option<f64>, digits: usize| {
+            value.map_or_else(|| "–".to_owned(), |value| format!("{value:.digits$}"))
+        };
         let _ = writeln!(
             text,
-            "| {} | {} | {:.2} | {:.2} | {:.0} | {:.0} | {ratio} | {} |",
+            "| {} | {} | {:.2} | {:.2} | {:.0} | {} | {:.0} | {} | {} | {} |",
             row.name,
             thousands_of(row.per_second()),
             row.p50(),
             row.p99(),
             row.processor(),
+            given(row.processor_of_limit(), 0),
             row.peak(),
+            given(row.ratio(), 3),
+            given(row.ratio_by_processor(), 2),
             judged(&row.goals()),
         );
     }
@@ -144,7 +149,7 @@ fn growth_table(growth: &[Growth]) -> String {
     )
 }
 
-/// Table with a row per kind of request and a column per database size.
+/// Table with a row per kind of request of the largest database, and a column per database size.
 fn compared(
     title: &str,
     growth: &[Growth],
@@ -158,10 +163,11 @@ fn compared(
     text.push_str("\n|---|");
     text.push_str(&"---:|".repeat(growth.len()));
     text.push('\n');
-    for (at, row) in growth.first().map(&rows).into_iter().flatten().enumerate() {
+    for row in growth.last().map(&rows).into_iter().flatten() {
         let _ = write!(text, "| {} |", row.name);
         for one in growth {
-            let _ = write!(text, " {} |", rows(one).get(at).map(&cell).unwrap_or_default());
+            let same = rows(one).iter().find(|other| other.name == row.name);
+            let _ = write!(text, " {} |", same.map_or_else(|| "–".to_owned(), &cell));
         }
         text.push('\n');
     }

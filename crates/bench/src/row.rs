@@ -16,13 +16,22 @@ pub(crate) struct Row {
 #[derive(Debug, Clone, Copy)]
 struct Round {
     per_second: f64,
-    limit: Option<f64>,
+    limit: Option<Limit>,
     p50: f64,
     p99: f64,
     /// Processor time of the server per response, in microseconds.
     processor: f64,
     /// Peak memory of the server, in MB.
     peak: f64,
+}
+
+/// What the baseline of a round reached.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limit {
+    /// Responses per second.
+    pub(crate) per_second: f64,
+    /// Processor time of the baseline per response, in microseconds.
+    pub(crate) processor: f64,
 }
 
 /// Goal for a kind of request.
@@ -40,15 +49,15 @@ impl Row {
         Self { name: name.to_owned(), goals: goals.to_vec(), ..Self::default() }
     }
 
-    /// Adds a round: results, responses per second of the baseline, processor seconds, and peak memory.
-    pub(crate) fn add(&mut self, seen: &Measured, limit: Option<f64>, processor: f64, peak: f64) {
+    /// Adds a round: results, those of the baseline, processor seconds, and peak memory.
+    pub(crate) fn add(&mut self, seen: &Measured, limit: Option<Limit>, processor: f64, peak: f64) {
         self.refused += seen.refused().map(|(_, count)| count).sum::<u64>();
         self.rounds.push(Round {
             per_second: seen.per_second(),
             limit,
             p50: seen.ms(0.5),
             p99: seen.ms(0.99),
-            processor: processor * 1e6 / (seen.per_second() * seen.seconds).max(1.0),
+            processor: per_response(processor, seen),
             peak,
         });
     }
@@ -60,8 +69,24 @@ impl Row {
 
     /// Ratio of responses per second to the baseline, as the median of all rounds.
     pub(crate) fn ratio(&self) -> Option<f64> {
-        let is_limited = self.rounds.iter().all(|round| round.limit.is_some()) && !self.rounds.is_empty();
-        is_limited.then(|| self.median(|round| round.per_second / round.limit.unwrap_or(f64::MAX)))
+        self.limited(|round, limit| round.per_second / limit.per_second)
+    }
+
+    /// Ratio of the baseline's processor time per response to that of the service, as the median of all rounds. The load
+    /// driver, which shares the cores, does not count in it.
+    pub(crate) fn ratio_by_processor(&self) -> Option<f64> {
+        self.limited(|round, limit| limit.processor / round.processor)
+    }
+
+    /// Processor time of the baseline per response, in microseconds.
+    pub(crate) fn processor_of_limit(&self) -> Option<f64> {
+        self.limited(|_, limit| limit.processor)
+    }
+
+    /// Median of a value of the rounds that needs a baseline; `None` if a round has none.
+    fn limited(&self, value: impl Fn(&Round, &Limit) -> f64) -> Option<f64> {
+        let values = self.rounds.iter().map(|round| Some(value(round, round.limit.as_ref()?)));
+        values.collect::<Option<Vec<f64>>>().filter(|values| !values.is_empty()).map(median)
     }
 
     /// Median latency in milliseconds.
@@ -101,6 +126,11 @@ impl Row {
     fn median(&self, value: impl Fn(&Round) -> f64) -> f64 {
         median(self.rounds.iter().map(value).collect())
     }
+}
+
+/// Processor time per response in microseconds, of the seconds used for a load.
+pub(crate) fn per_response(processor: f64, seen: &Measured) -> f64 {
+    processor * 1e6 / (seen.per_second() * seen.seconds).max(1.0)
 }
 
 /// Medians of several rounds.

@@ -9,8 +9,8 @@ use crate::load::{Load, Measured, Script, drive};
 use crate::patches::Patch;
 use crate::process::Server;
 use crate::raw_hash;
-use crate::row::{Goal, Row};
-use crate::scripts::{Get, Pick, Refresh, SignIn, SignUp};
+use crate::row::{self, Goal, Row, per_response};
+use crate::scripts::{Bearer, Get, Pick, Refresh, SignIn, SignUp};
 use crate::world::World;
 
 /// Number of accounts to which profile changes are concentrated, in the kinds of requests named "64
@@ -18,6 +18,8 @@ use crate::world::World;
 const HOT: usize = 64;
 /// Number of accounts that read requests pick from.
 const READERS: usize = 1_000;
+/// Number of access tokens of which a service verifies each anew when they are used in turn: it remembers 65,536.
+const MORE_THAN_REMEMBERED: usize = 80_000;
 /// Duration of the first run, which determines the response sizes for the baseline. Each connection gets at least one
 /// response.
 const PROBE: Duration = Duration::from_millis(50);
@@ -117,11 +119,18 @@ fn reads(world: &World, goals: &Goals) -> Vec<Asked> {
     let public = readers.iter().map(|bearer| format!("/api/profiles/{}", bearer.user_id));
     let get = |path: &str| Box::new(Get::by_bearers(path, readers, Pick::InTurn));
     let public = Box::new(Get::paths(public, Pick::InTurn));
-    vec![
+    let mut rows = vec![
         Asked::new("GET /api/profiles/me", goals.me, 64, get("/api/profiles/me")),
         Asked::new("GET /api/auth/sessions/current", &[], 64, get("/api/auth/sessions/current")),
         Asked::new("GET /api/profiles/{userId}", goals.public, 64, public),
-    ]
+    ];
+    if world.bearers.len() >= MORE_THAN_REMEMBERED {
+        // The last tokens first, because other rows use the first ones.
+        let all: Vec<Bearer> = world.bearers.iter().rev().cloned().collect();
+        let all = Box::new(Get::by_bearers("/api/profiles/me", &all, Pick::InTurn));
+        rows.push(Asked::new("GET /api/profiles/me, more tokens than are remembered", &[], 64, all));
+    }
+    rows
 }
 
 fn refreshes(world: &World, goals: &Goals) -> Vec<Asked> {
@@ -207,14 +216,15 @@ impl Limit {
     }
 }
 
-fn limit_of(asked: &Asked, bare: &Server, pace: Pace) -> Result<Option<f64>> {
+fn limit_of(asked: &Asked, bare: &Server, pace: Pace) -> Result<Option<row::Limit>> {
     match asked.limit {
         Limit::None => Ok(None),
-        Limit::Hashes => raw_hash::per_second(pace.length).map(Some),
+        Limit::Hashes => raw_hash::limit(pace.length).map(Some),
         Limit::Bare(bytes) => {
             let mut script = Get::paths(std::iter::once(format!("/bytes/{bytes}")), Pick::InTurn);
-            let seen = drive(&load(bare, asked.connections, pace), &mut script)?;
-            Ok(Some(seen.per_second()))
+            let (seen, processor, _) = watched(bare, &load(bare, asked.connections, pace), &mut script)?;
+            let processor = per_response(processor, &seen);
+            Ok(Some(row::Limit { per_second: seen.per_second(), processor }))
         }
     }
 }

@@ -84,6 +84,11 @@ pub(crate) fn get(out: &mut Vec<u8>, path: &str, bearer: Option<&Bearer>) {
     out.extend_from_slice(b"\r\n");
 }
 
+fn bearer_of(response: &Response<'_>) -> Option<Bearer> {
+    let (token, user_id) = (response.member("accessToken")?, response.member("id")?);
+    Some(Bearer { token: token.to_owned(), user_id: user_id.to_owned() })
+}
+
 impl Script for Get {
     fn next_request(&mut self, _connection: usize, out: &mut Vec<u8>) {
         let at = match self.pick {
@@ -176,9 +181,7 @@ impl Script for Collect {
     }
 
     fn on_response(&mut self, _connection: usize, response: &Response<'_>) {
-        if let (Some(token), Some(user_id)) = (response.member("accessToken"), response.member("id")) {
-            self.bearers.push(Bearer { token: token.to_owned(), user_id: user_id.to_owned() });
-        }
+        self.bearers.extend(bearer_of(response));
     }
 
     fn is_done(&self) -> bool {
@@ -241,5 +244,28 @@ impl Script for SignUp {
         let address = format!("{}{}@new.example.org", self.prefix, self.next);
         self.next += 1;
         body(out, &format!(r#"{{"email":"{address}","password":"{NEW_PASSWORD}","name":"New Person"}}"#));
+    }
+}
+
+/// Request script that signs one person up and keeps the access token.
+#[derive(Default)]
+pub(crate) struct OnePerson {
+    is_sent: bool,
+    /// The signed-up person.
+    pub(crate) bearer: Option<Bearer>,
+}
+
+impl Script for OnePerson {
+    fn next_request(&mut self, connection: usize, out: &mut Vec<u8>) {
+        self.is_sent = true;
+        SignUp::new("one").next_request(connection, out);
+    }
+
+    fn on_response(&mut self, _connection: usize, response: &Response<'_>) {
+        self.bearer = bearer_of(response);
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_sent
     }
 }

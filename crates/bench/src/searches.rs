@@ -1,9 +1,9 @@
-//! Latency of searches by class of words, with one client. Each response contains the exact total.
+//! Latency of searches by class of words, most of them with one client. Each response contains the exact total.
 
 use std::time::Duration;
 
 use crate::error::Result;
-use crate::load::{Load, drive};
+use crate::load::drive;
 use crate::process::Server;
 use crate::row::{Goal, Row};
 use crate::rows::{Pace, watched};
@@ -18,17 +18,18 @@ const QUERIES: usize = 50;
 /// Measures the searches of every class.
 pub(crate) fn measure(world: &World, pace: Pace) -> Result<Vec<Row>> {
     wait_until_warm(&world.service)?;
-    let mut classes: Vec<(Row, Get)> = scripts(world.people.count)
-        .map(|(name, script)| (Row::new(name, &[Goal::P99(5.0)]), script))
-        .collect();
+    let of_one_client =
+        scripts(world.people.count).map(|(name, script)| (Row::new(name, &[Goal::P99(5.0)]), script, 1));
+    let many = (Row::new("search, common word, 16 clients", &[]), common_words(), 16);
+    let mut classes: Vec<(Row, Get, usize)> = of_one_client.chain([many]).collect();
     for _ in 0..pace.rounds {
-        for (row, script) in &mut classes {
-            let load = Load { connections: 1, ..crate::rows::load(&world.service, 1, pace) };
+        for (row, script, clients) in &mut classes {
+            let load = crate::rows::load(&world.service, *clients, pace);
             let (seen, processor, peak) = watched(&world.service, &load, script)?;
             row.add(&seen, None, processor, peak);
         }
     }
-    Ok(classes.into_iter().map(|(row, _)| row).collect())
+    Ok(classes.into_iter().map(|(row, ..)| row).collect())
 }
 
 /// Request script of searches for common words.
@@ -51,12 +52,20 @@ fn classes(people: u64) -> Vec<(&'static str, Vec<String>)> {
     let short: Vec<String> = common.iter().map(|word| word.chars().take(2).collect()).collect();
     let two: Vec<String> =
         common.iter().zip(&medium).map(|(one, other)| format!("{one}%20{other}")).collect();
+    let four: Vec<String> =
+        common.windows(3).zip(&medium).map(|(three, one)| format!("{}%20{one}", three.join("%20"))).collect();
+    let inside = |length: usize| -> Vec<String> {
+        medium.iter().filter(|word| word.len() > length).map(|word| word[1..=length].to_owned()).collect()
+    };
     vec![
         ("search, rare word", paths(&rare, 0)),
         ("search, medium word", paths(&medium, 0)),
         ("search, common word", paths(&common, 0)),
         ("search, one or two letters", paths(&short, 0)),
+        ("search, three letters inside a word", paths(&inside(3), 0)),
+        ("search, four letters inside a word", paths(&inside(4), 0)),
         ("search, two words", paths(&two, 0)),
+        ("search, four words", paths(&four, 0)),
         ("search, common word, deep offset", paths(&common, people / 100)),
     ]
 }

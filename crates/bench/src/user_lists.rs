@@ -5,7 +5,6 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use latchkey_domain::user_list::{UserKey, UserKeyValue};
 
 use crate::error::Result;
-use crate::load::Load;
 use crate::people::{People, email};
 use crate::row::{Goal, Row};
 use crate::rows::{Pace, watched};
@@ -30,7 +29,7 @@ pub(crate) fn measure(world: &World, pace: Pace) -> Result<Vec<Row>> {
         .collect();
     for _ in 0..pace.rounds {
         for (row, script) in &mut classes {
-            let load = Load { connections: 1, ..crate::rows::load(&world.service, 1, pace) };
+            let load = crate::rows::load(&world.service, 1, pace);
             let (seen, processor, peak) = watched(&world.service, &load, script)?;
             row.add(&seen, None, processor, peak);
         }

@@ -59,6 +59,7 @@ pub(super) fn imports_table(imports: &Imports, findings: &Findings) -> String {
             run.peak
         )
     };
+    let (alone, beside) = (&imports.reads_alone, &imports.reads_beside);
     let least = if findings.engine == "SQLite" { 25_000.0 } else { 10_000.0 };
     let records = thousands(imports.records);
     let lines = [
@@ -68,6 +69,16 @@ pub(super) fn imports_table(imports: &Imports, findings: &Findings) -> String {
             at_least(&imports.dry_run, 80_000.0),
         ),
         (format!("import of {records} records"), seen(&imports.import), at_least(&imports.import, least)),
+        (
+            "GET /api/profiles/me, nothing imported, from when they were due".to_owned(),
+            medians(alone),
+            Vec::new(),
+        ),
+        (
+            "GET /api/profiles/me beside an import, from when they were due".to_owned(),
+            medians(beside),
+            vec![("p99 ≤ 2 × alone".to_owned(), beside.p99 <= 2.0 * alone.p99)],
+        ),
     ];
     lined("Import by the command line", &lines)
 }
@@ -82,9 +93,14 @@ pub(super) fn starts_table(starts: &Starts, findings: &Findings) -> String {
     };
     let mut lines = vec![
         (
-            "start to first answer, empty".to_owned(),
+            "start to first answer, empty folder".to_owned(),
             format!("{:.1} ms", starts.empty),
             at_most(starts.empty, 15.0, "ms"),
+        ),
+        (
+            "start to first answer, again without people".to_owned(),
+            format!("{:.1} ms", starts.again),
+            Vec::new(),
         ),
         (
             format!("start to first answer, {} people", thousands(starts.people)),
@@ -95,6 +111,16 @@ pub(super) fn starts_table(starts: &Starts, findings: &Findings) -> String {
             "memory, idle and empty".to_owned(),
             format!("{:.1} MB", starts.idle),
             at_most(starts.idle, 20.0, "MB"),
+        ),
+        (
+            "memory after the first sign-ups".to_owned(),
+            format!("{:.1} MB", starts.after_sign_ups),
+            Vec::new(),
+        ),
+        (
+            "memory a minute after them".to_owned(),
+            format!("{:.1} MB", starts.idle_again),
+            at_most(starts.idle_again, 25.0, "MB"),
         ),
         (
             format!("memory, idle with {} people", thousands(starts.people)),
@@ -171,7 +197,17 @@ mod tests {
     use super::*;
 
     fn starts(people: u64, idle_full: f64) -> String {
-        let starts = Starts { empty: 9.0, full: 9.0, people, idle: 20.0, idle_full, binary: 20.1 };
+        let starts = Starts {
+            empty: 9.0,
+            again: 9.0,
+            full: 9.0,
+            people,
+            idle: 20.0,
+            after_sign_ups: 60.0,
+            idle_again: 22.0,
+            idle_full,
+            binary: 20.1,
+        };
         starts_table(&starts, &Findings { engine: "SQLite", ..Findings::default() })
     }
 
