@@ -142,8 +142,9 @@ fn import(places: &Places, data: &Data, file: &Path, more: &[&str]) -> Command {
 fn watch(child: &mut Child) -> Result<Usage> {
     let mut last = Usage::default();
     while child.try_wait()?.is_none() {
-        // The process may end between the two calls.
-        last = usage_of(child.id()).unwrap_or(last);
+        // The process may end between the two calls; one that has ended has no memory.
+        let seen = usage_of(child.id()).unwrap_or(last);
+        last = Usage { peak: last.peak.max(seen.peak), processor: last.processor.max(seen.processor) };
         pause(READ_EVERY);
     }
     Ok(last)

@@ -26,11 +26,15 @@ use crate::signals::Endings;
 use crate::storage::OpenedBy;
 use crate::wiring::{Assembly, assemble};
 
+/// Nice value of an import, so that the requests of a service on this machine go first.
+const NICENESS: i32 = 10;
 /// Exit code of an import that refused records.
 const SOME_REFUSED: u8 = 2;
 
 pub(super) async fn run(settings: &Settings, arguments: ImportArgs) -> Result<ExitCode, CommandError> {
     let mut endings = Endings::receive()?;
+    // Threads that are started from here inherit it. Without it, the import is only less polite.
+    let _ = rustix::process::setpriority_process(None, NICENESS);
     let working = async {
         // Beside a service, rarer checkpoints would leave their work to the service's next write.
         let is_alone = sharing(settings).is_some_and(|is_shared| !is_shared());

@@ -67,6 +67,23 @@ async fn sighup_finishes_what_is_in_flight() {
     finishes_what_is_in_flight(Signal::HUP, "SIGHUP").await;
 }
 
+/// Returns the number of running instances that the database knows.
+fn instances_of(binary: &Binary) -> u64 {
+    let file = rusqlite::Connection::open(binary.path("latchkey-data/latchkey.db")).unwrap();
+    file.query_row("SELECT count(*) FROM instances", [], |row| row.get(0)).unwrap()
+}
+
+#[tokio::test]
+async fn instance_that_stops_leaves_the_list_of_instances() {
+    let binary = Binary::new();
+    let running = binary.serve().await;
+    eventually("the instance is in the list", async || (instances_of(&binary) == 1).then_some(())).await;
+
+    running.stop().await;
+
+    assert_eq!(instances_of(&binary), 0);
+}
+
 #[tokio::test]
 async fn service_that_was_started_to_ignore_sighup_ignores_it() {
     let binary = Binary::new().under(&["/bin/sh", "-c", "trap '' HUP; exec \"$@\"", "sh"]);
