@@ -135,8 +135,7 @@ async fn send(
         sent.push(command(client, opening).boxed());
     }
     for statement in &script.statements {
-        let is_named = client.names_statements() && !statement.is_planned_anew;
-        sent.push(if is_named {
+        sent.push(if client.names_statements() {
             run_named(client, statement).boxed()
         } else {
             run_unnamed(client, statement).boxed()
@@ -192,8 +191,7 @@ async fn run_unnamed(client: &Link, statement: &Statement) -> Outcome {
 
 /// Prepares the statements that the connection has not prepared yet, in one round trip per script and connection.
 async fn prepare_missing(client: &Link, script: &Script) -> Fallible<()> {
-    let named = script.statements.iter().filter(|statement| !statement.is_planned_anew);
-    let prepared = named.map(async |statement| {
+    let prepared = script.statements.iter().map(async |statement| {
         client.prepare_typed_cached(&statement.sql, &kinds(statement)).await.map(drop)
     });
     try_join_all(prepared).await?;

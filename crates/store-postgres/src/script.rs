@@ -14,8 +14,6 @@ use crate::values::Value;
 pub(crate) struct Statement {
     pub(crate) sql: Cow<'static, str>,
     pub(crate) values: Vec<Value>,
-    /// True if the server plans the statement at each execution. The plan then fits the size that the tables have now.
-    pub(crate) is_planned_anew: bool,
 }
 
 /// Statements that are sent together and executed in order.
@@ -30,7 +28,7 @@ pub(crate) struct Slot(usize);
 
 impl Script {
     pub(crate) fn add(&mut self, sql: impl Into<Cow<'static, str>>, values: Vec<Value>) -> Slot {
-        self.statements.push(Statement { sql: sql.into(), values, is_planned_anew: false });
+        self.statements.push(Statement { sql: sql.into(), values });
         Slot(self.statements.len() - 1)
     }
 
@@ -42,12 +40,6 @@ impl Script {
         let mut script = Self::default();
         script.add(sql, values);
         script
-    }
-
-    /// Marks all statements as [`Statement::is_planned_anew`].
-    pub(crate) fn planned_anew(mut self) -> Self {
-        self.statements.iter_mut().for_each(|statement| statement.is_planned_anew = true);
-        self
     }
 }
 

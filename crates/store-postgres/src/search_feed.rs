@@ -147,8 +147,7 @@ impl SearchFeed for Postgres {
             LIST_CHANGES,
             values![place, Value::Id(Some(id)), until, Value::Ints(places), ids, BATCH],
         );
-        // A plan that was kept from an empty feed scans the whole table, until the server has analysed it.
-        let output = self.read_long_script(&reads.planned_anew()).await?.take_first()?;
+        let output = self.read_by_index(&reads).await?.take_first()?;
         let rows = output.list(read_change)?;
         let Some(first) = rows.first() else { return Err(driver(EngineFault::NoRow)) };
         let is_lost =

@@ -24,6 +24,7 @@ pub struct Postgres {
     response_timeout: Duration,
     opening_of_one: String,
     opening_of_reads: String,
+    opening_of_index_reads: String,
     opening_of_writes: String,
     /// True once the server has accepted LISTEN. On a server without notifications, NOTIFY would abort the
     /// transaction.
@@ -48,6 +49,10 @@ impl Postgres {
         let limit = options.server_timeout();
         // An instance that crashes inside a transaction must not hold its locks for long.
         let idle = 2 * limit;
+        let opening_of_reads = format!(
+            "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; SET LOCAL statement_timeout = {limit}; \
+             SET LOCAL jit = off"
+        );
         Ok(Engine::new(Self {
             pool,
             announces: AtomicBool::new(false),
@@ -55,10 +60,8 @@ impl Postgres {
             opening_of_one: format!(
                 "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = {limit}"
             ),
-            opening_of_reads: format!(
-                "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; SET LOCAL statement_timeout = {limit}; \
-                 SET LOCAL jit = off"
-            ),
+            opening_of_index_reads: format!("{opening_of_reads}; SET LOCAL enable_seqscan = off"),
+            opening_of_reads,
             opening_of_writes: format!(
                 "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = {limit}; \
                  SET LOCAL idle_in_transaction_session_timeout = {idle}"
@@ -108,6 +111,12 @@ impl Postgres {
     /// saves in a search.
     pub(crate) fn opening_of_reads(&self) -> &str {
         &self.opening_of_reads
+    }
+
+    /// Returns the BEGIN statement for reads from one snapshot that find all rows by an index. A plan that was made while
+    /// a table was empty would otherwise scan it as a whole later, until the server has analysed it.
+    pub(crate) fn opening_of_index_reads(&self) -> &str {
+        &self.opening_of_index_reads
     }
 
     /// Returns the BEGIN statement for writes at READ COMMITTED: each statement sees everything committed before it.

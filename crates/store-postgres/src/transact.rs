@@ -108,6 +108,12 @@ impl Postgres {
         retry!(self.attempt(frame, script, Retry::Safe).await)
     }
 
+    /// Executes reads that find all rows by an index, from one snapshot, in one round trip.
+    pub(crate) async fn read_by_index(&self, script: &Script) -> StoreResult<Outputs> {
+        let frame = Frame::Whole(self.opening_of_index_reads());
+        retry!(self.attempt(frame, script, Retry::Safe).await)
+    }
+
     /// Executes writes that depend on no decision, atomically, in one round trip.
     pub(crate) async fn write_script(&self, script: &Script) -> StoreResult<Outputs> {
         retry!(self.attempt_write(script, Retry::Unsafe).await)

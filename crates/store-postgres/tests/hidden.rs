@@ -3,6 +3,8 @@
 
 mod world;
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use latchkey_store::{Accounts, FeedPosition, FeedRead, SearchFeed, Store};
 use latchkey_store_suite::conformance::hidden::InspectRows;
@@ -111,6 +113,38 @@ async fn repeated_changes_of_a_profile_are_delivered_once() {
     }
 
     assert_eq!(follow(&fixture, &mut position).await, (1, 1));
+}
+
+/// Ends the connections of the store, which then have reported their scans. Returns the sequential scans of the feed.
+async fn scans_of_the_feed(fixture: Fixture) -> i64 {
+    let Fixture { store, outside, database } = fixture;
+    drop(store);
+    let others = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
+    let gone = async {
+        while outside.query_one(others, &[]).await.unwrap().get::<_, i64>(0) > 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_mins(1), gone).await.expect("the connections end");
+    let scans = "SELECT seq_scan FROM pg_stat_user_tables WHERE relname = 'search_feed' AND idx_scan > 20";
+    let scans = outside.query_one(scans, &[]).await.unwrap().get(0);
+    drop(database);
+    scans
+}
+
+#[tokio::test]
+async fn plan_from_an_empty_feed_does_not_scan_a_full_one() {
+    let fixture = fixture().await;
+    fixture.run("TRUNCATE search_feed; ANALYZE search_feed").await;
+    fixture.run("SELECT pg_stat_reset()").await;
+    let mut position = fixture.store.search_position().await.unwrap();
+    for _ in 0..20 {
+        follow(&fixture, &mut position).await; // the server keeps a plan after a few executions
+    }
+    fixture.run(&changes(5_000)).await;
+
+    assert_eq!(follow(&fixture, &mut position).await.0, 5_000);
+    assert_eq!(scans_of_the_feed(fixture).await, 0);
 }
 
 #[tokio::test]
