@@ -65,7 +65,8 @@ pub(crate) fn measure(places: &Places, people: u64) -> Result<Starts> {
         full.push(places.start(&data)?.started_in.as_secs_f64() * 1e3);
     }
     let idle_full = settled(&places.start(&data)?)?;
-    let small = places.start(&places.fresh_data(0)?)?;
+    let data = places.fresh_data(0)?;
+    let small = places.start(&data)?;
     let idle = settled(&small)?;
     sign_up_some(&small)?;
     let after_sign_ups = small.memory()?.now;
