@@ -6,6 +6,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use uuid::{Builder, Uuid};
+
 use crate::error::{BenchError, Result};
 use crate::load::{Load, Measured, drive};
 use crate::process::{Server, Usage, usage_of};
@@ -25,13 +27,25 @@ const READERS: usize = 16;
 /// Number of rounds of the reads.
 const ROUNDS: usize = 3;
 
-/// Measured imports of one file.
+/// Ids of the records of a file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ids {
+    /// There are none, or none that is a UUID: the service makes them, in the order of time.
+    New,
+    /// Random UUIDs, which are kept. Each changes other pages of the indexes.
+    Random,
+}
+
+/// Measured imports.
 #[derive(Debug, Clone)]
 pub(crate) struct Imports {
-    /// Number of records of the file.
+    /// Number of records of the file whose accounts get new ids.
     pub(crate) records: u64,
     pub(crate) dry_run: Run,
     pub(crate) import: Run,
+    /// Number of records of the file with random ids.
+    pub(crate) with_ids: u64,
+    pub(crate) import_with_ids: Run,
     /// Reads of a profile by its owner while nothing is imported.
     pub(crate) reads_alone: Medians,
     /// The same reads while another file is imported.
@@ -49,22 +63,32 @@ pub(crate) struct Run {
     pub(crate) peak: f64,
 }
 
-/// Imports a file of accounts with password and profile into an empty database, and before that without writing.
+/// Imports files of accounts with password and profile, each into an empty database, and before that without writing.
 pub(crate) fn measure(places: &Places, records: u64) -> Result<Imports> {
-    let data = places.fresh_data(0)?;
-    drop(places.start(&data)?); // makes the schema and the secret
+    let with_ids = records / 5;
+    let data = empty(places)?;
     let file = data.folder().join("people.jsonl");
-    write_people(&file, 0..records)?;
+    write_people(&file, 0..with_ids, Ids::Random)?;
+    let import_with_ids = run(places, &data, &file, with_ids, &[])?;
+    let data = empty(places)?;
+    write_people(&file, 0..records, Ids::New)?;
     let dry_run = run(places, &data, &file, records, &["--dry-run"])?;
     let import = run(places, &data, &file, records, &[])?;
     let (reads_alone, reads_beside) = beside_reads(places, &data, records)?;
-    Ok(Imports { records, dry_run, import, reads_alone, reads_beside })
+    Ok(Imports { records, dry_run, import, with_ids, import_with_ids, reads_alone, reads_beside })
+}
+
+/// Makes an empty database, with schema and secret.
+fn empty(places: &Places) -> Result<Data> {
+    let data = places.fresh_data(0)?;
+    drop(places.start(&data)?);
+    Ok(data)
 }
 
 /// Reads a profile in an open loop, first alone and then beside an import, on the database with all imported accounts.
 fn beside_reads(places: &Places, data: &Data, records: u64) -> Result<(Medians, Medians)> {
     let file = data.folder().join("more-people.jsonl");
-    write_people(&file, records..2 * records)?;
+    write_people(&file, records..2 * records, Ids::New)?;
     let service = places.start(data)?;
     searches::wait_until_warm(&service)?;
     let mut get = Get::by_bearers("/api/profiles/me", &[sign_up(&service)?], Pick::InTurn);
@@ -100,17 +124,20 @@ fn read(service: &Server, get: &mut Get) -> Result<Vec<Measured>> {
     (0..ROUNDS).map(|_| drive(&load, get)).collect()
 }
 
-fn write_people(file: &Path, records: Range<u64>) -> Result<()> {
+/// Writes records whose addresses and usernames come in no order.
+fn write_people(file: &Path, records: Range<u64>, ids: Ids) -> Result<()> {
     let mut file = BufWriter::new(std::fs::File::create(file)?);
     for number in records {
-        // A multiplicative hash, so that addresses and ids do not come in the order of the indexes.
-        let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let (high, low) = (mixed >> 32, mixed & 0xFFFF);
+        let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15); // a multiplicative hash
+        if ids == Ids::Random {
+            let id = Uuid::from_u64_pair(mixed, mixed.rotate_left(29) ^ number);
+            write!(file, r#"{{"id":"{}","#, Builder::from_random_bytes(id.into_bytes()).into_uuid())?;
+        } else {
+            write!(file, "{{")?;
+        }
         writeln!(
             file,
-            r#"{{"id":"{high:08x}-{low:04x}-4{:03x}-8{:03x}-{number:012x}","email":"person-{mixed:016x}@example.org","emailVerified":true,"passwordHash":"$2a$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy","name":"Person {number} of many","username":"p{mixed:016x}","metadata":{{"plan":"pro"}},"createdAt":"2024-03-01T12:00:00.000Z"}}"#,
-            mixed >> 20 & 0xFFF,
-            mixed >> 8 & 0xFFF,
+            r#""email":"person-{mixed:016x}@example.org","emailVerified":true,"passwordHash":"$2a$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy","name":"Person {number} of many","username":"p{mixed:016x}","metadata":{{"plan":"pro"}},"createdAt":"2024-03-01T12:00:00.000Z"}}"#,
         )?;
     }
     file.flush()?;

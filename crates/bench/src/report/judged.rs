@@ -70,6 +70,11 @@ pub(super) fn imports_table(imports: &Imports, findings: &Findings) -> String {
         ),
         (format!("import of {records} records"), seen(&imports.import), at_least(&imports.import, least)),
         (
+            format!("import of {} records with random UUIDs", thousands(imports.with_ids)),
+            seen(&imports.import_with_ids),
+            vec![("≤ 150 MB".to_owned(), imports.import_with_ids.peak <= 150.0)],
+        ),
+        (
             "GET /api/profiles/me, nothing imported, from when they were due".to_owned(),
             medians(alone),
             Vec::new(),
