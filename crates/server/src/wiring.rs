@@ -101,6 +101,8 @@ pub struct Assembly {
     /// Admin key of development mode, stored in the data folder. `None` if the settings have an admin key, or if the
     /// command does not need it.
     pub kept_admin_key: Option<Kept>,
+    /// True if the service has the console.
+    pub has_console: bool,
 }
 
 /// Builds the service: reads or generates secrets, opens and migrates the database, loads keys and settings.
@@ -133,7 +135,13 @@ pub async fn assemble(settings: &Settings, opened_by: OpenedBy) -> Result<Assemb
             started => break started?,
         }
     };
-    Ok(Assembly { service: Arc::new(service), page_keys: Arc::new(page_keys), storage, kept_admin_key })
+    Ok(Assembly {
+        service: Arc::new(service),
+        page_keys: Arc::new(page_keys),
+        storage,
+        has_console: settings.console.enabled,
+        kept_admin_key,
+    })
 }
 
 fn parts(

@@ -36,7 +36,12 @@ pub(super) async fn run(assembly: &Assembly, command: OperatorCommand) -> Result
                     (email, granting)
                 }
             };
-            report(&email, &format!("{} has the role {role}", email.as_typed()), granting)?;
+            report(
+                &email,
+                &format!("{} has the role {role}", email.as_typed()),
+                granting,
+                assembly.has_console,
+            )?;
         }
         OperatorCommand::Reactivate { user } => {
             let (email, granting) = match named(assembly, &user).await? {
@@ -49,7 +54,12 @@ pub(super) async fn run(assembly: &Assembly, command: OperatorCommand) -> Result
                     (email, granting)
                 }
             };
-            report(&email, &format!("the role of {} sleeps", email.as_typed()), granting)?;
+            report(
+                &email,
+                &format!("the role of {} sleeps", email.as_typed()),
+                granting,
+                assembly.has_console,
+            )?;
         }
         OperatorCommand::Revoke { user, force } => {
             let (email, was_last_owner) = match named(assembly, &user).await? {
@@ -133,7 +143,7 @@ fn line(grant: &Grant, two_step: &str, email: &Email, now: Timestamp) {
 }
 
 /// Prints what happened, with the activation link if the grant sleeps.
-fn report(email: &Email, done: &str, granting: Granting) -> Result<(), CommandError> {
+fn report(email: &Email, done: &str, granting: Granting, has_console: bool) -> Result<(), CommandError> {
     let link = match granting {
         Granting::Active => {
             println!("{done}");
@@ -150,5 +160,8 @@ fn report(email: &Email, done: &str, granting: Granting) -> Result<(), CommandEr
         link.expires_at.to_minute_text()
     );
     println!("{}", link.expose());
+    if !has_console {
+        eprintln!("The console is off: nobody can open the link until console.enabled is true.");
+    }
     Ok(())
 }

@@ -15,6 +15,19 @@ async fn with_accounts(emails: &[&str]) -> Binary {
 }
 
 #[tokio::test]
+async fn grant_says_that_the_console_is_off() {
+    let binary = with_accounts(&["ada@example.org"]).await;
+    let grant = ["operator", "grant", "ada@example.org", "--role", "owner"];
+
+    let on = binary.run(&grant).await;
+    let off = binary.clone().set("console.enabled=false").run(&grant).await;
+
+    assert_eq!((on.code, on.err.as_str()), (Some(0), ""));
+    assert!(off.good().contains("/console/activate?token="), "{}", off.out);
+    assert_eq!(off.err, "The console is off: nobody can open the link until console.enabled is true.\n");
+}
+
+#[tokio::test]
 async fn role_is_granted_with_a_link_and_listed() {
     let binary = with_accounts(&["ada@example.org", "bob@example.org"]).await;
 

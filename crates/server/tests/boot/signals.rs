@@ -68,7 +68,7 @@ async fn sighup_finishes_what_is_in_flight() {
 }
 
 /// Returns the number of running instances that the database knows.
-fn instances_of(binary: &Binary) -> u64 {
+fn instances_of(binary: &Binary) -> i64 {
     let file = rusqlite::Connection::open(binary.path("latchkey-data/latchkey.db")).unwrap();
     file.query_row("SELECT count(*) FROM instances", [], |row| row.get(0)).unwrap()
 }
