@@ -1,7 +1,7 @@
 //! Commands `latchkey operator list`, `grant`, `revoke` and `reactivate`.
 
 use latchkey_domain::email::Email;
-use latchkey_domain::operator::{AddressGrant, Grant, Operator, Party};
+use latchkey_domain::operator::{AddressGrant, Grant, Operator, Party, Role};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::User;
 use latchkey_service::Error;
@@ -26,40 +26,12 @@ pub(super) async fn run(assembly: &Assembly, command: OperatorCommand) -> Result
             }
         }
         OperatorCommand::Grant { user, role } => {
-            let (email, granting) = match named(assembly, &user).await? {
-                Named::Account(user) => {
-                    let granting = operators.grant(user.id, role, Party::System, None).await?;
-                    (user.email, granting)
-                }
-                Named::Address(email) => {
-                    let granting = operators.grant_to(&email, role, Party::System, None).await?;
-                    (email, granting)
-                }
-            };
-            report(
-                &email,
-                &format!("{} has the role {role}", email.as_typed()),
-                granting,
-                assembly.has_console,
-            )?;
+            let (email, granting) = grant(assembly, &user, role).await?;
+            report(assembly, &email, &format!("{} has the role {role}", email.as_typed()), granting)?;
         }
         OperatorCommand::Reactivate { user } => {
-            let (email, granting) = match named(assembly, &user).await? {
-                Named::Account(user) => {
-                    let granting = operators.reactivate(user.id, Party::System, None).await?;
-                    (user.email, granting)
-                }
-                Named::Address(email) => {
-                    let granting = operators.reactivate_address(&email, Party::System, None).await?;
-                    (email, granting)
-                }
-            };
-            report(
-                &email,
-                &format!("the role of {} sleeps", email.as_typed()),
-                granting,
-                assembly.has_console,
-            )?;
+            let (email, granting) = reactivate(assembly, &user).await?;
+            report(assembly, &email, &format!("the role of {} sleeps", email.as_typed()), granting)?;
         }
         OperatorCommand::Revoke { user, force } => {
             let (email, was_last_owner) = match named(assembly, &user).await? {
@@ -78,6 +50,34 @@ pub(super) async fn run(assembly: &Assembly, command: OperatorCommand) -> Result
         }
     }
     Ok(())
+}
+
+async fn grant(assembly: &Assembly, user: &UserRef, role: Role) -> Result<(Email, Granting), CommandError> {
+    let operators = &assembly.service.operators;
+    Ok(match named(assembly, user).await? {
+        Named::Account(user) => {
+            let granting = operators.grant(user.id, role, Party::System, None).await?;
+            (user.email, granting)
+        }
+        Named::Address(email) => {
+            let granting = operators.grant_to(&email, role, Party::System, None).await?;
+            (email, granting)
+        }
+    })
+}
+
+async fn reactivate(assembly: &Assembly, user: &UserRef) -> Result<(Email, Granting), CommandError> {
+    let operators = &assembly.service.operators;
+    Ok(match named(assembly, user).await? {
+        Named::Account(user) => {
+            let granting = operators.reactivate(user.id, Party::System, None).await?;
+            (user.email, granting)
+        }
+        Named::Address(email) => {
+            let granting = operators.reactivate_address(&email, Party::System, None).await?;
+            (email, granting)
+        }
+    })
 }
 
 /// The account that a command names, or an address without one. A sign-up that was never verified is none.
@@ -143,7 +143,7 @@ fn line(grant: &Grant, two_step: &str, email: &Email, now: Timestamp) {
 }
 
 /// Prints what happened, with the activation link if the grant sleeps.
-fn report(email: &Email, done: &str, granting: Granting, has_console: bool) -> Result<(), CommandError> {
+fn report(assembly: &Assembly, email: &Email, done: &str, granting: Granting) -> Result<(), CommandError> {
     let link = match granting {
         Granting::Active => {
             println!("{done}");
@@ -160,7 +160,7 @@ fn report(email: &Email, done: &str, granting: Granting, has_console: bool) -> R
         link.expires_at.to_minute_text()
     );
     println!("{}", link.expose());
-    if !has_console {
+    if !assembly.has_console {
         eprintln!("The console is off: nobody can open the link until console.enabled is true.");
     }
     Ok(())
