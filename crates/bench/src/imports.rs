@@ -12,7 +12,7 @@ use crate::error::{BenchError, Result};
 use crate::load::{Load, Measured, drive};
 use crate::process::{Server, Usage, usage_of};
 use crate::row::Medians;
-use crate::scripts::{Bearer, Get, OnePerson, Pick};
+use crate::scripts::{Bearer, Get, Pick, SignUp};
 use crate::searches;
 use crate::time::{now, pause};
 use crate::world::{Data, Places};
@@ -106,11 +106,11 @@ fn beside_reads(places: &Places, data: &Data, records: u64) -> Result<(Medians, 
 
 /// Signs one person up.
 fn sign_up(service: &Server) -> Result<Bearer> {
-    let mut one = OnePerson::default();
+    let mut one = SignUp::new("one", 1);
     let length = Duration::from_secs(5);
     let load = Load { address: service.address, connections: 1, rate: None, warm_up: Duration::ZERO, length };
     drive(&load, &mut one)?;
-    one.bearer.ok_or_else(|| BenchError::Server("nobody could sign up beside the import".to_owned()))
+    one.last.ok_or_else(|| BenchError::Server("nobody could sign up beside the import".to_owned()))
 }
 
 fn read(service: &Server, get: &mut Get) -> Result<Vec<Measured>> {

@@ -157,7 +157,7 @@ fn patches(world: &World, goals: &Goals) -> Vec<Asked> {
 fn passwords(world: &World) -> Vec<Asked> {
     let sign_in = Box::new(SignIn::new(world.people.count, u64::MAX));
     let sign_in = Asked::new("sign-in", &[Goal::Ratio(0.85)], 16, sign_in);
-    let sign_up = Asked::new("sign-up", &[], 16, Box::new(SignUp::new("row")));
+    let sign_up = Asked::new("sign-up", &[], 16, Box::new(SignUp::new("row", u64::MAX)));
     vec![Asked { limit: Limit::Hashes, ..sign_in }, Asked { limit: Limit::None, ..sign_up }]
 }
 
@@ -256,7 +256,7 @@ mod tests {
     }
 
     fn asked() -> Asked {
-        Asked::new("row", &[], 1, Box::new(SignUp::new("test")))
+        Asked::new("row", &[], 1, Box::new(SignUp::new("test", u64::MAX)))
     }
 
     #[test]

@@ -225,16 +225,19 @@ impl Script for SignIn {
     }
 }
 
-/// Request script of sign-ups of new people.
+/// Request script of sign-ups of new people. Keeps the last one.
 pub(crate) struct SignUp {
     prefix: String,
     next: u64,
+    most: u64,
+    /// Person of the last answer.
+    pub(crate) last: Option<Bearer>,
 }
 
 impl SignUp {
-    /// Makes a script that signs up people whose addresses begin with this prefix.
-    pub(crate) fn new(prefix: &str) -> Self {
-        Self { prefix: prefix.to_owned(), next: 0 }
+    /// Makes a script that signs up at most this many people, whose addresses begin with this prefix.
+    pub(crate) fn new(prefix: &str, most: u64) -> Self {
+        Self { prefix: prefix.to_owned(), next: 0, most, last: None }
     }
 }
 
@@ -245,27 +248,12 @@ impl Script for SignUp {
         self.next += 1;
         body(out, &format!(r#"{{"email":"{address}","password":"{NEW_PASSWORD}","name":"New Person"}}"#));
     }
-}
-
-/// Request script that signs one person up and keeps the access token.
-#[derive(Default)]
-pub(crate) struct OnePerson {
-    is_sent: bool,
-    /// The signed-up person.
-    pub(crate) bearer: Option<Bearer>,
-}
-
-impl Script for OnePerson {
-    fn next_request(&mut self, connection: usize, out: &mut Vec<u8>) {
-        self.is_sent = true;
-        SignUp::new("one").next_request(connection, out);
-    }
 
     fn on_response(&mut self, _connection: usize, response: &Response<'_>) {
-        self.bearer = bearer_of(response);
+        self.last = bearer_of(response);
     }
 
     fn is_done(&self) -> bool {
-        self.is_sent
+        self.next >= self.most
     }
 }

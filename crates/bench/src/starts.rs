@@ -82,7 +82,7 @@ pub(crate) fn measure(places: &Places, people: u64) -> Result<Starts> {
 fn sign_up_some(server: &Server) -> Result<()> {
     let length = Duration::from_secs(1);
     let load = Load { address: server.address, connections: 8, rate: None, warm_up: Duration::ZERO, length };
-    drive(&load, &mut SignUp::new("first")).map(|_| ())
+    drive(&load, &mut SignUp::new("first", u64::MAX)).map(|_| ())
 }
 
 /// Memory of a service, measured once it is idle.

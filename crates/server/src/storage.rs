@@ -170,7 +170,8 @@ async fn try_open(
     if let StorageUrl::Sqlite(path) = &settings.storage.url {
         let reuse_snapshots = settings.storage.snapshot_reuse;
         let is_replicated = settings.storage.is_replicated;
-        let is_bulk = opened_by == OpenedBy::Import;
+        // A replicated log is kept at the end, so nothing would wait for the disk then.
+        let is_bulk = opened_by == OpenedBy::Import && !is_replicated;
         let options =
             SqliteOptions { missing, reuse_snapshots, is_replicated, is_bulk, ..SqliteOptions::default() };
         return open_sqlite(path, options).await;

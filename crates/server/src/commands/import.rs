@@ -38,7 +38,8 @@ pub(super) async fn run(settings: &Settings, arguments: ImportArgs) -> Result<Ex
     let working = async {
         // Beside a service, rarer checkpoints would leave their work to the service's next write.
         let is_alone = sharing(settings).is_some_and(|is_shared| !is_shared());
-        let opened_by = if is_alone { OpenedBy::Import } else { OpenedBy::Command };
+        let opened_by =
+            if is_alone && arguments.command.is_none() { OpenedBy::Import } else { OpenedBy::Command };
         let assembly = assemble(settings, opened_by).await?;
         match arguments.command {
             Some(command) => jobs::run(&assembly, command).await.map(|()| None),
