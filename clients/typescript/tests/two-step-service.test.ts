@@ -17,8 +17,9 @@ async function verified(client = serverClient(inject("code"))): Promise<{ client
 async function enrolled(client?: LatchkeyClient) {
   const user = await verified(client);
   const { factorId, secret, uri } = must(await user.client.auth.totp.begin({ name: "Phone" }));
-  const { recoveryCodes = [], factor } = must(await user.client.auth.totp.confirm({ factorId, code: await totpOf(secret) }));
-  return { ...user, secret, uri, factor, recoveryCodes };
+  const used = await totpOf(secret);
+  const { recoveryCodes = [], factor } = must(await user.client.auth.totp.confirm({ factorId, code: used }));
+  return { ...user, secret, used, uri, factor, recoveryCodes };
 }
 
 async function challengeOf({ auth }: LatchkeyClient, email: string): Promise<Challenge<any>> {
@@ -34,7 +35,7 @@ describe.each([
   ["with the cookie", () => createClient({ baseUrl: inject("code"), fetch: newBrowser().fetch })],
 ] as const)("a user %s", (_, create) => {
   test("enrols an app, signs in with it, and with a recovery code", async () => {
-    const { client, email, secret, uri, factor, recoveryCodes } = await enrolled(create());
+    const { client, email, secret, used, uri, factor, recoveryCodes } = await enrolled(create());
     const { auth } = client;
     expect(uri).toMatch(/^otpauth:\/\/totp\//);
     expect(factor).toMatchObject({ name: "Phone" });
@@ -47,7 +48,7 @@ describe.each([
     const challenge = await challengeOf(client, email);
     expect(challenge.kinds).toEqual(["totp", "recovery_code"]);
     expect((await auth.getCurrentSession()).data).toEqual({ session: null });
-    expect(await auth.answerChallenge({ challenge, kind: "totp", code: await totpOf(secret) })).toEqual(refused("INVALID_SECOND_FACTOR"));
+    expect(await auth.answerChallenge({ challenge, kind: "totp", code: used })).toEqual(refused("INVALID_SECOND_FACTOR"));
     const answer = must(await auth.answerChallenge({ challenge, kind: "totp", code: await totpOf(secret, 1) }));
     expect(answer.user.email).toBe(email);
     expect(must(await auth.getAccount()).totp).toEqual([expect.objectContaining({ id: factor.id, name: "Tablet" })]);

@@ -36,7 +36,8 @@ async function enrolled(): Promise<{ page: Page; email: string; secret: string; 
   const secret = ((await page.locator("[data-secret]").textContent()) ?? "").replaceAll(" ", "");
   await submit(page, { "Code of your app": "000000" });
   await page.getByRole("alert").waitFor();
-  await submit(page, { "Code of your app": await totpOf(secret) });
+  const used = await totpOf(secret);
+  await submit(page, { "Code of your app": used });
 
   await seen(page, "Your recovery codes");
   await picture(page, "recovery-codes");
@@ -45,7 +46,7 @@ async function enrolled(): Promise<{ page: Page; email: string; secret: string; 
   await press(page, "I have stored them");
   await seen(page, "10 recovery codes are left.");
   await picture(page, "security");
-  return { page, email, secret, codes };
+  return { page, email, secret, used, codes };
 }
 
 /** Signs out and in again, up to the challenge. */
@@ -58,12 +59,12 @@ async function signInAgain(page: Page, email: string): Promise<void> {
 }
 
 test("a user enrols, signs in with the app, and with a recovery code", async () => {
-  const { page, email, secret, codes } = await enrolled();
+  const { page, email, secret, used, codes } = await enrolled();
 
   await signInAgain(page, email);
   await picture(page, "challenge");
-  await submit(page, { "Code of your app": await totpOf(secret) });
-  await page.getByRole("alert").waitFor(); // used already
+  await submit(page, { "Code of your app": used });
+  await page.getByRole("alert").waitFor();
   await submit(page, { "Code of your app": await totpOf(secret, 1) });
   await seen(page, "verified");
 
