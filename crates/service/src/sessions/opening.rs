@@ -313,7 +313,7 @@ impl Sessions {
         let expires_at = now.plus(self.lifetimes.access_token).min(session.absolute_expires_at);
         let tokens = &self.shared.tokens;
         let claims = tokens.names.claims(user, session, now, expires_at, self.kernel.entropy.bytes());
-        let token = tokens.keys().signing()?.sign(&claims)?;
+        let token = tokens.keys().issue(&claims)?;
         // `exp` counts whole seconds, so the returned time is rounded in the same way.
         Ok(AccessToken { token, expires_at: Timestamp::from_millis(expires_at.as_seconds() * 1000) })
     }

@@ -12,7 +12,7 @@ use latchkey_store::{NewSigningKey, StoredSigningKey};
 use serde_json::{Value, json};
 
 use super::claims::{Claims, encoded_header};
-use super::verified_tokens::VerifiedTokens;
+use super::verified_tokens::{VerifiedToken, VerifiedTokens};
 use crate::entropy::Entropy;
 use crate::error::{Error, Result};
 use crate::secrets::SealingKey;
@@ -194,6 +194,13 @@ impl KeySet {
     /// Returns the key that signs new tokens.
     pub fn signing(&self) -> Result<&SigningKey> {
         self.keys.first().ok_or_else(|| Error::internal("there is no key that signs"))
+    }
+
+    /// Signs the claims of a new token, and caches them, because the instance that issues a token need not verify it.
+    pub(crate) fn issue(&self, claims: &Claims) -> Result<String> {
+        let token = self.signing()?.sign(claims)?;
+        self.verified.remember(&token, VerifiedToken::of(claims, None));
+        Ok(token)
     }
 
     /// Finds the key with this id, if it still verifies tokens at `now`.

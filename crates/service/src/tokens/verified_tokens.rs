@@ -70,7 +70,7 @@ impl VerifiedTokens {
         now: Timestamp,
         verify: impl FnOnce() -> Option<VerifiedToken>,
     ) -> Option<VerifiedToken> {
-        let hash = *TokenHash::of(token.as_bytes()).as_bytes();
+        let hash = hash_of(token);
         if let Some(known) = self.0.get(&hash) {
             return known.is_good_at(now).then_some(known);
         }
@@ -78,6 +78,15 @@ impl VerifiedTokens {
         self.0.insert(hash, verified);
         Some(verified)
     }
+
+    /// Caches a token that was just signed.
+    pub(crate) fn remember(&self, token: &str, claims: VerifiedToken) {
+        self.0.insert(hash_of(token), claims);
+    }
+}
+
+fn hash_of(token: &str) -> [u8; 32] {
+    *TokenHash::of(token.as_bytes()).as_bytes()
 }
 
 impl Default for VerifiedTokens {

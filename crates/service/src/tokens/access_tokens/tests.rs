@@ -116,6 +116,17 @@ fn header_tricks_are_refused() {
 }
 
 #[test]
+fn an_issued_token_is_cached_as_it_would_be_verified() {
+    for algorithm in [SigningAlgorithm::Es256, SigningAlgorithm::EdDsa] {
+        let set = key_set(algorithm);
+        let token = set.issue(&claims()).unwrap();
+        let cached = set.verified().get_or_verify(&token, NOW, || None);
+        let (claims, key) = names().verify_with_key(&token, &set, NOW).unwrap();
+        assert_eq!(cached, Some(VerifiedToken::of(&claims, key.verify_until())));
+    }
+}
+
+#[test]
 fn a_rotated_key_is_accepted_until_its_last_token_expired() {
     let (old, new) = (stored(SigningAlgorithm::Es256, 1, None), stored(SigningAlgorithm::Es256, 2, None));
     let before = KeySet::open(std::slice::from_ref(&old), &keys()).unwrap();
