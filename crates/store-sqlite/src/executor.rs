@@ -7,10 +7,12 @@ use std::future::Future;
 use latchkey_store::{StoreError, StoreResult};
 use latchkey_store_operations::form::{
     Decided, Executor, Pages, Receiver, Repeat, ResultSource, Results, Row, Script, Slot, Statement, Taken,
+    Value,
 };
 use rusqlite::{Connection, params_from_iter};
 
 use crate::errors::{EngineFault, Fallible, Fault, driver};
+use crate::many_rows;
 use crate::profile_writes;
 use crate::rows::{Parameter, SqliteRow};
 use crate::statements::{execute, moment};
@@ -74,10 +76,8 @@ fn change(conn: &Connection, statement: &Statement) -> Fallible<StatementResult>
             StatementResult::NotYet
         }
         Statement::Rows(sql, rows) => {
-            let mut statement = conn.prepare_cached(sql.sqlite())?;
-            for row in rows {
-                statement.execute(params_from_iter(row.iter().map(Parameter)))?;
-            }
+            let rows: Vec<&[Value]> = rows.iter().map(AsRef::as_ref).collect();
+            many_rows::insert(conn, sql.sqlite(), &rows)?;
             StatementResult::NotYet
         }
         Statement::NewProfiles(profiles) => {

@@ -9,6 +9,7 @@ mod executor;
 mod file_watch;
 mod foreign;
 mod inspection;
+mod many_rows;
 mod metrics;
 mod migrations;
 mod open;

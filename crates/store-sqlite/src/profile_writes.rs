@@ -11,6 +11,7 @@ use latchkey_store_operations::tables::profiles::{
 use rusqlite::{Connection, params_from_iter};
 
 use crate::errors::Fallible;
+use crate::many_rows;
 use crate::rows::Parameter;
 use crate::search::pending;
 use crate::statements::execute;
@@ -33,7 +34,8 @@ pub(crate) fn write(conn: &Connection, write: &ProfileWrite) -> Fallible<()> {
 
 /// Inserts profiles, whose text is folded already.
 pub(crate) fn create_all(conn: &Connection, profiles: &[Arc<(Vec<Value>, SearchText)>]) -> Fallible<()> {
-    profiles.iter().try_for_each(|profile| run(conn, &CREATE, &profile.0))
+    let rows: Vec<&[Value]> = profiles.iter().map(|profile| profile.0.as_slice()).collect();
+    many_rows::insert(conn, CREATE.sqlite(), &rows)
 }
 
 fn save(conn: &Connection, profile: &Profile) -> Fallible<()> {
