@@ -17,6 +17,7 @@ use latchkey_import::{FORMATS, FirebaseHashes, Format, ImportOptions, Records};
 use latchkey_service::imports::{Control, ImportEnd, RunningImport, StartImport};
 use serde_json::json;
 
+use self::neighbours::Neighbours;
 use self::open::Opened;
 use self::progress::Progress;
 use super::{CommandError, user::refused};
@@ -163,8 +164,8 @@ fn sharing(settings: &Settings) -> Option<Box<dyn Fn() -> bool + Send + Sync>> {
     match &settings.storage.url {
         StorageUrl::Postgres(_) => None,
         StorageUrl::Sqlite(path) => {
-            let path = path.clone();
-            Some(Box::new(move || neighbours::has_open(&path)))
+            let neighbours = Neighbours::of(path.clone());
+            Some(Box::new(move || neighbours.are_there()))
         }
     }
 }

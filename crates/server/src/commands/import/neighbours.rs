@@ -1,14 +1,46 @@
 //! Other processes that have the SQLite file open.
 
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 /// List of the locks on files, which Linux keeps. Asking for a lock by opening the file would drop this process's own locks
 /// when it is closed.
 const LOCKS: &str = "/proc/locks";
 
+/// How long an answer is used. The kernel takes several milliseconds for one.
+const FRESH: Duration = Duration::from_millis(500);
+
+/// Watch over the processes that have a file open.
+pub(super) struct Neighbours {
+    path: PathBuf,
+    last: Mutex<Option<(Instant, bool)>>,
+}
+
+impl Neighbours {
+    pub(super) const fn of(path: PathBuf) -> Self {
+        Self { path, last: Mutex::new(None) }
+    }
+
+    /// True if another process had the file open less than [`FRESH`] ago.
+    pub(super) fn are_there(&self) -> bool {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        match *last {
+            Some((asked, are_there)) if asked.elapsed() < FRESH => are_there,
+            _ => {
+                let are_there = has_open(&self.path);
+                *last = Some((Instant::now(), are_there));
+                are_there
+            }
+        }
+    }
+}
+
 /// True if another process has the file open. Each connection of SQLite holds a shared lock.
-pub(super) fn has_open(path: &Path) -> bool {
+fn has_open(path: &Path) -> bool {
     let (Ok(file), Ok(locks)) = (path.metadata(), std::fs::read_to_string(LOCKS)) else { return false };
     is_locked_by_another(&locks, file.ino(), std::process::id())
 }
