@@ -15,6 +15,7 @@ use tokio_postgres::types::Type;
 use crate::drain::drain;
 use crate::errors::{EngineFault, Fallible, Remedy, unavailable};
 use crate::link::{Link, PooledLink};
+use crate::opening::Opening;
 use crate::script::{Output, Outputs, Script, Statement};
 use crate::values::Value;
 
@@ -23,11 +24,11 @@ use crate::values::Value;
 pub(crate) enum Frame<'a> {
     /// BEGIN and COMMIT around a lone statement. They only set its timeout and isolation level, so they are left out if
     /// the session has these already.
-    Lone(&'a str),
+    Lone(&'a Opening),
     /// BEGIN before the script, COMMIT after it.
-    Whole(&'a str),
+    Whole(&'a Opening),
     /// BEGIN before the script; the transaction stays open.
-    First(&'a str),
+    First(&'a Opening),
     /// The script alone, in an open transaction, which stays open.
     Middle,
     /// COMMIT after the script, whose transaction is open already.
@@ -36,11 +37,12 @@ pub(crate) enum Frame<'a> {
 
 impl<'a> Frame<'a> {
     /// Returns the BEGIN statement to send first, and whether COMMIT follows the script.
-    const fn around(self, link: &Link) -> (Option<&'a str>, bool) {
+    fn around(self, link: &Link) -> (Option<&'a str>, bool) {
+        let is_direct = link.has_session_settings();
         match self {
-            Self::Lone(_) if link.has_session_settings() => (None, false),
-            Self::Lone(opening) | Self::Whole(opening) => (Some(opening), true),
-            Self::First(opening) => (Some(opening), false),
+            Self::Lone(_) if is_direct => (None, false),
+            Self::Lone(opening) | Self::Whole(opening) => (Some(opening.on(is_direct)), true),
+            Self::First(opening) => (Some(opening.on(is_direct)), false),
             Self::Middle => (None, false),
             Self::Last => (None, true),
         }

@@ -207,4 +207,16 @@ impl Executor for Postgres {
         })
         .await
     }
+    async fn transact_alone<T, F>(&self, reads: Script, decide: F) -> StoreResult<T>
+    where
+        T: Send + 'static,
+        F: Fn(&Results<'_>) -> StoreResult<Decided<T>> + Send + Sync + 'static,
+    {
+        let reads = Translated::of(self, reads)?;
+        self.transact_many(&reads.script, |outputs| {
+            let decided = finish(&reads, outputs, &decide)?;
+            continue_with(self, &reads, decided)
+        })
+        .await
+    }
 }

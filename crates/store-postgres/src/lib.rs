@@ -15,6 +15,7 @@ mod link;
 mod listen;
 mod metrics;
 mod migrations;
+mod opening;
 mod options;
 mod own;
 mod permanent;

@@ -90,15 +90,6 @@ impl PostgresOptions {
         self.statement_timeout.as_millis().max(1)
     }
 
-    /// Returns the settings of a direct connection, under which a lone statement needs no transaction around it.
-    pub(crate) fn session(&self) -> String {
-        let limit = self.server_timeout();
-        format!(
-            "SET statement_timeout = {limit}; \
-             SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED"
-        )
-    }
-
     #[must_use]
     pub fn uses_tls(&self) -> bool {
         Address::parse(self).is_ok_and(|address| address.config.get_ssl_mode() != SslMode::Disable)

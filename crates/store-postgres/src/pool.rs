@@ -11,6 +11,7 @@ use tokio_postgres::config::SslMode;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::link::{LinkManager, Pool};
+use crate::opening;
 use crate::options::{Address, OptionsError, PostgresOptions};
 
 /// Builds the pool without contacting the server. Connections are made on demand.
@@ -24,7 +25,7 @@ pub(crate) fn build(options: &PostgresOptions) -> Result<Pool, OptionsError> {
     // Connections are not reset at checkout, because a returned connection has at most a ROLLBACK in flight.
     let manager_config = ManagerConfig { recycling_method: RecyclingMethod::Fast };
     let driver = Manager::from_config(address.config, tls, manager_config);
-    let manager = LinkManager::new(driver, options.prepared, options.session());
+    let manager = LinkManager::new(driver, options.prepared, opening::session(options));
     // Building the pool cannot fail, because a runtime is given.
     Pool::builder(manager)
         .max_size(options.pool_size.max(1))

@@ -45,33 +45,28 @@ const FIND_POSITION: &str = concat!(
     " || '/' || pg_current_snapshot()::text FROM search_feed_state AS s WHERE s.id = 1"
 );
 /// Query for the changes that are invisible to a cursor. In the table, `place` is the transaction id of a
-/// change. The first branch of the UNION finds the changes of transactions that began after the cursor, after
-/// the transaction `$1` and the profile `$2`. The second branch finds the changes of transactions that were
-/// open at the cursor and have ended since; `$4` lists these transactions, and `$5` the profile after which
-/// to continue in each. Each branch scans its own index range. Open transactions cost nothing, however long
-/// they last and however much they have written. Every row also contains the current snapshot and the purge
-/// limit; without changes there is one row with only these. The LATERAL subquery on `profiles` forces an
-/// index lookup per profile, whatever the planner estimates.
-const LIST_CHANGES: &str = concat!(
-    "WITH target AS MATERIALIZED (SELECT coalesce($3::pg_snapshot, pg_current_snapshot()) AS snapshot),
+/// change. The first branch finds the changes of transactions that began after the cursor, after
+/// the transaction `$1` and the profile `$2`, up to `$4` of them. `$ended` adds a branch for others. Each branch scans its
+/// own index range. Open transactions cost nothing, however long they last and however much they have written. Every row
+/// also contains the current snapshot and the purge limit; without changes there is one row with only these. The LATERAL
+/// subquery on `profiles` forces an index lookup per profile, whatever the planner estimates.
+macro_rules! list_changes {
+    ($ended:literal) => {
+        concat!(
+            "WITH target AS MATERIALIZED (SELECT coalesce($3::pg_snapshot, pg_current_snapshot()) AS snapshot),
     page AS MATERIALIZED (
         SELECT place, profile_id, created_at FROM (
             (SELECT f.place, f.profile_id, f.created_at FROM search_feed AS f
             WHERE (f.place, f.profile_id) > ($1, $2)
                 AND f.place < (SELECT pg_snapshot_xmax(snapshot)::text::bigint FROM target)
                 AND pg_visible_in_snapshot(f.place::text::xid8, (SELECT snapshot FROM target))
-            ORDER BY f.place, f.profile_id LIMIT $6)
-            UNION ALL
-            (SELECT l.place, l.profile_id, l.created_at FROM unnest($4::bigint[], $5::uuid[]) AS ended (place, after)
-            CROSS JOIN LATERAL (
-                SELECT f.place, f.profile_id, f.created_at FROM search_feed AS f
-                WHERE f.place = ended.place AND f.profile_id > ended.after
-                ORDER BY f.profile_id LIMIT $6) AS l
-            WHERE pg_visible_in_snapshot(ended.place::text::xid8, (SELECT snapshot FROM target)))) AS unseen
-        ORDER BY place, profile_id LIMIT $6)
+            ORDER BY f.place, f.profile_id LIMIT $4)",
+            $ended,
+            ") AS unseen
+        ORDER BY place, profile_id LIMIT $4)
     SELECT ",
-    lineage!(),
-    ", pg_current_snapshot()::text, s.purged, c.places, c.place, c.profile_id, c.created_at, p.id IS NOT NULL,
+            lineage!(),
+            ", pg_current_snapshot()::text, s.purged, c.places, c.place, c.profile_id, c.created_at, p.id IS NOT NULL,
         p.folded_name, p.folded_username, p.folded_bio
     FROM search_feed_state AS s
     LEFT JOIN (
@@ -81,6 +76,22 @@ const LIST_CHANGES: &str = concat!(
         SELECT id, folded_name, folded_username, folded_bio FROM profiles
         WHERE id = c.profile_id AND searchable LIMIT 1) AS p ON TRUE
     WHERE s.id = 1"
+        )
+    };
+}
+
+const LIST_CHANGES: &str = list_changes!("");
+/// Query [`LIST_CHANGES`] for a cursor at which transactions were open that have ended since: `$5` lists these
+/// transactions, and `$6` the profile after which to continue in each. It takes the server longer to begin.
+const LIST_CHANGES_OF_ENDED: &str = list_changes!(
+    "
+            UNION ALL
+            (SELECT l.place, l.profile_id, l.created_at FROM unnest($5::bigint[], $6::uuid[]) AS ended (place, after)
+            CROSS JOIN LATERAL (
+                SELECT f.place, f.profile_id, f.created_at FROM search_feed AS f
+                WHERE f.place = ended.place AND f.profile_id > ended.after
+                ORDER BY f.profile_id LIMIT $4) AS l
+            WHERE pg_visible_in_snapshot(ended.place::text::xid8, (SELECT snapshot FROM target)))"
 );
 const LIST_ENTRIES: &str = "
     SELECT id, created_at, folded_name, folded_username, folded_bio FROM profiles
@@ -140,14 +151,16 @@ impl SearchFeed for Postgres {
     async fn list_search_changes(&self, after: &FeedPosition) -> StoreResult<FeedRead> {
         let Some(after) = Position::parse(after) else { return Ok(FeedRead::Lost) };
         let (place, id) = after.begins_after();
-        let (places, ids) = after.ended_after().unzip();
+        let (places, ids): (Vec<_>, Vec<_>) = after.ended_after().unzip();
         let until = after.page.as_ref().map(|page| page.until.text());
-        let ids = Value::Ids(ids);
-        let reads = Script::of(
-            LIST_CHANGES,
-            values![place, Value::Id(Some(id)), until, Value::Ints(places), ids, BATCH],
-        );
-        let output = self.read_by_index(&reads).await?.take_first()?;
+        let mut values = values![place, Value::Id(Some(id)), until, BATCH];
+        let sql = if places.is_empty() {
+            LIST_CHANGES
+        } else {
+            values.extend([Value::Ints(places), Value::Ids(ids)]);
+            LIST_CHANGES_OF_ENDED
+        };
+        let output = self.read_by_index(&Script::of(sql, values)).await?.take_first()?;
         let rows = output.list(read_change)?;
         let Some(first) = rows.first() else { return Err(driver(EngineFault::NoRow)) };
         let is_lost =

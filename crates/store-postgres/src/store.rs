@@ -1,5 +1,4 @@
-//! The open database: its pool of connections, and the BEGIN statements for its transactions. Scripts are
-//! executed in `executor`.
+//! The open database: its pool of connections. Scripts are executed in `executor`.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -11,6 +10,7 @@ use latchkey_store_operations::Engine;
 use crate::connection::Connection;
 use crate::errors::{Fallible, driver};
 use crate::link::Pool;
+use crate::opening::Openings;
 use crate::options::PostgresOptions;
 use crate::{migrations, pool};
 
@@ -22,10 +22,7 @@ pub type PostgresStore = Engine<Postgres>;
 pub struct Postgres {
     pool: Pool,
     response_timeout: Duration,
-    opening_of_one: String,
-    opening_of_reads: String,
-    opening_of_index_reads: String,
-    opening_of_writes: String,
+    openings: Openings,
     /// True once the server has accepted LISTEN. On a server without notifications, NOTIFY would abort the
     /// transaction.
     pub(crate) announces: AtomicBool,
@@ -46,26 +43,11 @@ impl Postgres {
     pub fn open(options: &PostgresOptions) -> StoreResult<PostgresStore> {
         let pool = pool::build(options).map_err(driver)?;
         pool::close_idle(&pool, options.idle_timeout);
-        let limit = options.server_timeout();
-        // An instance that crashes inside a transaction must not hold its locks for long.
-        let idle = 2 * limit;
-        let opening_of_reads = format!(
-            "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; SET LOCAL statement_timeout = {limit}; \
-             SET LOCAL jit = off"
-        );
         Ok(Engine::new(Self {
             pool,
             announces: AtomicBool::new(false),
             response_timeout: options.response_timeout(),
-            opening_of_one: format!(
-                "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = {limit}"
-            ),
-            opening_of_index_reads: format!("{opening_of_reads}; SET LOCAL enable_seqscan = off"),
-            opening_of_reads,
-            opening_of_writes: format!(
-                "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = {limit}; \
-                 SET LOCAL idle_in_transaction_session_timeout = {idle}"
-            ),
+            openings: Openings::new(options),
         }))
     }
 
@@ -101,26 +83,7 @@ impl Postgres {
         Ok(Connection::new(self.pool.get().await?, self.response_timeout))
     }
 
-    /// Returns the BEGIN statement for a script of one statement. It sets the statement timeout on the server,
-    /// because the server would otherwise continue after the client's own timeout.
-    pub(crate) fn opening_of_one(&self) -> &str {
-        &self.opening_of_one
-    }
-
-    /// Returns the BEGIN statement for reads from one snapshot. It disables JIT compilation, which takes longer than it
-    /// saves in a search.
-    pub(crate) fn opening_of_reads(&self) -> &str {
-        &self.opening_of_reads
-    }
-
-    /// Returns the BEGIN statement for reads from one snapshot that find all rows by an index. A plan that was made while
-    /// a table was empty would otherwise scan it as a whole later, until the server has analysed it.
-    pub(crate) fn opening_of_index_reads(&self) -> &str {
-        &self.opening_of_index_reads
-    }
-
-    /// Returns the BEGIN statement for writes at READ COMMITTED: each statement sees everything committed before it.
-    pub(crate) fn opening_of_writes(&self) -> &str {
-        &self.opening_of_writes
+    pub(crate) const fn openings(&self) -> &Openings {
+        &self.openings
     }
 }

@@ -8,6 +8,7 @@ use latchkey_store::{StoreError, StoreResult};
 
 use crate::connection::{Connection, Frame};
 use crate::errors::{Fallible, Fault, Remedy};
+use crate::opening::Opening;
 use crate::script::{Output, Outputs, Script};
 use crate::store::Postgres;
 use crate::values::Value;
@@ -98,19 +99,19 @@ impl Postgres {
 
     /// Executes reads from one snapshot, in one round trip.
     pub(crate) async fn read_script(&self, script: &Script) -> StoreResult<Outputs> {
-        let frame = self.frame(script, self.opening_of_reads());
+        let frame = frame(script, &self.openings().read, &self.openings().reads);
         retry!(self.attempt(frame, script, Retry::Safe).await)
     }
 
     /// Executes reads that may take long, from one snapshot, in one round trip.
     pub(crate) async fn read_long_script(&self, script: &Script) -> StoreResult<Outputs> {
-        let frame = Frame::Whole(self.opening_of_reads());
+        let frame = Frame::Whole(&self.openings().reads);
         retry!(self.attempt(frame, script, Retry::Safe).await)
     }
 
     /// Executes reads that find all rows by an index, from one snapshot, in one round trip.
     pub(crate) async fn read_by_index(&self, script: &Script) -> StoreResult<Outputs> {
-        let frame = Frame::Whole(self.opening_of_index_reads());
+        let frame = Frame::Whole(&self.openings().index_reads);
         retry!(self.attempt(frame, script, Retry::Safe).await)
     }
 
@@ -142,17 +143,21 @@ impl Postgres {
         reads: &Script,
         decide: impl Fn(&Outputs) -> Fallible<Decision<T>> + Send + Sync,
     ) -> StoreResult<T> {
-        retry!(self.attempt_transaction(reads, &decide).await)
+        retry!(self.attempt_transaction(&self.openings().writes, reads, &decide).await)
     }
 
-    /// Returns the frame of a script: for a lone statement one that only sets the statement timeout.
-    fn frame<'a>(&'a self, script: &Script, opening: &'a str) -> Frame<'a> {
-        if script.statements.len() == 1 { Frame::Lone(self.opening_of_one()) } else { Frame::Whole(opening) }
+    /// Does what [`Self::transact_script`] does with writes of many rows.
+    pub(crate) async fn transact_many<T: Send>(
+        &self,
+        reads: &Script,
+        decide: impl Fn(&Outputs) -> Fallible<Decision<T>> + Send + Sync,
+    ) -> StoreResult<T> {
+        retry!(self.attempt_transaction(&self.openings().many_writes, reads, &decide).await)
     }
 
     async fn attempt_write(&self, script: &Script, retry: Retry) -> Result<Outputs, Failed> {
-        let frame = self.frame(script, self.opening_of_writes());
-        self.attempt(frame, script, retry).await
+        let opening = &self.openings().writes;
+        self.attempt(frame(script, opening, opening), script, retry).await
     }
 
     async fn attempt(&self, frame: Frame<'_>, script: &Script, retry: Retry) -> Result<Outputs, Failed> {
@@ -162,14 +167,16 @@ impl Postgres {
 
     async fn attempt_transaction<T: Send>(
         &self,
+        opening: &Opening,
         reads: &Script,
         decide: &(impl Fn(&Outputs) -> Fallible<Decision<T>> + Send + Sync),
     ) -> Result<T, Failed> {
         let mut connection: Connection =
             self.connection().await.map_err(|fault| Failed(fault, Retry::Unsafe))?;
-        let opening = Frame::First(self.opening_of_writes());
-        let outputs =
-            connection.exchange(opening, reads).await.map_err(|fault| Failed(fault, Retry::Safe))?;
+        let outputs = connection
+            .exchange(Frame::First(opening), reads)
+            .await
+            .map_err(|fault| Failed(fault, Retry::Safe))?;
 
         let unsafe_to_retry = |fault| Failed(fault, Retry::Unsafe);
         match decide(&outputs).map_err(unsafe_to_retry)? {
@@ -182,11 +189,16 @@ impl Postgres {
     }
 }
 
+/// Returns the frame of a script. A lone statement has its own.
+fn frame<'a>(script: &Script, of_one: &'a Opening, of_many: &'a Opening) -> Frame<'a> {
+    if script.statements.len() == 1 { Frame::Lone(of_one) } else { Frame::Whole(of_many) }
+}
+
 /// One snapshot for reads that follow one another: a read-only transaction, which ends when this value is dropped.
 pub(crate) struct Snapshot<'a> {
     connection: Connection,
     /// BEGIN statement of the transaction; `None` after the first read.
-    opening: Option<&'a str>,
+    opening: Option<&'a Opening>,
 }
 
 impl Snapshot<'_> {
@@ -200,7 +212,7 @@ impl Snapshot<'_> {
 impl Postgres {
     /// Begins a snapshot with its first read.
     pub(crate) async fn snapshot(&self) -> StoreResult<Snapshot<'_>> {
-        Ok(Snapshot { connection: self.connection().await?, opening: Some(self.opening_of_reads()) })
+        Ok(Snapshot { connection: self.connection().await?, opening: Some(&self.openings().reads) })
     }
 }
 

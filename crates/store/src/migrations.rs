@@ -165,6 +165,7 @@ macro_rules! migrations {
                 34 "0034_hashes_from_elsewhere",
                 35 "0035_instances",
                 36 "0036_operator_addresses",
+                37 "0037_many_profiles",
             ]
         )
     };

@@ -1,0 +1,105 @@
+//! BEGIN statements of transactions, and the settings of their session. A direct connection gets the settings once; a
+//! connection that a pooler may share gets them in each transaction.
+
+use std::fmt::Write;
+
+use crate::options::PostgresOptions;
+
+const READ_COMMITTED: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
+const SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
+/// A plan that was made while a table was empty would otherwise scan it as a whole later, until the server has analysed
+/// it. After that the server would plan each execution anew, which takes as long as the execution.
+const INDEX_SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; \
+    SET LOCAL enable_seqscan = off; SET LOCAL plan_cache_mode = force_generic_plan";
+/// The index of trigrams takes up its list of changes when the list is this long. Many short lists take a multiple of the
+/// time of a long one.
+const MANY_ROWS: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL gin_pending_list_limit = '4MB'";
+
+/// The BEGIN statement of a kind of transaction.
+pub(crate) struct Opening {
+    direct: &'static str,
+    shared: String,
+}
+
+impl Opening {
+    fn new(direct: &'static str, settings: &[&str]) -> Self {
+        // What the kind sets itself stands last, so it wins.
+        let (begin, own) = direct.split_once(';').unwrap_or((direct, ""));
+        let mut shared = begin.to_owned();
+        for setting in settings {
+            // Writing to a string cannot fail.
+            let _ = write!(shared, "; SET LOCAL {setting}");
+        }
+        if !own.is_empty() {
+            let _ = write!(shared, ";{own}");
+        }
+        Self { direct, shared }
+    }
+
+    /// Returns the statement for a connection, which is direct or not.
+    pub(crate) fn on(&self, is_direct: bool) -> &str {
+        if is_direct { self.direct } else { &self.shared }
+    }
+}
+
+/// The BEGIN statements of a database.
+pub(crate) struct Openings {
+    /// For a lone read.
+    pub(crate) read: Opening,
+    /// For reads from one snapshot.
+    pub(crate) reads: Opening,
+    /// For reads from one snapshot that find all rows by an index.
+    pub(crate) index_reads: Opening,
+    /// For writes: each statement sees everything that was committed before it.
+    pub(crate) writes: Opening,
+    /// For writes of many rows.
+    pub(crate) many_writes: Opening,
+}
+
+impl Openings {
+    pub(crate) fn new(options: &PostgresOptions) -> Self {
+        let Settings { statement_timeout, idle_timeout, jit, pending_list } = &Settings::new(options);
+        let snapshot = [statement_timeout.as_str(), jit];
+        let writes = [statement_timeout.as_str(), idle_timeout, pending_list];
+        Self {
+            read: Opening::new(READ_COMMITTED, &[statement_timeout]),
+            reads: Opening::new(SNAPSHOT, &snapshot),
+            index_reads: Opening::new(INDEX_SNAPSHOT, &snapshot),
+            writes: Opening::new(READ_COMMITTED, &writes),
+            many_writes: Opening::new(MANY_ROWS, &writes),
+        }
+    }
+}
+
+/// Returns the statements that give a direct connection its settings. A lone statement then needs no transaction around
+/// it.
+pub(crate) fn session(options: &PostgresOptions) -> String {
+    let Settings { statement_timeout, idle_timeout, jit, pending_list } = Settings::new(options);
+    format!(
+        "SET {statement_timeout}; SET {idle_timeout}; SET {jit}; SET {pending_list}; \
+         SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED"
+    )
+}
+
+struct Settings {
+    /// The server would otherwise continue after the client's own timeout.
+    statement_timeout: String,
+    /// An instance that crashes inside a transaction must not hold its locks for long.
+    idle_timeout: String,
+    /// Compilation takes longer than it saves in a search.
+    jit: &'static str,
+    /// A short list, because the write that makes it too long waits until the index has taken it up.
+    pending_list: &'static str,
+}
+
+impl Settings {
+    fn new(options: &PostgresOptions) -> Self {
+        let limit = options.server_timeout();
+        Self {
+            statement_timeout: format!("statement_timeout = {limit}"),
+            idle_timeout: format!("idle_in_transaction_session_timeout = {}", 2 * limit),
+            jit: "jit = off",
+            pending_list: "gin_pending_list_limit = '256kB'",
+        }
+    }
+}
