@@ -2,20 +2,18 @@
 //!
 //! Every request logs a line, so this crate is optimised for speed, unlike the other crates of the binary (ADR 0019).
 
+mod fields;
 mod lines;
 pub mod traces;
 
 use std::io::IsTerminal;
 
-use tracing::Subscriber;
 use tracing_subscriber::filter::{LevelFilter, Targets};
-use tracing_subscriber::fmt::format::{DefaultFields, Format};
 use tracing_subscriber::layer::{Layer, SubscriberExt};
-use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{fmt, registry};
 
-use self::lines::Lines;
+use self::fields::PlainFields;
 pub use self::lines::LogThread;
 use self::traces::Traces;
 
@@ -37,28 +35,21 @@ pub fn start(format: LogFormat, directives: &str, traces: Option<Traces>) -> std
     let default = || Targets::new().with_default(LevelFilter::INFO);
     let levels = directives.parse::<Targets>().unwrap_or_else(|_| default());
     let levels = levels.with_target(traces::TARGET, LevelFilter::OFF);
-    let has_colours = std::io::stderr().is_terminal();
     // Without traces one filter holds for all layers. It disables call sites for good, which filters of layers do not.
-    match (format, traces) {
-        (LogFormat::Json, None) => {
-            registry().with(levels).with(layer(lines).json().flatten_event(true)).init();
-        }
-        (LogFormat::Text, None) => registry().with(levels).with(layer(lines).with_ansi(has_colours)).init(),
-        (LogFormat::Json, Some(traces)) => {
-            let lines = layer(lines).json().flatten_event(true).with_filter(levels);
-            registry().with(lines).with(traces.into_layer()).init();
-        }
-        (LogFormat::Text, Some(traces)) => {
-            let lines = layer(lines).with_ansi(has_colours).with_filter(levels);
-            registry().with(lines).with(traces.into_layer()).init();
+    macro_rules! install {
+        ($lines:expr) => {
+            match traces {
+                None => registry().with(levels).with($lines).init(),
+                Some(traces) => registry().with($lines.with_filter(levels)).with(traces.into_layer()).init(),
+            }
+        };
+    }
+    match format {
+        LogFormat::Json => install!(fmt::layer().with_writer(lines).json().flatten_event(true)),
+        LogFormat::Text if std::io::stderr().is_terminal() => install!(fmt::layer().with_writer(lines)),
+        LogFormat::Text => {
+            install!(fmt::layer().with_writer(lines).with_ansi(false).fmt_fields(PlainFields));
         }
     }
     Ok(thread)
-}
-
-fn layer<S>(lines: Lines) -> fmt::Layer<S, DefaultFields, Format, Lines>
-where
-    S: Subscriber + for<'a> LookupSpan<'a>,
-{
-    fmt::layer().with_writer(lines)
 }
