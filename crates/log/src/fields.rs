@@ -118,6 +118,8 @@ mod tests {
 
     use super::*;
 
+    const T: &str = "fields";
+
     #[derive(Clone, Default)]
     struct Kept(Arc<Mutex<Vec<u8>>>);
 
@@ -158,7 +160,7 @@ mod tests {
             );
         let odd = "\x1b[31m a\"b\\c 'd' \u{85}ü\n\t\x07";
         tracing::subscriber::with_default(subscriber, || {
-            tracing::info!(
+            tracing::info!(target: T,
                 number = -3,
                 unsigned = 7_u64,
                 flag = true,
@@ -166,19 +168,18 @@ mod tests {
                 empty = "",
                 "answered"
             );
-            tracing::warn!(text = odd, shown = %odd, kept = ?odd, "an odd {odd}");
+            tracing::warn!(target: T, text = odd, shown = %odd, kept = ?odd, "an odd {odd}");
             let _entered =
-                tracing::info_span!("request", request_id = %"a-b", method = "GET", r#type = "x").entered();
-            tracing::error!(error = %io::Error::other("no"), r#type = odd, "inside");
-            tracing::info!(only = 1);
-            tracing::info!("");
+                tracing::info_span!(target: T, "request", request_id = %"a-b", method = "GET", r#type = "x")
+                    .entered();
+            tracing::error!(target: T, error = %io::Error::other("no"), r#type = odd, "inside");
+            tracing::info!(target: T, only = 1);
+            tracing::info!(target: T, "");
         });
         assert_eq!(ours.text(), theirs.text());
         assert_eq!(
             ours.text().lines().next(),
-            Some(
-                " INFO latchkey_log::fields::tests: answered number=-3 unsigned=7 flag=true plain=\"word one\" empty=\"\""
-            )
+            Some(" INFO fields: answered number=-3 unsigned=7 flag=true plain=\"word one\" empty=\"\"")
         );
     }
 }
