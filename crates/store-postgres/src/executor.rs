@@ -207,6 +207,7 @@ impl Executor for Postgres {
         })
         .await
     }
+
     async fn transact_alone<T, F>(&self, reads: Script, decide: F) -> StoreResult<T>
     where
         T: Send + 'static,

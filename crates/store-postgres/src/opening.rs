@@ -1,45 +1,43 @@
 //! BEGIN statements of transactions, and the settings of their session. A direct connection gets the settings once; a
 //! connection that a pooler may share gets them in each transaction.
 
-use std::fmt::Write;
-
 use crate::options::PostgresOptions;
 
 const READ_COMMITTED: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
 const SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
 /// A plan that was made while a table was empty would otherwise scan it as a whole later, until the server has analysed
 /// it. After that the server would plan each execution anew, which takes as long as the execution.
-const INDEX_SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; \
-    SET LOCAL enable_seqscan = off; SET LOCAL plan_cache_mode = force_generic_plan";
+const BY_INDEX: &[&str] = &["enable_seqscan = off", "plan_cache_mode = force_generic_plan"];
+/// The reader of the pages may take its time.
+const OF_PAGES: &[&str] = &["idle_in_transaction_session_timeout = 0"];
 /// The index of trigrams takes up its list of changes when the list is this long. Many short lists take a multiple of the
 /// time of a long one.
-const MANY_ROWS: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL gin_pending_list_limit = '4MB'";
+const OF_MANY_ROWS: &[&str] = &["gin_pending_list_limit = '4MB'"];
 
 /// The BEGIN statement of a kind of transaction.
 pub(crate) struct Opening {
-    direct: &'static str,
+    direct: String,
     shared: String,
 }
 
 impl Opening {
-    fn new(direct: &'static str, settings: &[&str]) -> Self {
-        // What the kind sets itself stands last, so it wins.
-        let (begin, own) = direct.split_once(';').unwrap_or((direct, ""));
-        let mut shared = begin.to_owned();
-        for setting in settings {
-            // Writing to a string cannot fail.
-            let _ = write!(shared, "; SET LOCAL {setting}");
+    /// Makes the statement: `own` are the settings of this kind of transaction, `of_session` those that a direct connection
+    /// has already.
+    fn new(begin: &str, own: &[&str], of_session: &[&str]) -> Self {
+        Self {
+            direct: with_settings(begin, own),
+            shared: with_settings(&with_settings(begin, of_session), own),
         }
-        if !own.is_empty() {
-            let _ = write!(shared, ";{own}");
-        }
-        Self { direct, shared }
     }
 
     /// Returns the statement for a connection, which is direct or not.
     pub(crate) fn on(&self, is_direct: bool) -> &str {
-        if is_direct { self.direct } else { &self.shared }
+        if is_direct { &self.direct } else { &self.shared }
     }
+}
+
+fn with_settings(begin: &str, settings: &[&str]) -> String {
+    settings.iter().fold(begin.to_owned(), |text, setting| format!("{text}; SET LOCAL {setting}"))
 }
 
 /// The BEGIN statements of a database.
@@ -48,6 +46,8 @@ pub(crate) struct Openings {
     pub(crate) read: Opening,
     /// For reads from one snapshot.
     pub(crate) reads: Opening,
+    /// For reads from one snapshot, one after another.
+    pub(crate) pages: Opening,
     /// For reads from one snapshot that find all rows by an index.
     pub(crate) index_reads: Opening,
     /// For writes: each statement sees everything that was committed before it.
@@ -62,11 +62,12 @@ impl Openings {
         let snapshot = [statement_timeout.as_str(), jit];
         let writes = [statement_timeout.as_str(), idle_timeout, pending_list];
         Self {
-            read: Opening::new(READ_COMMITTED, &[statement_timeout]),
-            reads: Opening::new(SNAPSHOT, &snapshot),
-            index_reads: Opening::new(INDEX_SNAPSHOT, &snapshot),
-            writes: Opening::new(READ_COMMITTED, &writes),
-            many_writes: Opening::new(MANY_ROWS, &writes),
+            read: Opening::new(READ_COMMITTED, &[], &[statement_timeout]),
+            reads: Opening::new(SNAPSHOT, &[], &snapshot),
+            pages: Opening::new(SNAPSHOT, OF_PAGES, &snapshot),
+            index_reads: Opening::new(SNAPSHOT, BY_INDEX, &snapshot),
+            writes: Opening::new(READ_COMMITTED, &[], &writes),
+            many_writes: Opening::new(READ_COMMITTED, OF_MANY_ROWS, &writes),
         }
     }
 }
@@ -100,6 +101,33 @@ impl Settings {
             idle_timeout: format!("idle_in_transaction_session_timeout = {}", 2 * limit),
             jit: "jit = off",
             pending_list: "gin_pending_list_limit = '256kB'",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn own_settings_of_a_transaction_win() {
+        let openings = Openings::new(&PostgresOptions::new("postgres:///latchkey"));
+        let many = &openings.many_writes;
+        assert_eq!(
+            many.on(true),
+            "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL gin_pending_list_limit = '4MB'"
+        );
+        assert!(many.on(false).contains("statement_timeout = 5000; "));
+        assert!(many.on(false).ends_with("'256kB'; SET LOCAL gin_pending_list_limit = '4MB'"));
+    }
+
+    #[test]
+    fn pages_have_no_idle_timeout_of_the_session() {
+        let options = PostgresOptions::new("postgres:///latchkey");
+        assert!(session(&options).contains("SET idle_in_transaction_session_timeout = 10000;"));
+        for is_direct in [true, false] {
+            let pages = Openings::new(&options).pages;
+            assert!(pages.on(is_direct).ends_with("SET LOCAL idle_in_transaction_session_timeout = 0"));
         }
     }
 }

@@ -212,7 +212,7 @@ impl Snapshot<'_> {
 impl Postgres {
     /// Begins a snapshot with its first read.
     pub(crate) async fn snapshot(&self) -> StoreResult<Snapshot<'_>> {
-        Ok(Snapshot { connection: self.connection().await?, opening: Some(&self.openings().reads) })
+        Ok(Snapshot { connection: self.connection().await?, opening: Some(&self.openings().pages) })
     }
 }
 

@@ -12,7 +12,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use crate::errors::{Fallible, Fault, driver, unavailable};
 use crate::options::SqliteOptions;
 
-/// Capacity of the cache of prepared statements per connection. It exceeds the number of the engine's statements.
+/// Capacity of the cache of prepared statements per connection. It exceeds the number of those that requests use.
 const PREPARED_STATEMENTS: usize = 256;
 /// Page cache of a connection that writes very much, in KiB.
 const BULK_CACHE_KIB: i64 = 48 * 1024;

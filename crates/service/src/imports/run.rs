@@ -28,7 +28,7 @@ const ALIVE: Duration = Duration::from_secs(5);
 /// Time after which a pause looks whether the import is to stop.
 const SLICE: Duration = Duration::from_millis(100);
 /// Number of batches that are prepared ahead.
-const AHEAD: usize = 2;
+const AHEAD: usize = 1;
 
 /// How an import runs.
 #[derive(Default)]

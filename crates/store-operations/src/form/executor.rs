@@ -122,8 +122,8 @@ pub trait Executor: Send + Sync + 'static {
         T: Send + 'static,
         F: Fn(&Results<'_>) -> StoreResult<Decided<T>> + Send + Sync + 'static;
 
-    /// Executes a transaction of very many statements, as [`Self::transact`] does. On SQLite it shares its commit with no
-    /// other.
+    /// Executes a transaction that writes very many rows, as [`Self::transact`] does. On SQLite it shares its commit with
+    /// no other.
     fn transact_alone<T, F>(&self, reads: Script, decide: F) -> impl Future<Output = StoreResult<T>> + Send
     where
         T: Send + 'static,
