@@ -1,4 +1,4 @@
-//! Imports that are killed at random points: resumed, they end as if they had run in one go, on both engines.
+//! Imports of many accounts. Killed at random points and resumed, they end as if they had run in one go, on both engines.
 
 use std::time::Duration;
 
@@ -70,4 +70,21 @@ async fn killed_import_ends_as_in_one_go_on_postgresql() {
         Binary::new().set(&format!("storage.url={}", database.url()))
     };
     assert_same_as_in_one_go(&on(&one), &on(&other)).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn import_into_tables_that_were_never_analysed_does_not_read_them_as_a_whole_for_each_batch() {
+    let database = TestCluster::shared().bare_database();
+    let binary = Binary::new().set(&format!("storage.url={}", database.url()));
+    write_records(&binary, "people.jsonl", RECORDS);
+    binary.run(&["migrate"]).await.good();
+    for table in ["users", "profiles"] {
+        database.run(&format!("ALTER TABLE {table} SET (autovacuum_enabled = off)"));
+    }
+
+    binary.run(&["import", "people.jsonl", "--from", "latchkey"]).await.good();
+    database.run(&format!(
+        "DO $$ BEGIN ASSERT (SELECT sum(seq_tup_read) FROM pg_stat_user_tables
+            WHERE relname IN ('users', 'profiles')) < {RECORDS}; END $$"
+    ));
 }
