@@ -130,6 +130,9 @@ impl Page {
 /// Writes a label with its value, escaped.
 #[must_use]
 pub fn label(name: &str, value: &str) -> String {
+    if !value.contains(['\\', '"', '\n']) {
+        return format!("{name}=\"{value}\"");
+    }
     let value = value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
     format!("{name}=\"{value}\"")
 }

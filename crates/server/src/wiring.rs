@@ -4,7 +4,7 @@ mod oauth;
 mod pages;
 
 pub(crate) use oauth::parts as oauth_parts;
-pub(crate) use pages::{Parts as PageParts, console, console_entry, pages, parts as page_parts};
+pub(crate) use pages::{Parts as PageParts, check_pages, console, console_entry, pages, parts as page_parts};
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;

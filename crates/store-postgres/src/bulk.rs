@@ -127,7 +127,7 @@ impl CopyTarget {
     /// Inserts a batch of rows atomically.
     pub async fn append(&self, table: &'static Table, rows: &[Row]) -> Result<(), TargetError> {
         let script = Script::of(statements::insert(table), rows::columns(table, rows));
-        match self.store.write_script(&script).await {
+        match self.store.write_many_script(&script).await {
             Ok(_) => Ok(()),
             Err(StoreError::Conflict(UniqueKey::UserEmail | UniqueKey::Username)) => {
                 Err(TargetError::Crowded(table.name))

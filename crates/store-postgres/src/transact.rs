@@ -120,6 +120,12 @@ impl Postgres {
         retry!(self.attempt_write(script, Retry::Unsafe).await)
     }
 
+    /// Executes writes of many rows that depend on no decision, atomically, in one round trip.
+    pub(crate) async fn write_many_script(&self, script: &Script) -> StoreResult<Outputs> {
+        let frame = Frame::Whole(&self.openings().many_writes);
+        retry!(self.attempt(frame, script, Retry::Unsafe).await)
+    }
+
     /// Executes idempotent writes that depend on no decision, in one round trip. They are retried after a
     /// lost connection even if the commit may have succeeded.
     pub(crate) async fn write_idempotent_script(&self, script: &Script) -> StoreResult<Outputs> {

@@ -21,7 +21,7 @@ pub(super) fn inspect(settings: &Settings, bad: &Bad<'_>, findings: &mut Finding
         }
     }
     if !bad.has("pages.")
-        && let Err(error) = wiring::pages(settings)
+        && let Err(error) = wiring::check_pages(settings)
     {
         report(&error, "; correct it, or unset the key to use what is built in", findings);
     }

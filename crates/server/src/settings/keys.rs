@@ -14,7 +14,7 @@ pub(super) static ITEMS: LazyLock<Vec<Item>> = LazyLock::new(|| {
     let mut items: Vec<_> = Settings::GROUPS.iter().copied().flatten().copied().flatten().copied().collect();
     let mut sections: Vec<_> = items.iter().map(Item::section).collect();
     sections.dedup();
-    items.sort_by_key(|item| sections.iter().position(|section| *section == item.section()));
+    items.sort_by_cached_key(|item| sections.iter().position(|section| *section == item.section()));
     items
 });
 

@@ -20,7 +20,7 @@ pub(crate) struct Parts {
 
 /// Builds the pages; `None` if they are off.
 pub(crate) fn pages(settings: &Settings) -> Result<Option<Pages>, WiringError> {
-    if settings.scope != Scope::Service || !settings.pages.enabled {
+    if !has_pages(settings) {
         return Ok(None);
     }
     let Parts { site, theme, languages } = parts(settings)?;
@@ -29,6 +29,19 @@ pub(crate) fn pages(settings: &Settings) -> Result<Option<Pages>, WiringError> {
         None => Pages::new(site, &theme, languages),
     };
     pages.map(Some).map_err(|error| refused("pages.templates_dir", error))
+}
+
+/// Checks what an operator gave for the pages: files of the theme, languages and templates. Nothing is kept.
+pub(crate) fn check_pages(settings: &Settings) -> Result<(), WiringError> {
+    match &settings.pages.templates_dir {
+        _ if !has_pages(settings) => Ok(()),
+        Some(_) => pages(settings).map(drop),
+        None => parts(settings).map(drop),
+    }
+}
+
+fn has_pages(settings: &Settings) -> bool {
+    settings.scope == Scope::Service && settings.pages.enabled
 }
 
 /// Builds the templates of the console; `None` if it is off.
