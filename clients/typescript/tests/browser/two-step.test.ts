@@ -19,7 +19,7 @@ afterAll(async () => {
 const press = (page: Page, name: string): Promise<void> => page.getByText(name, { exact: true }).click();
 
 /** Page of a new user with two-step sign-in, with the secret of the app and the recovery codes. */
-async function enrolled(): Promise<{ page: Page; email: string; secret: string; codes: string[] }> {
+async function enrolled(): Promise<{ page: Page; email: string; secret: string; used: string; codes: string[] }> {
   const email = newEmail();
   const page = await visit(await browser.newContext(), `${app.url}#sign-up`);
   await submit(page, { Name: "Ada Lovelace", Email: email, Password: PASSWORD });
