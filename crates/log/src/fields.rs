@@ -70,7 +70,18 @@ impl Visit for Visitor<'_> {
     }
 
     fn record_error(&mut self, field: &Field, value: &(dyn std::error::Error + 'static)) {
-        self.put(field, |writer| write!(Escaping(writer), "{value}"));
+        self.put(field, |writer| {
+            write!(Escaping(writer), "{value}")?;
+            let mut sources = std::iter::successors(value.source(), |error| error.source()).peekable();
+            if sources.peek().is_none() {
+                return Ok(());
+            }
+            write!(writer, " {}.sources=[", field.name())?;
+            for (at, error) in sources.enumerate() {
+                write!(Escaping(writer), "{}{error}", if at == 0 { "" } else { ", " })?;
+            }
+            writer.write_char(']')
+        });
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
@@ -119,6 +130,21 @@ mod tests {
     use super::*;
 
     const T: &str = "fields";
+
+    #[derive(Debug)]
+    struct Outer(io::Error);
+
+    impl std::fmt::Display for Outer {
+        fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            formatter.write_str("\x1bouter")
+        }
+    }
+
+    impl std::error::Error for Outer {
+        fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+            Some(&self.0)
+        }
+    }
 
     #[derive(Clone, Default)]
     struct Kept(Arc<Mutex<Vec<u8>>>);
@@ -173,6 +199,8 @@ mod tests {
                 tracing::info_span!(target: T, "request", request_id = %"a-b", method = "GET", r#type = "x")
                     .entered();
             tracing::error!(target: T, error = %io::Error::other("no"), r#type = odd, "inside");
+            let error = Outer(io::Error::other(odd));
+            tracing::error!(target: T, error = &error as &dyn std::error::Error, "with its source");
             tracing::info!(target: T, only = 1);
             tracing::info!(target: T, "");
         });

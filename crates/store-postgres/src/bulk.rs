@@ -100,7 +100,7 @@ impl CopyTarget {
         let mut reads = Script::default();
         let turn = reads.add(statements::TAKE_TURN, Vec::new());
         let filled = reads.add(statements::find_filled(), Vec::new());
-        let begun = self.store.transact_script(&reads, |outputs| {
+        let begun = self.store.transact_script(&self.store.openings().writes, &reads, |outputs| {
             if outputs.at(turn).rows.is_empty() {
                 return Err(driver(EngineFault::NoRow).into());
             }

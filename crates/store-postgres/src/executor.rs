@@ -7,6 +7,7 @@ use latchkey_store_operations::form::{
 };
 
 use crate::errors::{EngineFault, Fallible, conflict, driver};
+use crate::opening::Opening;
 use crate::rows::PostgresRow;
 use crate::script::{self, Output, Outputs};
 use crate::store::Postgres;
@@ -132,6 +133,21 @@ fn continue_with<T: Send + 'static>(
     }
 }
 
+/// Executes an operation in a transaction that begins with the opening.
+async fn decide_in<T, F>(store: &Postgres, opening: &Opening, reads: Script, decide: F) -> StoreResult<T>
+where
+    T: Send + 'static,
+    F: Fn(&Results<'_>) -> StoreResult<Decided<T>> + Send + Sync,
+{
+    let reads = Translated::of(store, reads)?;
+    store
+        .transact_script(opening, &reads.script, |outputs| {
+            let decided = finish(&reads, outputs, &decide)?;
+            continue_with(store, &reads, decided)
+        })
+        .await
+}
+
 impl Executor for Postgres {
     const HAS_ONE_WRITER: bool = false;
 
@@ -200,12 +216,7 @@ impl Executor for Postgres {
         T: Send + 'static,
         F: Fn(&Results<'_>) -> StoreResult<Decided<T>> + Send + Sync + 'static,
     {
-        let reads = Translated::of(self, reads)?;
-        self.transact_script(&reads.script, |outputs| {
-            let decided = finish(&reads, outputs, &decide)?;
-            continue_with(self, &reads, decided)
-        })
-        .await
+        decide_in(self, &self.openings().writes, reads, decide).await
     }
 
     async fn transact_alone<T, F>(&self, reads: Script, decide: F) -> StoreResult<T>
@@ -213,11 +224,6 @@ impl Executor for Postgres {
         T: Send + 'static,
         F: Fn(&Results<'_>) -> StoreResult<Decided<T>> + Send + Sync + 'static,
     {
-        let reads = Translated::of(self, reads)?;
-        self.transact_many(&reads.script, |outputs| {
-            let decided = finish(&reads, outputs, &decide)?;
-            continue_with(self, &reads, decided)
-        })
-        .await
+        decide_in(self, &self.openings().many_writes, reads, decide).await
     }
 }

@@ -146,19 +146,11 @@ impl Postgres {
     /// operation runs again.
     pub(crate) async fn transact_script<T: Send>(
         &self,
+        opening: &Opening,
         reads: &Script,
         decide: impl Fn(&Outputs) -> Fallible<Decision<T>> + Send + Sync,
     ) -> StoreResult<T> {
-        retry!(self.attempt_transaction(&self.openings().writes, reads, &decide).await)
-    }
-
-    /// Does what [`Self::transact_script`] does with writes of many rows.
-    pub(crate) async fn transact_many<T: Send>(
-        &self,
-        reads: &Script,
-        decide: impl Fn(&Outputs) -> Fallible<Decision<T>> + Send + Sync,
-    ) -> StoreResult<T> {
-        retry!(self.attempt_transaction(&self.openings().many_writes, reads, &decide).await)
+        retry!(self.attempt_transaction(opening, reads, &decide).await)
     }
 
     async fn attempt_write(&self, script: &Script, retry: Retry) -> Result<Outputs, Failed> {
