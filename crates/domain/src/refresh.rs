@@ -109,8 +109,13 @@ impl RefreshState {
     /// or its predecessor; the predecessor gets a new grace period.
     #[must_use]
     pub fn retire(&self, presented: &TokenHash, now: Timestamp, grace: Duration) -> Vec<ReplacedToken> {
-        let is_kept = |retired: &&ReplacedToken| retired.is_within(grace, now) && retired.hash != *presented;
-        let mut retired: Vec<_> = self.retired.iter().filter(is_kept).copied().collect();
+        // Only the hash of the predecessor is stored whole, so that no other one can be `presented`.
+        let others: &[_] = match self.retired.split_last() {
+            Some((predecessor, earlier)) if predecessor.hash == *presented => earlier,
+            _ => &self.retired,
+        };
+        let is_kept = |retired: &&ReplacedToken| retired.is_within(grace, now);
+        let mut retired: Vec<_> = others.iter().filter(is_kept).copied().collect();
         retired.push(ReplacedToken { hash: *presented, replaced_at: now });
         let surplus = retired.len().saturating_sub(REMEMBERED);
         retired.split_off(surplus)

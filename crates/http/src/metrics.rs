@@ -154,9 +154,9 @@ impl Rows {
     /// Adds a counter per class of status; returns the position of the first.
     fn add_method(&mut self, path: &str, method: &str) -> usize {
         let position = self.requests.len();
-        let route = format!("{},{}", label("route", path), label("method", method));
+        let route = [label("route", path), label("method", method)].join(",");
         let rows =
-            StatusClass::ALL.iter().map(|class| format!("{route},{}", label("status", class.as_str())));
+            StatusClass::ALL.iter().map(|class| [&route, ",", &label("status", class.as_str())].concat());
         self.requests.extend(rows);
         position
     }

@@ -1,5 +1,6 @@
 //! The exposition of metrics, in two formats. They differ in the names of counters in the comments, and in the end mark.
 
+use std::borrow::Cow;
 use std::fmt::{Display, Write};
 
 /// Prefix of the names of all families but those of the process, whose names are Prometheus's own.
@@ -130,9 +131,9 @@ impl Page {
 /// Writes a label with its value, escaped.
 #[must_use]
 pub fn label(name: &str, value: &str) -> String {
-    if !value.contains(['\\', '"', '\n']) {
-        return format!("{name}=\"{value}\"");
+    let mut escaped = Cow::Borrowed(value);
+    if value.contains(['\\', '"', '\n']) {
+        escaped = value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n").into();
     }
-    let value = value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
-    format!("{name}=\"{value}\"")
+    [name, "=\"", &escaped, "\""].concat() // without the cost of `format!`: a start makes a thousand
 }

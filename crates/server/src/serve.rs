@@ -81,9 +81,10 @@ pub async fn serve(settings: Settings) -> Result<(), ServeError> {
     };
     let assembly = assembly?;
     let routes = layered_routers(&assembly, &settings, templates, &metrics);
-    let running = Running::start(&settings, &addresses, assembly).await;
     let exposition = metrics.listener(&plain_middleware(&settings));
-    listeners.serve(routes, exposition, serve_settings(&settings), stop_signal).await;
+    // Requests are answered while the workers start.
+    let serving = listeners.serve(routes, exposition, serve_settings(&settings), stop_signal);
+    let ((), running) = tokio::join!(serving, Running::start(&settings, &addresses, assembly));
     running.end().await;
     Ok(())
 }

@@ -102,6 +102,21 @@ both_stores! {
         assert_eq!(session["lastSeenAt"], "2026-03-03T10:00:00.000Z");
     }
 
+    async fn refresh_from_elsewhere_moves_address_and_user_agent(app) {
+        let ada = app.user("ada").await;
+        let seen = |listed: Value| (listed["sessions"][0]["ip"].clone(), listed["sessions"][0]["userAgent"].clone());
+
+        let on_train = app.anon().refresh(&ada.session).from_ip("203.0.113.9").header("user-agent", "Phone/2");
+        let moved = Session::of(&on_train.send().await);
+        let first = seen(app.with_session(&moved).get("/api/auth/sessions").send().await.expect(200));
+        let again = app.anon().refresh(&moved).from_ip("203.0.113.9").header("user-agent", "Phone/2");
+        let stayed = Session::of(&again.send().await);
+        let second = seen(app.with_session(&stayed).get("/api/auth/sessions").send().await.expect(200));
+
+        assert_eq!(first, (json!("203.0.113.9"), json!("Phone/2")));
+        assert_eq!(second, first);
+    }
+
     async fn list_shows_neither_ended_sessions_nor_those_of_others(app) {
         let (ada, _bob) = (app.user("ada").await, app.user("bob").await);
         let ended = ada.sign_in_again().await;

@@ -107,7 +107,7 @@ fn replace(found: RefreshableSession, refresh: &RefreshSession) -> Decided<Refre
     let mut writes = Script::default();
     let PresentedRefreshToken { hash, grace, .. } = &refresh.presented;
     let retired = found.state.retire(hash, refresh.now, *grace);
-    sessions::rotate(&mut writes, found.session.id, &retired, refresh);
+    sessions::rotate(&mut writes, &found.session, &retired, refresh);
     if let Some(device) = SeenDevice::to_store(&found.session, &refresh.client, refresh.now) {
         seen_devices::save(&mut writes, found.user.id, found.session.id, &device, refresh.now);
     }

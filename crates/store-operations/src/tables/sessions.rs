@@ -157,8 +157,11 @@ statements! {
     );
     ROTATE = "
         UPDATE sessions SET current_hash = $2, retired = $3, sealed_successor = $4, sealed_until = $5,
-            idle_expires_at = $6, last_seen_at = $7, address = $8, user_agent = $9
+            idle_expires_at = $6, last_seen_at = $7
         WHERE id = $1";
+    /// Stores the client that a session was last refreshed from. Its address is in an index, which SQLite writes even if the
+    /// address is the same.
+    MOVE = "UPDATE sessions SET address = $2, user_agent = $3 WHERE id = $1";
 }
 
 /// A session that a refresh token belongs to, live or ended, with its user and the state of its refresh tokens.
@@ -317,20 +320,22 @@ pub(crate) fn lock_by_family(reads: &mut Script, family: &TokenHash) -> Slot {
 /// Replaces the current refresh token of a session by the successor in the request.
 pub(crate) fn rotate(
     writes: &mut Script,
-    id: SessionId,
+    session: &Session,
     retired: &[ReplacedToken],
     refresh: &RefreshSession,
 ) {
     let values = values![
-        id,
+        session.id,
         &refresh.successor,
         ReplacedToken::encode_all(retired),
         refresh.sealed_successor.clone(),
         refresh.now.plus(refresh.presented.grace),
         refresh.idle_expires_at,
         refresh.now,
-        refresh.client.address.to_string(),
-        refresh.client.user_agent.clone(),
     ];
     writes.change(&ROTATE, values);
+    let client = &refresh.client;
+    if session.client != *client {
+        writes.change(&MOVE, values![session.id, client.address.to_string(), client.user_agent.clone()]);
+    }
 }
