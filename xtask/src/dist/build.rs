@@ -17,8 +17,8 @@ const CHEAP: &[(&str, &str)] =
 /// and later (glibc 2.36) reads them.
 const LINKED: [&str; 2] = ["-Ctarget-feature=+crt-static", "-Clink-arg=-Wl,-z,pack-relative-relocs"];
 
-/// Variable with the flags of `.cargo/config.toml` for aws-lc, which takes no others where it is set.
-const AWS_LC_FLAGS: &str = "AWS_LC_SYS_CFLAGS";
+/// Flags of `.cargo/config.toml` for aws-lc, which takes no others where they are set.
+const AWS_LC_FLAGS: &str = env!("AWS_LC_SYS_CFLAGS");
 
 /// Builds the binary and returns its path.
 pub(super) fn build(target: &Target, profile: &str) -> Result<PathBuf, String> {
@@ -39,7 +39,7 @@ pub(super) fn build(target: &Target, profile: &str) -> Result<PathBuf, String> {
         (&format!("CARGO_TARGET_{upper}_LINKER"), compiler),
         (&format!("CC_{}", triple.replace('-', "_")), compiler),
         ("CFLAGS", &c.join(" ")),
-        (AWS_LC_FLAGS, &format!("{} {}", std::env::var(AWS_LC_FLAGS).unwrap_or_default(), c.join(" "))),
+        ("AWS_LC_SYS_CFLAGS", &format!("{AWS_LC_FLAGS} {}", c.join(" "))),
     ];
     let line =
         format!("cargo auditable build --locked --package latchkey --profile {profile} --target {triple}");
