@@ -109,7 +109,7 @@ impl RefreshState {
     /// or its predecessor; the predecessor gets a new grace period.
     #[must_use]
     pub fn retire(&self, presented: &TokenHash, now: Timestamp, grace: Duration) -> Vec<ReplacedToken> {
-        // Only the hash of the predecessor is stored whole, so that no other one can be `presented`.
+        // `presented` is the current token or its predecessor, so that of those replaced it can only be the last.
         let others: &[_] = match self.retired.split_last() {
             Some((predecessor, earlier)) if predecessor.hash == *presented => earlier,
             _ => &self.retired,

@@ -59,7 +59,7 @@ pub fn routers(
     let has_pages = pages.is_some();
     let url = console.as_ref().map(|console| format!("{}/console", console.settings.public_origin()));
     let pages = pages.map(|pages| router(pages.with_console(url), middleware));
-    let main = api.merge(pages.unwrap_or_default()); // the routes of the second are inserted into the first
+    let main = pages.unwrap_or_default().merge(api);
     match console {
         Some(console) if console.has_own_listener() => {
             let files = console::files(console.clone(), middleware);
@@ -69,7 +69,7 @@ pub fn routers(
         }
         Some(console) => {
             let files = (!has_pages).then(|| console::files(console.clone(), middleware));
-            let main = main.merge(files.unwrap_or_default()).merge(console::router(console, middleware));
+            let main = console::router(console, middleware).merge(files.unwrap_or_default()).merge(main);
             Routers { main, console: None }
         }
         None => Routers { main, console: None },

@@ -60,11 +60,6 @@ pub(crate) fn refuse_missing(path: &Path) -> StoreResult<()> {
 
 pub(crate) fn writer(path: &Path, busy_timeout: Duration) -> Fallible<Connection> {
     let conn = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, busy_timeout)?;
-    if path.metadata().map_err(unavailable)?.len() == 0 {
-        // The switch to WAL writes the first page of a new file, of which nothing needs to be taken back: without a journal
-        // it waits for the disk once, not four times.
-        conn.pragma_update_and_check(None, "journal_mode", "MEMORY", |_| Ok(()))?;
-    }
     switch_to_wal(&conn, busy_timeout)?;
     conn.pragma_update(None, "synchronous", "FULL")?;
     conn.pragma_update(None, "foreign_keys", true)?;

@@ -159,8 +159,8 @@ statements! {
         UPDATE sessions SET current_hash = $2, retired = $3, sealed_successor = $4, sealed_until = $5,
             idle_expires_at = $6, last_seen_at = $7
         WHERE id = $1";
-    /// Stores the client that a session was last refreshed from. Its address is in an index, which SQLite writes even if the
-    /// address is the same.
+    /// Stores the client of a session, if a refresh comes from another one. SQLite writes the index of addresses even if the
+    /// address that is set is the same.
     MOVE = "UPDATE sessions SET address = $2, user_agent = $3 WHERE id = $1";
 }
 
@@ -334,8 +334,8 @@ pub(crate) fn rotate(
         refresh.now,
     ];
     writes.change(&ROTATE, values);
-    let client = &refresh.client;
-    if session.client != *client {
+    let (client, stored) = (&refresh.client, &session.client);
+    if (client.address, &client.user_agent) != (stored.address, &stored.user_agent) {
         writes.change(&MOVE, values![session.id, client.address.to_string(), client.user_agent.clone()]);
     }
 }
