@@ -15,7 +15,7 @@ use crate::options::SqliteOptions;
 /// Capacity of the cache of prepared statements per connection. It exceeds the number of those that requests use.
 const PREPARED_STATEMENTS: usize = 256;
 /// Page cache of a connection that writes very much, in KiB.
-const BULK_CACHE_KIB: i64 = 48 * 1024;
+const BULK_CACHE_KIB: i64 = 44 * 1024;
 /// Size of the log of such a connection at which a checkpoint happens, in bytes.
 const BULK_LOG: i64 = 256 * 1024 * 1024;
 /// Size of a page in bytes, SQLite's default.
