@@ -23,6 +23,9 @@ const FIRST: usize = 500;
 const LEAST: usize = 20;
 /// Time that a batch may hold the only writer of a SQLite file.
 const LONGEST: Duration = Duration::from_millis(80);
+/// Pause after a batch beside others, in times of what the batch took, so that their reads do not wait: a thread of an import
+/// keeps a core, and the disk, for milliseconds. With a maximum rate the pause is as long as the batch.
+const GENTLE: u32 = 9;
 /// Interval in which a waiting import says that it is alive.
 const ALIVE: Duration = Duration::from_secs(5);
 /// Time after which a pause looks whether the import is to stop.
@@ -37,7 +40,7 @@ pub struct Control {
     pub stop: AtomicBool,
     /// Maximum number of records per second.
     pub rate: Option<u32>,
-    /// True if others write the same SQLite file, so that the import leaves them as much time as it takes.
+    /// True if others use the same SQLite file, so that the import leaves them most of the time.
     pub is_shared: Option<Box<dyn Fn() -> bool + Send + Sync>>,
 }
 
@@ -252,6 +255,7 @@ impl<'c> Pace<'c> {
             let wanted = Duration::from_micros(self.written as u64 * 1_000_000 / u64::from(rate.max(1)));
             wanted.saturating_sub(self.begun.elapsed())
         });
-        of_rate.max(if is_shared { took } else { Duration::ZERO })
+        let times = if self.control.rate.is_some() { 1 } else { GENTLE };
+        of_rate.max(if is_shared { took * times } else { Duration::ZERO })
     }
 }
