@@ -45,6 +45,10 @@ pub struct Control {
 }
 
 impl Control {
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
     fn is_shared(&self) -> bool {
         self.is_shared.as_ref().is_some_and(|is_shared| is_shared())
     }
@@ -81,9 +85,9 @@ impl Imports {
     ) -> Result<ImportEnd> {
         let size = Arc::new(AtomicUsize::new(FIRST));
         let mut batches = self.read(running, records, Arc::clone(&size))?;
-        let mut pace = Pace::new(control);
+        let (mut pace, mut pause) = (Pace::new(control), Duration::ZERO);
         let end = loop {
-            if control.stop.load(Ordering::Relaxed) {
+            if control.is_stopped() {
                 break ImportEnd::Stopped;
             }
             let records = match batches.recv().await {
@@ -91,6 +95,10 @@ impl Imports {
                 Some(Err(error)) => break ImportEnd::Unreadable(error),
                 Some(Ok(records)) => records,
             };
+            self.wait(running, pause, control).await?;
+            if control.is_stopped() {
+                break ImportEnd::Stopped;
+            }
             let (count, begun) = (records.len(), Instant::now());
             let (results, stopped) = self.write(running, records).await?;
             each(&Progress { counts: &running.job.counts, results: &results });
@@ -100,7 +108,7 @@ impl Imports {
             let (took, is_shared) = (begun.elapsed(), control.is_shared());
             let next = if is_shared { next_size(size.load(Ordering::Relaxed), count, took) } else { MOST };
             size.store(next, Ordering::Relaxed);
-            self.wait(running, pace.pause(count, took, is_shared), control).await?;
+            pause = pace.pause(count, took, is_shared);
         };
         self.end(running, &end).await?;
         Ok(end)
@@ -175,7 +183,7 @@ impl Imports {
     /// Waits, and says from time to time that the import is alive.
     async fn wait(&self, running: &RunningImport, pause: Duration, control: &Control) -> Result<()> {
         let (until, mut told) = (Instant::now() + pause, Instant::now());
-        while Instant::now() < until && !control.stop.load(Ordering::Relaxed) {
+        while Instant::now() < until && !control.is_stopped() {
             tokio::time::sleep(until.saturating_duration_since(Instant::now()).min(SLICE)).await;
             if told.elapsed() >= ALIVE {
                 told = Instant::now();
