@@ -85,7 +85,7 @@ impl Imports {
     ) -> Result<ImportEnd> {
         let size = Arc::new(AtomicUsize::new(FIRST));
         let mut batches = self.read(running, records, Arc::clone(&size))?;
-        let (mut pace, mut pause) = (Pace::new(control), Duration::ZERO);
+        let (mut pace, mut next_at) = (Pace::new(control), Instant::now());
         let end = loop {
             if control.is_stopped() {
                 break ImportEnd::Stopped;
@@ -95,7 +95,7 @@ impl Imports {
                 Some(Err(error)) => break ImportEnd::Unreadable(error),
                 Some(Ok(records)) => records,
             };
-            self.wait(running, pause, control).await?;
+            self.wait(running, next_at, control).await?;
             if control.is_stopped() {
                 break ImportEnd::Stopped;
             }
@@ -108,7 +108,7 @@ impl Imports {
             let (took, is_shared) = (begun.elapsed(), control.is_shared());
             let next = if is_shared { next_size(size.load(Ordering::Relaxed), count, took) } else { MOST };
             size.store(next, Ordering::Relaxed);
-            pause = pace.pause(count, took, is_shared);
+            next_at = Instant::now() + pace.pause(count, took, is_shared);
         };
         self.end(running, &end).await?;
         Ok(end)
@@ -181,8 +181,8 @@ impl Imports {
     }
 
     /// Waits, and says from time to time that the import is alive.
-    async fn wait(&self, running: &RunningImport, pause: Duration, control: &Control) -> Result<()> {
-        let (until, mut told) = (Instant::now() + pause, Instant::now());
+    async fn wait(&self, running: &RunningImport, until: Instant, control: &Control) -> Result<()> {
+        let mut told = Instant::now();
         while Instant::now() < until && !control.is_stopped() {
             tokio::time::sleep(until.saturating_duration_since(Instant::now()).min(SLICE)).await;
             if told.elapsed() >= ALIVE {
@@ -263,7 +263,8 @@ impl<'c> Pace<'c> {
             let wanted = Duration::from_micros(self.written as u64 * 1_000_000 / u64::from(rate.max(1)));
             wanted.saturating_sub(self.begun.elapsed())
         });
-        let times = if self.control.rate.is_some() { 1 } else { GENTLE };
-        of_rate.max(if is_shared { took * times } else { Duration::ZERO })
+        // A batch that waited for a lock takes seconds.
+        let beside = if self.control.rate.is_some() { took } else { took.min(LONGEST) * GENTLE };
+        of_rate.max(if is_shared { beside } else { Duration::ZERO })
     }
 }
