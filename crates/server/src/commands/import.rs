@@ -122,13 +122,13 @@ impl Import {
         };
         let mut running = imports.begin(start, Party::System, None).await?;
         let mut report = open::create_report(&arguments)?;
-        let mut progress = Progress::new(&running, opened.size.zip(opened.read), arguments.json);
+        let mut progress = Progress::new(&running, opened.size.zip(opened.read), &arguments);
         let control = Control { rate: arguments.rate, is_shared: sharing(settings), ..Control::default() };
         let is_dry_run = arguments.dry_run;
         let mut stopped = None;
         let end = {
             let run = imports.run(&mut running, records, &control, |batch| {
-                progress.advance(batch.counts);
+                progress.advance(batch);
                 if is_dry_run && let Some(report) = &mut report {
                     report.write(batch.results);
                 }

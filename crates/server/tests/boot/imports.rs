@@ -189,6 +189,21 @@ async fn service_that_runs_serves_beside_an_import() {
     .await;
 }
 
+#[tokio::test]
+async fn import_tells_that_it_pauses_for_a_service() {
+    let binary = Binary::new();
+    write_records(&binary, "people.jsonl", 3);
+    let alone = import(&binary, &[]).await;
+    assert!(alone.good().contains("3 created") && !alone.err.contains("in use"), "{}", alone.err);
+
+    let _running = binary.serve().await;
+
+    let beside = import(&binary, &["--dry-run"]).await;
+    assert!(beside.good().contains("3 skipped") && beside.err.contains("in use"), "{}", beside.err);
+    let at_a_rate = import(&binary, &["--dry-run", "--rate", "9000"]).await;
+    assert!(!at_a_rate.err.contains("in use"), "{}", at_a_rate.err);
+}
+
 /// Hash that `latchkey` stored for an account.
 fn stored_hash(binary: &Binary, email: &str) -> String {
     let conn = rusqlite::Connection::open(binary.path("latchkey-data/latchkey.db")).unwrap();

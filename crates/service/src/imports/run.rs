@@ -59,6 +59,8 @@ pub struct Progress<'a> {
     pub counts: &'a ImportCounts,
     /// Outcomes of the records of the batch.
     pub results: &'a [RecordResult],
+    /// True if others use the database, so that the import pauses.
+    pub is_shared: bool,
 }
 
 /// End of an import.
@@ -101,11 +103,11 @@ impl Imports {
             }
             let (count, begun) = (records.len(), Instant::now());
             let (results, stopped) = self.write(running, records).await?;
-            each(&Progress { counts: &running.job.counts, results: &results });
+            let (took, is_shared) = (begun.elapsed(), control.is_shared());
+            each(&Progress { counts: &running.job.counts, results: &results, is_shared });
             if let Some((line, problem)) = stopped {
                 break ImportEnd::Clash(line, problem);
             }
-            let (took, is_shared) = (begun.elapsed(), control.is_shared());
             let next = if is_shared { next_size(size.load(Ordering::Relaxed), count, took) } else { MOST };
             size.store(next, Ordering::Relaxed);
             next_at = Instant::now() + pace.pause(count, took, is_shared);

@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use latchkey_domain::imports::ImportCounts;
-use latchkey_service::imports::RunningImport;
+use latchkey_service::imports::{Progress as BatchProgress, RunningImport};
 use serde_json::json;
 use tokio::time::Instant;
+
+use crate::cli::ImportFile;
 
 /// Interval of JSON lines.
 const EVERY: Duration = Duration::from_secs(1);
@@ -23,10 +24,17 @@ pub(super) struct Progress {
     printed: Instant,
     /// Records that an earlier process wrote.
     before: u64,
+    /// True if the user is to be told once that the import pauses for others.
+    tells_of_others: bool,
 }
 
 impl Progress {
-    pub(super) fn new(running: &RunningImport, file: Option<(u64, Arc<AtomicU64>)>, is_json: bool) -> Self {
+    pub(super) fn new(
+        running: &RunningImport,
+        file: Option<(u64, Arc<AtomicU64>)>,
+        arguments: &ImportFile,
+    ) -> Self {
+        let is_json = arguments.json;
         if running.is_resumed && !is_json {
             eprintln!(
                 "An earlier run was interrupted after {} records; the import goes on.",
@@ -37,10 +45,17 @@ impl Progress {
         let (size, read) = file.map_or((None, None), |(size, read)| (Some(size), Some(read)));
         let now = Instant::now();
         let bar = is_shown.then(|| bar(size));
-        Self { bar, read, is_json, begun: now, printed: now, before: running.job.counts.read }
+        let tells_of_others = !is_json && arguments.rate.is_none();
+        Self { bar, read, is_json, begun: now, printed: now, before: running.job.counts.read, tells_of_others }
     }
 
-    pub(super) fn advance(&mut self, counts: &ImportCounts) {
+    pub(super) fn advance(&mut self, batch: &BatchProgress<'_>) {
+        let counts = batch.counts;
+        if batch.is_shared && std::mem::take(&mut self.tells_of_others) {
+            self.tell(
+                "The database is in use, so the import pauses nine tenths of the time. `--rate N` lets it go up to N a second.",
+            );
+        }
         let seconds = self.begun.elapsed().as_secs().max(1);
         let rate = (counts.read - self.before) / seconds;
         if let Some(bar) = &self.bar {
@@ -57,6 +72,13 @@ impl Progress {
                 json!({"read": counts.read, "created": counts.created, "updated": counts.updated,
                     "skipped": counts.skipped, "refused": counts.refused, "rate": rate})
             );
+        }
+    }
+
+    fn tell(&self, line: &str) {
+        match &self.bar {
+            Some(bar) => bar.println(line),
+            None => eprintln!("{line}"),
         }
     }
 
