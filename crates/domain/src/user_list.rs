@@ -26,6 +26,9 @@ words! {
         Operator = "operator",
         /// The account has no profile.
         NoProfile = "no-profile",
+        /// The password is kept as a hash of another scheme than argon2id: it came by an import, and nobody has signed in with
+        /// it since.
+        ImportedHash = "imported-hash",
     }
 }
 
@@ -90,6 +93,10 @@ pub struct UserFilter {
     pub created_after: Option<Timestamp>,
     /// Created before this time.
     pub created_before: Option<Timestamp>,
+    /// Last signed in at this time or later.
+    pub signed_in_after: Option<Timestamp>,
+    /// Last signed in before this time, or never.
+    pub signed_in_before: Option<Timestamp>,
 }
 
 /// A search for users. A user matches if one of its readings matches.

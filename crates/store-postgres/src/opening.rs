@@ -8,6 +8,8 @@ const SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
 /// A plan that was made while a table was empty would otherwise scan it as a whole later, until the server has analysed
 /// it. After that the server would plan each execution anew, which takes as long as the execution.
 const BY_INDEX: &[&str] = &["enable_seqscan = off", "plan_cache_mode = force_generic_plan"];
+/// A search may have one match or a million, and each needs another plan. The candidates of a million fit into the memory.
+const OF_LONG_READS: &[&str] = &["plan_cache_mode = force_custom_plan", "work_mem = '16MB'"];
 /// The reader of the pages may take its time.
 const OF_PAGES: &[&str] = &["idle_in_transaction_session_timeout = 0"];
 /// The index of trigrams takes up its list of changes when the list is this long. Many short lists take a multiple of the
@@ -52,6 +54,8 @@ pub(crate) struct Openings {
     pub(crate) read: Opening,
     /// For reads from one snapshot.
     pub(crate) reads: Opening,
+    /// For reads from one snapshot that may take long.
+    pub(crate) long_reads: Opening,
     /// For reads from one snapshot, one after another.
     pub(crate) pages: Opening,
     /// For reads from one snapshot that find all rows by an index.
@@ -70,6 +74,7 @@ impl Openings {
         Self {
             read: Opening::new(READ_COMMITTED, &[], &[statement_timeout]),
             reads: Opening::new(SNAPSHOT, &[], &snapshot),
+            long_reads: Opening::new(SNAPSHOT, OF_LONG_READS, &snapshot),
             pages: Opening::new(SNAPSHOT, OF_PAGES, &snapshot),
             index_reads: Opening::new(SNAPSHOT, BY_INDEX, &snapshot),
             writes: Opening::new(READ_COMMITTED, &[], &writes),

@@ -45,8 +45,12 @@ pub(crate) async fn search(store: &Postgres, query: &SearchQuery, page: Page) ->
     }
     let words = distinct_words(query);
     let offset = i64::try_from(page.offset()).unwrap_or(i64::MAX);
-    let mut values =
-        values![Value::Trigrams(trigrams::of_query(query)), query.folded(), page.limit(), offset];
+    let mut values = values![
+        Value::Trigrams(trigrams::of_query(query).into_iter().map(Some).collect()),
+        query.folded(),
+        page.limit(),
+        offset
+    ];
     values.extend(words.iter().map(|word| Value::from(needle(word))));
     let script = Script::of(statement(words.len()), values);
     let output = store.read_long_script(&script).await?.take_first()?;

@@ -105,7 +105,7 @@ impl Postgres {
 
     /// Executes reads that may take long, from one snapshot, in one round trip.
     pub(crate) async fn read_long_script(&self, script: &Script) -> StoreResult<Outputs> {
-        let frame = Frame::Whole(&self.openings().reads);
+        let frame = Frame::Whole(&self.openings().long_reads);
         retry!(self.attempt(frame, script, Retry::Safe).await)
     }
 

@@ -11,10 +11,19 @@ const ASKED_PER_WORD: usize = 12;
 const MIXER: u64 = 0x9E37_79B9_7F4A_7C15;
 const SCALAR_BITS: u32 = 21;
 
-/// Returns the distinct trigrams of a text, ascending.
-pub(crate) fn of_text(text: &SearchText) -> Vec<i32> {
+/// Returns the distinct trigrams of a text: those of name and username, a null, and the others. The index of names ends at
+/// the null (`0038_names_in_the_index`).
+pub(crate) fn of_text(text: &SearchText) -> Vec<Option<i32>> {
+    let of_names = of_fields(&[&text.name, &text.username]);
+    let mut others = of_fields(&[&text.bio]);
+    others.retain(|number| of_names.binary_search(number).is_err());
+    of_names.into_iter().map(Some).chain([None]).chain(others.into_iter().map(Some)).collect()
+}
+
+/// Returns the distinct trigrams of texts, ascending.
+fn of_fields(fields: &[&str]) -> Vec<i32> {
     let mut numbers = Vec::new();
-    for word in [&text.name, &text.username, &text.bio].into_iter().flat_map(|field| field.split(' ')) {
+    for word in fields.iter().flat_map(|field| field.split(' ')) {
         if word.is_empty() {
             continue;
         }
@@ -28,7 +37,8 @@ pub(crate) fn of_text(text: &SearchText) -> Vec<i32> {
 
 /// Returns [`of_text`] as the text form of a PostgreSQL array.
 pub(crate) fn array_text(text: &SearchText) -> String {
-    let numbers: Vec<_> = of_text(text).iter().map(i32::to_string).collect();
+    let text_of = |number: Option<i32>| number.map_or_else(|| "NULL".to_owned(), |number| number.to_string());
+    let numbers: Vec<_> = of_text(text).into_iter().map(text_of).collect();
     format!("{{{}}}", numbers.join(","))
 }
 
@@ -76,7 +86,7 @@ mod tests {
     fn the_number_of_a_trigram_never_changes() {
         // Hashes are stored: another function needs a migration that rebuilds them.
         assert_eq!(number(&['a', 'd', 'a']), 2_051_619_653);
-        assert_eq!(of_text(&text("ada")).len(), 3);
+        assert_eq!(of_text(&text("ada")).iter().flatten().count(), 3);
     }
 
     #[test]
@@ -93,12 +103,25 @@ mod tests {
                 let Ok(query) = SearchQuery::parse(&part) else { continue };
                 if matches(&query, &text).is_some() {
                     assert!(
-                        of_query(&query).iter().all(|number| has.contains(number)),
+                        of_query(&query).iter().all(|number| has.contains(&Some(*number))),
                         "{part:?} in {name:?}"
                     );
                 }
             }
         }
+    }
+
+    #[test]
+    fn trigrams_of_name_and_username_stand_before_the_null() {
+        let text = SearchText::of("Ada", Some("lady"), Some("ada likes ladders"));
+        let numbers = of_text(&text);
+        let (of_names, others) = numbers.split_at(numbers.iter().position(Option::is_none).unwrap());
+        let has = |part: &[Option<i32>], trigram: &str| {
+            part.contains(&Some(number(&trigram.chars().collect::<Vec<_>>())))
+        };
+        assert!(has(of_names, " la") && has(of_names, "ady") && !has(of_names, "add"));
+        assert!(has(others, "add") && !has(others, " la"));
+        assert_eq!(array_text(&text).matches("NULL").count(), 1);
     }
 
     #[test]

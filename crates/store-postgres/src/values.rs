@@ -16,7 +16,7 @@ pub(crate) enum Value {
     Text(Option<String>),
     Bytes(Option<Vec<u8>>),
     Id(Option<Uuid>),
-    Trigrams(Vec<i32>),
+    Trigrams(Vec<Option<i32>>),
     Ints(Vec<Option<i64>>),
     Texts(Vec<Option<String>>),
     Blobs(Vec<Option<Vec<u8>>>),

@@ -6,7 +6,11 @@ mod world;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use latchkey_store::{Accounts, FeedPosition, FeedRead, SearchFeed, Store};
+use latchkey_domain::user_list::{UserFilter, UserSearch, UserSort};
+use latchkey_store::{
+    Accounts, AdminUsers, FeedPosition, FeedRead, ListUsers, SearchFeed, Store, UserPosition,
+};
+use latchkey_store_operations::tables::all_statements;
 use latchkey_store_suite::conformance::hidden::InspectRows;
 use latchkey_store_suite::conformance::numbered::{account, at, user_id};
 
@@ -217,12 +221,45 @@ async fn changes_are_purged_after_one_or_two_days_and_foreign_ones_at_once() {
     assert!([7, 5_007].contains(&count().await));
 }
 
+/// The server's plan of a statement, with indexes wherever it can use one.
+async fn plan(fixture: &Fixture, sql: &str) -> String {
+    fixture.run("SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan").await;
+    let lines = fixture.outside.query(&format!("EXPLAIN {sql}"), &[]).await.unwrap();
+    lines.iter().map(|row| row.get::<_, String>(0)).collect::<Vec<_>>().join("\n")
+}
+
 #[tokio::test]
 async fn search_uses_the_index() {
     let fixture = fixture().await;
-    fixture.run("SET enable_seqscan = off").await;
-    let sql = "EXPLAIN SELECT id FROM profiles WHERE searchable AND trigrams @> '{1,2}'";
-    let plan: Vec<String> =
-        fixture.outside.query(sql, &[]).await.unwrap().iter().map(|row| row.get(0)).collect();
-    assert!(plan.join("\n").contains("profiles_by_trigram"), "{plan:?}");
+    let plan = plan(&fixture, "SELECT id FROM profiles WHERE searchable AND trigrams @> '{1,2}'").await;
+    assert!(plan.contains("profiles_by_trigram"), "{plan}");
+}
+
+#[tokio::test]
+async fn search_of_users_uses_the_index_of_names() {
+    let fixture = fixture().await;
+    let (.., sql) = all_statements().find(|(.., name, _)| *name == "SEARCH_CREATED_DOWN").unwrap();
+    fixture.run(&format!("PREPARE search AS {}", sql.postgres())).await;
+    let plan = plan(&fixture, &format!("EXECUTE search({})", ["NULL"; 17].join(", "))).await;
+    assert!(plan.contains("profiles_by_name_trigram"), "{plan}");
+}
+
+#[tokio::test]
+async fn user_whose_profile_an_earlier_version_wrote_is_found_by_name() {
+    let fixture = fixture().await;
+    for number in [1, 2] {
+        fixture.store.create_account(account(number)).await.unwrap();
+    }
+    fixture.run("UPDATE profiles SET trigrams = array_remove(trigrams, NULL)").await;
+    fixture.store.create_account(account(12)).await.unwrap();
+    let list = |text| {
+        let filter = UserFilter { search: UserSearch::parse(text), ..UserFilter::default() };
+        let (order, position) = (UserSort::Created.order(), UserPosition::Offset(0));
+        ListUsers { filter, order, position, limit: 9 }
+    };
+
+    let (both, all) =
+        (fixture.store.list_users(&list("ser 1")).await, fixture.store.list_users(&list("ser")).await);
+
+    assert_eq!((both.unwrap().total, all.unwrap().total), (2, 3));
 }

@@ -27,7 +27,7 @@ impl Own for Sqlite {
 
     fn name_query(query: &SearchQuery, longest: String, others: Vec<String>) -> NameQuery {
         let others = serde_json::Value::from(others).to_string();
-        NameQuery { candidates: search::candidates(query), longest, others }
+        NameQuery { candidates: search::candidates_by_name(query), longest, others }
     }
 
     async fn check(&self) -> StoreResult<()> {

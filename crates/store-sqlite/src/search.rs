@@ -117,9 +117,15 @@ fn find_hit(conn: &Connection, hit: &Hit) -> Fallible<Profile> {
     })
 }
 
+/// Makes the full-text query for profiles whose name and username may have all words. The index has both in capital
+/// letters too, which folded text does not have.
+pub(crate) fn candidates_by_name(query: &SearchQuery) -> String {
+    candidates(query).to_ascii_uppercase()
+}
+
 /// Makes the full-text query for candidates: a conjunction of trigrams that every match contains. Each is a quoted
 /// string, so that no character acts as an operator.
-pub(crate) fn candidates(query: &SearchQuery) -> String {
+fn candidates(query: &SearchQuery) -> String {
     let mut asked: Vec<String> = Vec::new();
     for word in query.words() {
         for trigram in trigrams(word) {

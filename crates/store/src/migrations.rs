@@ -166,6 +166,7 @@ macro_rules! migrations {
                 35 "0035_instances",
                 36 "0036_operator_addresses",
                 37 "0037_many_profiles",
+                38 "0038_names_in_the_index",
             ]
         )
     };

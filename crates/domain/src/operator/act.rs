@@ -4,7 +4,7 @@ use super::Role;
 
 /// Declares [`Act`] with the table of acts: one block per role, which lists what that role may do beyond the one before.
 macro_rules! acts {
-    ($($role:ident { $($(#[$doc:meta])* $act:ident,)+ })+) => {
+    ($($role:ident { $($(#[$doc:meta])* $act:ident = $word:literal,)+ })+) => {
         /// An act of an operator. Each belongs to the least role that may do it.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Act { $($($(#[$doc])* $act,)+)+ }
@@ -18,6 +18,12 @@ macro_rules! acts {
             pub const fn least_role(self) -> Role {
                 match self { $($(Self::$act)|+ => Role::$role,)+ }
             }
+
+            /// Returns the word of the act in the audit log.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self { $($(Self::$act => $word,)+)+ }
+            }
         }
     };
 }
@@ -25,75 +31,75 @@ macro_rules! acts {
 acts! {
     Viewer {
         /// Read numbers about the instance.
-        ReadNumbers,
+        ReadNumbers = "read_numbers",
         /// Read accounts and profiles.
-        ReadUsers,
+        ReadUsers = "read_users",
         /// Read sessions.
-        ReadSessions,
+        ReadSessions = "read_sessions",
         /// Read the audit log.
-        ReadAudit,
+        ReadAudit = "read_audit",
         /// Read what became of mails and webhooks, never their secrets.
-        ReadDeliveries,
+        ReadDeliveries = "read_deliveries",
     }
     Support {
         /// End the sessions of an account.
-        EndSessions,
+        EndSessions = "end_sessions",
         /// Send a mail again.
-        ResendMails,
+        ResendMails = "resend_mails",
         /// Send a mail for a password reset.
-        SendReset,
+        SendReset = "send_reset",
         /// Lift the limits that hold for an account.
-        LiftLimits,
+        LiftLimits = "lift_limits",
         /// Ban an account, or lift its ban.
-        Ban,
+        Ban = "ban",
         /// Remove the text of a profile.
-        RemoveProfileText,
+        RemoveProfileText = "remove_profile_text",
     }
     Admin {
         /// Create accounts.
-        CreateUsers,
+        CreateUsers = "create_users",
         /// Change accounts.
-        ChangeUsers,
+        ChangeUsers = "change_users",
         /// Delete accounts.
-        DeleteUsers,
+        DeleteUsers = "delete_users",
         /// Change the address of an account.
-        ChangeAddresses,
+        ChangeAddresses = "change_addresses",
         /// Set a password for an account.
-        SetPasswords,
+        SetPasswords = "set_passwords",
         /// Change the metadata of an account.
-        ChangeMetadata,
+        ChangeMetadata = "change_metadata",
         /// Remove second factors and passkeys of an account.
-        RemoveFactors,
+        RemoveFactors = "remove_factors",
         /// Invite people.
-        ManageInvitations,
+        ManageInvitations = "manage_invitations",
         /// Manage webhooks.
-        ManageWebhooks,
+        ManageWebhooks = "manage_webhooks",
         /// Import accounts.
-        Import,
+        Import = "import",
         /// Export a list as CSV.
-        ExportLists,
+        ExportLists = "export_lists",
         /// End the sessions of another operator.
-        EndSessionsOfOperators,
+        EndSessionsOfOperators = "end_sessions_of_operators",
     }
     Owner {
         /// Manage operators and their roles.
-        ManageOperators,
+        ManageOperators = "manage_operators",
         /// Change, ban or delete the account of another operator.
-        ChangeOperatorAccounts,
+        ChangeOperatorAccounts = "change_operator_accounts",
         /// Manage API keys.
-        ManageApiKeys,
+        ManageApiKeys = "manage_api_keys",
         /// Manage identity providers.
-        ManageProviders,
+        ManageProviders = "manage_providers",
         /// Manage hooks.
-        ManageHooks,
+        ManageHooks = "manage_hooks",
         /// Change the redirect list and all other settings.
-        ChangeSettings,
+        ChangeSettings = "change_settings",
         /// Rotate signing keys.
-        RotateKeys,
+        RotateKeys = "rotate_keys",
         /// Export the whole instance.
-        ExportAll,
+        ExportAll = "export_all",
         /// Reveal a secret.
-        RevealSecrets,
+        RevealSecrets = "reveal_secrets",
     }
 }
 

@@ -58,6 +58,8 @@ async fn view(visit: &ConsoleVisit, typed: &Typed) -> Result<Users, Stop> {
         query: typed.search.clone(),
         created_after: typed.created_after.clone(),
         created_before: typed.created_before.clone(),
+        signed_in_after: typed.signed_in_after.clone(),
+        signed_in_before: typed.signed_in_before.clone(),
     })
 }
 

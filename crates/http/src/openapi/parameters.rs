@@ -94,8 +94,8 @@ pub(crate) fn user_search() -> Parameter {
 /// Describes the query parameter `state` of the list of users.
 pub(crate) fn user_state() -> Parameter {
     let names = UserState::ALL.iter().map(|state| state.as_str());
-    let description = "Only users in this state. A banned user is `banned` and not `verified`; `operator` and `no-profile` \
-        go with every state.";
+    let description = "Only users in this state. A banned user is `banned` and not `verified`; `operator`, \
+        `no-profile` and `imported-hash` (the password has not been used since its import) go with every state.";
     built(query("state", description), string().enum_values(Some(names)))
 }
 
@@ -118,6 +118,20 @@ pub(crate) fn created_after() -> Parameter {
 pub(crate) fn created_before() -> Parameter {
     let description = "Only users created before this time, in RFC 3339; a day begins in UTC.";
     built(query("createdBefore", description), moment())
+}
+
+/// Describes the query parameter `signedInAfter` of the list of users.
+pub(crate) fn signed_in_after() -> Parameter {
+    let description =
+        "Only users who last signed in at or after this time, in RFC 3339; a day begins in UTC.";
+    built(query("signedInAfter", description), moment())
+}
+
+/// Describes the query parameter `signedInBefore` of the list of users.
+pub(crate) fn signed_in_before() -> Parameter {
+    let description =
+        "Only users who last signed in before this time, in RFC 3339, or never; a day begins in UTC.";
+    built(query("signedInBefore", description), moment())
 }
 
 /// Describes the query parameter `sort` of the list of users.

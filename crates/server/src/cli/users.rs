@@ -17,7 +17,8 @@ pub struct UserListArgs {
     /// username has its words.
     #[arg(long, value_name = "TEXT")]
     pub search: Option<String>,
-    /// Only accounts in this state: verified, unverified, pending, banned, deletion, operator or no-profile.
+    /// Only accounts in this state: verified, unverified, pending, banned, deletion, operator, no-profile or
+    /// imported-hash (the password has not been used since its import).
     #[arg(long, value_parser = state)]
     pub state: Option<UserState>,
     /// Only accounts with an identity of the identity provider that has this key.
@@ -29,6 +30,12 @@ pub struct UserListArgs {
     /// Only accounts created before this time, in RFC 3339, or this day in UTC.
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub created_before: Option<Timestamp>,
+    /// Only accounts that last signed in at or after this time, in RFC 3339, or this day in UTC.
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub signed_in_after: Option<Timestamp>,
+    /// Only accounts that last signed in before this time, in RFC 3339, or this day in UTC, or never.
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub signed_in_before: Option<Timestamp>,
     /// Order: created (newest first), lastSignIn (latest first) or email.
     #[arg(long, default_value = "created", value_parser = sort)]
     pub sort: UserSort,
@@ -43,8 +50,9 @@ pub struct UserListArgs {
 }
 
 fn state(text: &str) -> Result<UserState, &'static str> {
-    UserState::parse(text)
-        .ok_or("wanted verified, unverified, pending, banned, deletion, operator or no-profile")
+    UserState::parse(text).ok_or(
+        "wanted verified, unverified, pending, banned, deletion, operator, no-profile or imported-hash",
+    )
 }
 
 fn sort(text: &str) -> Result<UserSort, &'static str> {

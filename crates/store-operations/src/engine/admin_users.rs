@@ -160,7 +160,8 @@ impl<E: Own> Engine<E> {
         let mut reads = Script::default();
         let numbers = users::list::find_numbers(&mut reads, &list.filter);
         let list = list.clone();
-        let finish = move |results: &Results<'_>| Ok(Way::of(&list, users::list::numbers(results, numbers)?));
+        let finish =
+            move |results: &Results<'_>| Ok(Way::of(&list, users::list::numbers(results, &numbers)?));
         self.read_long(reads, finish).await
     }
 }

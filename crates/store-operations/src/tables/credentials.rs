@@ -15,6 +15,22 @@ macro_rules! classed {
     };
 }
 
+/// Query for the ids of users whose password is kept as a hash of another scheme than argon2id, in two ranges of the index
+/// of work classes.
+macro_rules! imported_hashes {
+    () => {
+        concat!(
+            "SELECT user_id AS id FROM credentials WHERE ",
+            classed!(),
+            " AND substr(data, 1, 40) < '$argon2id$' AND kind = 'password'
+            UNION ALL SELECT user_id FROM credentials WHERE ",
+            classed!(),
+            " AND substr(data, 1, 40) >= '$argon2id%' AND kind = 'password'"
+        )
+    };
+}
+pub(crate) use {classed, imported_hashes};
+
 /// Work class of the hashes that are not in the index.
 pub(crate) const USUAL_CLASS: &str = "$argon2id$v=19$m=19456,t=2,p=1$";
 

@@ -496,29 +496,6 @@ END;
 CREATE TRIGGER profiles_search_inserted AFTER INSERT ON profiles WHEN new.searchable = 1 BEGIN
     INSERT INTO profile_search_pending (search_id, indexed) VALUES (new.search_id, NULL) ON CONFLICT DO NOTHING;
 END;
-CREATE TRIGGER profiles_search_deleted AFTER DELETE ON profiles BEGIN
-    INSERT INTO profile_search (profile_search, rowid, words)
-    SELECT 'delete', old.search_id,
-        '  ' || replace(old.folded_name || ' ' || old.folded_username || ' ' || old.folded_bio, ' ', '  ')
-    WHERE old.searchable = 1
-        AND NOT EXISTS (SELECT 1 FROM profile_search_pending WHERE search_id = old.search_id);
-    INSERT INTO profile_search (profile_search, rowid, words)
-    SELECT 'delete', search_id, indexed FROM profile_search_pending
-    WHERE search_id = old.search_id AND indexed IS NOT NULL;
-    DELETE FROM profile_search_pending WHERE search_id = old.search_id;
-END;
-CREATE TRIGGER profiles_search_updated
-AFTER UPDATE OF searchable, folded_name, folded_username, folded_bio ON profiles
-WHEN old.searchable <> new.searchable OR old.folded_name <> new.folded_name
-    OR old.folded_username <> new.folded_username OR old.folded_bio <> new.folded_bio
-BEGIN
-    INSERT INTO profile_search_pending (search_id, indexed)
-    VALUES (old.search_id,
-        CASE old.searchable WHEN 1 THEN
-            '  ' || replace(old.folded_name || ' ' || old.folded_username || ' ' || old.folded_bio, ' ', '  ')
-        END)
-    ON CONFLICT DO NOTHING;
-END;
 CREATE TRIGGER users_count_inserted AFTER INSERT ON users BEGIN
     INSERT INTO user_counts (provider, state, day, shard, total)
     VALUES ('', CASE WHEN new.banned_at IS NOT NULL THEN 'banned' WHEN new.deletes_at IS NOT NULL THEN 'deletion'
@@ -586,4 +563,28 @@ CREATE TRIGGER profiles_note_inserted AFTER INSERT ON profiles BEGIN
 END;
 CREATE TRIGGER profiles_note_deleted AFTER DELETE ON profiles BEGIN
     UPDATE users SET has_profile = FALSE WHERE id = old.user_id AND has_profile;
+END;
+CREATE TRIGGER profiles_search_deleted AFTER DELETE ON profiles BEGIN
+    INSERT INTO profile_search (profile_search, rowid, words)
+    SELECT 'delete', old.search_id, '  ' || replace(old.folded_name || ' ' || old.folded_username || ' ' || old.folded_bio
+        || ' ' || upper(old.folded_name || ' ' || old.folded_username), ' ', '  ')
+    WHERE old.searchable = 1
+        AND NOT EXISTS (SELECT 1 FROM profile_search_pending WHERE search_id = old.search_id);
+    INSERT INTO profile_search (profile_search, rowid, words)
+    SELECT 'delete', search_id, indexed FROM profile_search_pending
+    WHERE search_id = old.search_id AND indexed IS NOT NULL;
+    DELETE FROM profile_search_pending WHERE search_id = old.search_id;
+END;
+CREATE TRIGGER profiles_search_updated
+AFTER UPDATE OF searchable, folded_name, folded_username, folded_bio ON profiles
+WHEN old.searchable <> new.searchable OR old.folded_name <> new.folded_name
+    OR old.folded_username <> new.folded_username OR old.folded_bio <> new.folded_bio
+BEGIN
+    INSERT INTO profile_search_pending (search_id, indexed)
+    VALUES (old.search_id,
+        CASE old.searchable WHEN 1 THEN
+            '  ' || replace(old.folded_name || ' ' || old.folded_username || ' ' || old.folded_bio
+                || ' ' || upper(old.folded_name || ' ' || old.folded_username), ' ', '  ')
+        END)
+    ON CONFLICT DO NOTHING;
 END;

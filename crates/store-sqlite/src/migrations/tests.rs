@@ -125,3 +125,33 @@ fn rows_from_before_the_shared_migrations_survive() {
         assert_eq!(number(&conn, &format!("SELECT count(*) FROM {table}"), []).unwrap(), 0, "{table}");
     }
 }
+
+#[test]
+fn profiles_from_before_are_in_the_index_by_name_and_leave_it() {
+    let conn = database();
+    apply(&conn, &MIGRATIONS[..37]).unwrap();
+    conn.execute_batch(
+        "INSERT INTO users (id, email, email_key, email_verified, pending, contested, metadata, created_at, updated_at)
+        VALUES (zeroblob(16), 'a@x', 'a@x', 1, 0, 0, '{}', 1, 1), (x'02020202020202020202020202020202', 'b@x', 'b@x', 1, 0, 0, '{}', 1, 1);
+        INSERT INTO profiles (id, user_id, name, folded_name, folded_username, folded_bio, bio, searchable, metadata,
+            custom, created_at, updated_at, version)
+        SELECT id, id, 'Ada', 'ada', '', 'likes lace', 'likes lace', 1, '{}', '{}', 1, 1, 1 FROM users;
+        INSERT INTO profile_search (rowid, words) SELECT search_id, '  ada    likes  lace' FROM profiles
+        WHERE user_id = zeroblob(16);
+        DELETE FROM profile_search_pending
+        WHERE search_id = (SELECT search_id FROM profiles WHERE user_id = zeroblob(16))",
+    )
+    .unwrap();
+
+    migrate(&conn).unwrap();
+
+    let hits = |word: &str| {
+        let sql = format!("SELECT count(*) FROM profile_search WHERE profile_search MATCH '\"{word}\"'");
+        number(&conn, &sql, []).unwrap()
+    };
+    assert_eq!((hits("ADA"), hits("lac"), hits("LAC")), (1, 1, 0), "the other profile is still pending");
+    crate::search::pending::index_pending(&conn, 9).unwrap();
+    assert_eq!((hits("ADA"), hits("lac")), (2, 2));
+    execute(&conn, "DELETE FROM profiles", []).unwrap();
+    assert_eq!((hits("ADA"), hits("ada"), hits("lac")), (0, 0, 0));
+}

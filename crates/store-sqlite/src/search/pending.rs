@@ -17,11 +17,12 @@ const FORGET_OLD_WORDS: &str = "
     INSERT INTO profile_search (profile_search, rowid, words)
     SELECT 'delete', search_id, indexed FROM profile_search_pending 
     WHERE search_id BETWEEN ?1 AND ?2 AND indexed IS NOT NULL";
-/// Indexes the text of pending profiles. `CROSS JOIN` fixes the join order, because pending profiles are few and each
+/// Indexes the text of pending profiles, as the triggers of `profiles` take it back. `CROSS JOIN` fixes the join order, because pending profiles are few and each
 /// is found by key.
 const TAKE_NEW_WORDS: &str = "
     INSERT INTO profile_search (rowid, words)
-    SELECT p.search_id, '  ' || replace(p.folded_name || ' ' || p.folded_username || ' ' || p.folded_bio, ' ', '  ')
+    SELECT p.search_id, '  ' || replace(p.folded_name || ' ' || p.folded_username || ' ' || p.folded_bio
+        || ' ' || upper(p.folded_name || ' ' || p.folded_username), ' ', '  ')
     FROM profile_search_pending AS behind CROSS JOIN profiles AS p ON p.search_id = behind.search_id
     WHERE behind.search_id BETWEEN ?1 AND ?2 AND p.searchable = 1";
 const SETTLE: &str = "DELETE FROM profile_search_pending WHERE search_id BETWEEN ?1 AND ?2";

@@ -170,7 +170,40 @@ proptest! {
                 }
             }
         }
+        for query in texts.iter().chain(&parts).filter_map(|text| SearchQuery::parse(text).ok()) {
+            let candidates = named(&conn, &query);
+            for (profile, _) in there.iter().filter(|(_, is_searchable)| *is_searchable) {
+                let username = profile.username.as_ref().map(Username::as_str);
+                let text = SearchText::of(profile.name.as_str(), username, None);
+                let is_found = candidates.contains(&profile.user_id.as_uuid().into_bytes());
+                prop_assert!(is_found || matches(&query, &text).is_none(), "{:?} in {:?}", query.folded(), text);
+            }
+        }
         conn.execute_batch("INSERT INTO profile_search (profile_search) VALUES ('integrity-check')").unwrap();
+    }
+}
+
+/// Users of the profiles whose names the index gives for a query.
+fn named(conn: &Connection, query: &SearchQuery) -> Vec<[u8; 16]> {
+    let sql = "SELECT p.user_id FROM profile_search JOIN profiles AS p ON p.search_id = profile_search.rowid
+        WHERE profile_search MATCH ?1";
+    let mut statement = conn.prepare(sql).unwrap();
+    let rows = statement.query_map(params![candidates_by_name(query)], |row| row.get(0)).unwrap();
+    rows.collect::<Result<_, _>>().unwrap()
+}
+
+#[test]
+fn words_of_a_bio_give_no_candidates_by_name() {
+    let conn = database();
+    for (user, name, bio) in [(1, "Ada", "a countess"), (2, "Eve", "ada ada adamant"), (3, "計算機", "機")]
+    {
+        add_user(&conn, user);
+        write(&conn, &ProfileWrite::Create(profile(user, name, None, Some(bio)))).unwrap();
+    }
+    pending::index_pending(&conn, u32::MAX).unwrap();
+    for (query, user) in [("a", 1), ("ad", 1), ("ada", 1), ("e", 2), ("計", 3)] {
+        let query = SearchQuery::parse(query).unwrap();
+        assert_eq!(named(&conn, &query), [user_id(user).as_uuid().into_bytes()], "{query:?}");
     }
 }
 

@@ -2,15 +2,19 @@
 
 use std::cmp::Ordering;
 
+use latchkey_domain::password::PasswordHash;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::User;
 use latchkey_domain::user_list::{Direction, UserFilter, UserKeyValue, UserOrder, UserSort, UserState};
-use latchkey_store::{ListUsers, NewAccount, UpdateUser, UserPosition};
+use latchkey_store::{ListUsers, NewAccount, ReplaceHash, UpdateUser, UserPosition};
 
-use super::fixtures::{World, at, days};
+use super::fixtures::{World, at, days, password};
 use super::oauth_acts::{google, identity};
 
 const HOUR: i64 = 3_600;
+/// Users whose password is kept as a hash from elsewhere, and their hashes: of schemes before and after argon2id in the
+/// index.
+const IMPORTED: [(&str, &str); 2] = [("user0", "$2b$10$hash"), ("user5", "bcrypt_sha256$$2b$10$hash")];
 
 /// Makes users of all states, whose times of creation fall on three days, and changes some of them.
 async fn mixed(world: &World) {
@@ -49,6 +53,13 @@ async fn mixed(world: &World) {
     assert!(world.deletes_profile(named("user4"), at(202 * HOUR)).await);
     world.unlink(named("ada"), "google", Some("3"), at(203 * HOUR)).await;
     world.unlink(named("ada"), "github", None, at(203 * HOUR)).await;
+    let replaced = IMPORTED.map(|(name, hash)| ReplaceHash {
+        user_id: named(name),
+        from: password("secret"),
+        to: PasswordHash::from_phc(hash.to_owned()),
+        now: at(203 * HOUR),
+    });
+    assert_eq!(world.replace_hashes(replaced.to_vec()).await.unwrap(), 2);
     world.delete(&[named("cay"), named("user8"), named("user11")], Vec::new()).await;
 }
 
@@ -71,12 +82,16 @@ fn is_in(user: &User, state: UserState) -> bool {
     match state {
         UserState::NoProfile => user.profile.is_none(),
         UserState::Operator => false,
+        UserState::ImportedHash => IMPORTED.iter().any(|(name, _)| *name == user.email.local_part()),
         state => state == own,
     }
 }
 
 fn passes(user: &User, filter: &UserFilter) -> bool {
+    let signed_in = user.last_sign_in_at.unwrap_or(Timestamp::from_millis(0));
     filter.state.is_none_or(|state| is_in(user, state))
+        && filter.signed_in_after.is_none_or(|time| signed_in >= time)
+        && filter.signed_in_before.is_none_or(|time| signed_in < time)
         && filter.provider.as_ref().is_none_or(|key| user.identities.contains(key))
         && filter.created_after.is_none_or(|time| user.created_at >= time)
         && filter.created_before.is_none_or(|time| user.created_at < time)
@@ -111,12 +126,22 @@ fn filters() -> Vec<UserFilter> {
         (None, Some(at(20 * HOUR))),
         (Some(at(30 * HOUR)), Some(at(29 * HOUR))),
     ];
+    let sign_ins: [(Option<Timestamp>, Option<Timestamp>); 4] = [
+        (None, None),
+        (Some(at(1)), None),
+        (None, Some(at(1_000 * HOUR - 4))),
+        (Some(at(1_000 * HOUR - 8)), Some(at(1_000 * HOUR))),
+    ];
     let mut filters = Vec::new();
     for state in states {
         for provider in [None, Some("google"), Some("github"), Some("none")] {
             for (created_after, created_before) in times {
                 let provider = provider.map(str::to_owned);
-                filters.push(UserFilter { search: None, state, provider, created_after, created_before });
+                let of_time =
+                    UserFilter { state, provider, created_after, created_before, ..UserFilter::default() };
+                for (signed_in_after, signed_in_before) in sign_ins {
+                    filters.push(UserFilter { signed_in_after, signed_in_before, ..of_time.clone() });
+                }
             }
         }
     }

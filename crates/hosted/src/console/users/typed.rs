@@ -20,6 +20,9 @@ pub(super) struct Typed {
     /// First and last day of creation, in UTC.
     pub(super) created_after: String,
     pub(super) created_before: String,
+    /// First and last day of the last sign-in, in UTC.
+    pub(super) signed_in_after: String,
+    pub(super) signed_in_before: String,
     /// Sort key, after `-` if the order is turned around; empty for the newest first.
     pub(super) sort: String,
     pub(super) order: UserOrder,
@@ -38,6 +41,8 @@ impl Typed {
             provider: text("provider")?,
             created_after: text("created_after")?,
             created_before: text("created_before")?,
+            signed_in_after: text("signed_in_after")?,
+            signed_in_before: text("signed_in_before")?,
             sort: written(order),
             order,
         })
@@ -55,6 +60,8 @@ impl Typed {
             provider: Some(self.provider.clone()).filter(|key| !key.is_empty()),
             created_after: day(&self.created_after)?,
             created_before: day(&self.created_before)?.map(|last| last.plus(DAY)),
+            signed_in_after: day(&self.signed_in_after)?,
+            signed_in_before: day(&self.signed_in_before)?.map(|last| last.plus(DAY)),
         })
     }
 
@@ -69,13 +76,15 @@ impl Typed {
     }
 
     /// Returns search and filters with their names.
-    pub(super) fn filters(&self) -> [(&'static str, &str); 5] {
+    pub(super) fn filters(&self) -> [(&'static str, &str); 7] {
         [
             ("q", &self.search),
             ("state", &self.state),
             ("provider", &self.provider),
             ("created_after", &self.created_after),
             ("created_before", &self.created_before),
+            ("signed_in_after", &self.signed_in_after),
+            ("signed_in_before", &self.signed_in_before),
         ]
     }
 

@@ -100,6 +100,8 @@ fn lists(person: &Person) -> Vec<State> {
         filters: vec![states_of_accounts("unverified"), ways_in(person)],
         created_after: "2026-04-01".to_owned(),
         created_before: String::new(),
+        signed_in_after: String::new(),
+        signed_in_before: String::new(),
         clear: Some("/console/users".to_owned()),
         columns: columns(),
         list: middle(rows(person, 50), "/console/users"),

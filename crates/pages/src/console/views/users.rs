@@ -18,6 +18,9 @@ pub struct Users {
     /// First and last day of creation, as `2026-05-04`; empty for none.
     pub created_after: String,
     pub created_before: String,
+    /// First and last day of the last sign-in, likewise.
+    pub signed_in_after: String,
+    pub signed_in_before: String,
     /// URL of the list without search and filters; `None` if there are none.
     pub clear: Option<String>,
     pub columns: Vec<Column>,

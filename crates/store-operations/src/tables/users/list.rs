@@ -1,13 +1,15 @@
 //! Statements of the list of users. A page is read in one of two ways, which [`Way`] chooses by the numbers of users that
 //! `user_counts` has: along the index of the order, skipping what the filter leaves out; or by collecting all matches from a
-//! small set first. The total of the first way is a sum of numbers, that of the second way is counted.
+//! small set first. The total of the first way is a sum of numbers, that of the second way is counted. `user_counts` does not
+//! know last sign-ins and hashes from elsewhere, so that these are counted by their indexes.
 
+mod sets;
 pub(crate) mod statements;
 
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::User;
 use latchkey_domain::user_list::{
-    Direction, UserFilter, UserKey, UserKeyValue, UserOrder, UserSearch, UserSort, UserState,
+    Direction, UserFilter, UserKey, UserKeyValue, UserSearch, UserSort, UserState,
 };
 use latchkey_store::{ListUsers, StoreResult, UserPosition};
 use uuid::Uuid;
@@ -15,12 +17,17 @@ use uuid::Uuid;
 use super::read_account;
 use crate::form::{NameQuery, Results, Script, Slot, Sql, Value, values};
 use statements::{
-    COUNT_MATCHES, CREATED, FIND_NUMBERS, OF_PROVIDER, OF_STATE, OPERATING, Ordered, SEARCHED, WALK,
-    WITHOUT_PROFILE,
+    COUNT_MATCHES, CREATED, FIND_NUMBERS, OF_PROVIDER, OF_STATE, OPERATING, Ordered, SEARCHED, SIGNED_IN,
+    WALK, WITH_IMPORTED_HASH, WITHOUT_PROFILE, count_few_imported_hashes, count_few_signed_in,
+    count_imported_hashes, count_signed_in,
 };
 
 /// Milliseconds of a day.
 const DAY: i64 = 86_400_000;
+/// Maximum size of a set that is small, whatever the number of users.
+const FEW: u64 = 20_000;
+/// Number up to which a set that `user_counts` does not know is counted, to choose a way.
+const ENOUGH: i64 = 20_001;
 
 /// Way to a page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -39,6 +46,8 @@ pub(crate) enum Set {
     Provider,
     Operators,
     Created,
+    SignedIn,
+    ImportedHash,
 }
 
 /// Numbers of users, by which a [`Way`] is chosen.
@@ -49,6 +58,17 @@ pub(crate) struct Numbers {
     of_provider: u64,
     of_days: u64,
     all: u64,
+    /// Users whose last sign-in was in the time, and those with a hash from elsewhere; all users if they are more than [`FEW`],
+    /// and `None` if the filter does not ask.
+    signed_in: Option<u64>,
+    imported_hash: Option<u64>,
+}
+
+/// Handles of the statements that read [`Numbers`].
+pub(crate) struct FoundNumbers {
+    counts: Slot,
+    signed_in: Option<Slot>,
+    imported_hash: Option<Slot>,
 }
 
 /// Handles of the statements that read a page and the total.
@@ -57,20 +77,31 @@ pub(crate) enum Read {
     Gather(Slot),
 }
 
-/// Adds the statement that reads the numbers of a filter. Times count as whole days.
-pub(crate) fn find_numbers(script: &mut Script, filter: &UserFilter) -> Slot {
-    let (from, until) = times(filter);
+/// Adds the statements that read the numbers of a filter. Times count as whole days.
+pub(crate) fn find_numbers(script: &mut Script, filter: &UserFilter) -> FoundNumbers {
+    let (from, until) = created(filter);
     let mut values = kind(filter);
     values.extend(values![from, until, from.div_euclid(DAY), until.saturating_add(DAY - 1).div_euclid(DAY)]);
-    script.read(&FIND_NUMBERS, values)
+    let counts = script.read(&FIND_NUMBERS, values);
+    let signed_in = asks_for_sign_in(filter).then(|| {
+        let (from, until) = signed_in(filter);
+        count_few_signed_in(script, from, until, ENOUGH)
+    });
+    let imported_hash = asks_for_hash(filter).then(|| count_few_imported_hashes(script, ENOUGH));
+    FoundNumbers { counts, signed_in, imported_hash }
 }
 
-pub(crate) fn numbers(results: &Results<'_>, slot: Slot) -> StoreResult<Option<Numbers>> {
-    results.find(slot, |cells| {
+pub(crate) fn numbers(results: &Results<'_>, found: &FoundNumbers) -> StoreResult<Option<Numbers>> {
+    let few = |slot: Option<Slot>| slot.map(|slot| total(results, slot)).transpose();
+    let (signed_in, imported_hash) = (few(found.signed_in)?, few(found.imported_hash)?);
+    results.find(found.counts, |cells| {
         cells.of("user_counts");
         let mut next = || Ok(u64::try_from(cells.int("total")?).unwrap_or_default());
         let (matches, of_state, of_provider) = (next()?, next()?, next()?);
-        Ok(Numbers { matches, of_state, of_provider, of_days: next()?, all: next()? })
+        let (of_days, all) = (next()?, next()?);
+        let few_or_all = |number: Option<u64>| number.map(|number| if number > FEW { all } else { number });
+        let (signed_in, imported_hash) = (few_or_all(signed_in), few_or_all(imported_hash));
+        Ok(Numbers { matches, of_state, of_provider, of_days, all, signed_in, imported_hash })
     })
 }
 
@@ -82,23 +113,29 @@ impl Way {
             return Self::Gather(Set::Operators);
         }
         let Some(numbers) = numbers else { return Self::Gather(Set::Created) }; // an empty time
+        let state = if filter.state == Some(UserState::NoProfile) { Set::NoProfile } else { Set::State };
+        let is_of_state = filter.state.is_some() && !asks_for_hash(filter);
         let sets = [
-            (filter.state.is_some(), Set::State, numbers.of_state),
-            (filter.provider.is_some(), Set::Provider, numbers.of_provider),
-            (
-                filter.created_after.is_some() || filter.created_before.is_some(),
-                Set::Created,
-                numbers.of_days,
-            ),
+            (state, is_of_state.then_some(numbers.of_state)),
+            (Set::Provider, filter.provider.is_some().then_some(numbers.of_provider)),
+            (Set::Created, asks_for_creation(filter).then_some(numbers.of_days)),
+            (Set::SignedIn, numbers.signed_in),
+            (Set::ImportedHash, numbers.imported_hash),
         ];
-        let smallest = sets.into_iter().filter(|(is_given, ..)| *is_given).min_by_key(|(.., number)| *number);
-        let Some((_, set, number)) = smallest else { return Self::Walk };
+        let given: Vec<_> = sets.into_iter().filter_map(|(set, number)| Some((set, number?))).collect();
+        let smallest = given.iter().copied().min_by_key(|(_, number)| *number);
+        let Some((set, number)) = smallest else { return Self::Walk };
+        if numbers.signed_in.is_some() || numbers.imported_hash.is_some() {
+            // Beside another filter, the number of matches is not known, so that they are collected.
+            let walks = number > FEW && given.len() == 1;
+            return if walks { Self::Walk } else { Self::Gather(set) };
+        }
         // The counts do not know providers of users without profile.
         if filter.state == Some(UserState::NoProfile) {
             return match filter.provider {
                 Some(_) => Self::Gather(Set::Provider),
                 None if Self::cost_of_walk(list, numbers) < number => Self::Walk,
-                None => Self::Gather(if set == Set::State { Set::NoProfile } else { set }),
+                None => Self::Gather(set),
             };
         }
         if Self::cost_of_walk(list, numbers) < number { Self::Walk } else { Self::Gather(set) }
@@ -127,6 +164,8 @@ pub(crate) fn read(script: &mut Script, list: &ListUsers, way: Way) -> Read {
                 Set::Provider => &OF_PROVIDER,
                 Set::Operators => &OPERATING,
                 Set::Created => &CREATED,
+                Set::SignedIn => &SIGNED_IN,
+                Set::ImportedHash => &WITH_IMPORTED_HASH,
             };
             Read::Gather(script.read(statement(statements, list), page_values(list)))
         }
@@ -155,9 +194,8 @@ pub(crate) fn search(
 pub(crate) fn users(results: &Results<'_>, read: &Read) -> StoreResult<(Vec<User>, u64)> {
     match read {
         Read::Walk { total, page } => {
-            let total = results.find(*total, |cells| cells.of("user_counts").int("total"))?;
             let users = results.list(*page, |cells| Ok(read_account(cells)?.user))?;
-            Ok((users, u64::try_from(total.unwrap_or_default()).unwrap_or_default()))
+            Ok((users, self::total(results, *total)?))
         }
         Read::Gather(page) => {
             let mut total = 0;
@@ -174,8 +212,21 @@ pub(crate) fn users(results: &Results<'_>, read: &Read) -> StoreResult<(Vec<User
     }
 }
 
+fn total(results: &Results<'_>, slot: Slot) -> StoreResult<u64> {
+    let total = results.find(slot, |cells| cells.of("user_counts").int("total"))?;
+    Ok(total.and_then(|total| u64::try_from(total).ok()).unwrap_or_default())
+}
+
+/// Adds the statement that counts the matches of a filter for which [`Way::Walk`] was chosen.
 fn count_matches(script: &mut Script, filter: &UserFilter) -> Slot {
-    let (from, until) = times(filter);
+    if asks_for_hash(filter) {
+        return count_imported_hashes(script);
+    }
+    if asks_for_sign_in(filter) {
+        let (from, until) = signed_in(filter);
+        return count_signed_in(script, from, until);
+    }
+    let (from, until) = created(filter);
     let first = from.saturating_add(DAY - 1).div_euclid(DAY);
     let last = until.div_euclid(DAY).max(first);
     let begin = first.saturating_mul(DAY).min(until);
@@ -211,11 +262,30 @@ fn kind(filter: &UserFilter) -> Vec<Value> {
     values![filter.state.map_or("", UserState::as_str), provider]
 }
 
+fn asks_for_creation(filter: &UserFilter) -> bool {
+    filter.created_after.is_some() || filter.created_before.is_some()
+}
+
+fn asks_for_sign_in(filter: &UserFilter) -> bool {
+    filter.signed_in_after.is_some() || filter.signed_in_before.is_some()
+}
+
+fn asks_for_hash(filter: &UserFilter) -> bool {
+    filter.state == Some(UserState::ImportedHash)
+}
+
 /// Returns the time of creation as a range, from the first value until before the second.
-fn times(filter: &UserFilter) -> (i64, i64) {
-    let from = filter.created_after.map_or(0, Timestamp::as_millis);
-    let until = filter.created_before.map_or(i64::MAX, Timestamp::as_millis);
-    (from, until)
+fn created(filter: &UserFilter) -> (i64, i64) {
+    range(filter.created_after, filter.created_before)
+}
+
+/// Returns the time of the last sign-in as a range. Users who never signed in have the time 0.
+fn signed_in(filter: &UserFilter) -> (i64, i64) {
+    range(filter.signed_in_after, filter.signed_in_before)
+}
+
+fn range(after: Option<Timestamp>, before: Option<Timestamp>) -> (i64, i64) {
+    (after.map_or(0, Timestamp::as_millis), before.map_or(i64::MAX, Timestamp::as_millis))
 }
 
 fn offset(position: &UserPosition) -> i64 {
@@ -227,11 +297,12 @@ fn offset(position: &UserPosition) -> i64 {
 
 /// Returns the values of the filter, of the key from which a page begins, and of its size.
 fn page_values(list: &ListUsers) -> Vec<Value> {
-    let (from, until) = times(&list.filter);
+    let (from, until) = created(&list.filter);
+    let (signed_in_from, signed_in_until) = signed_in(&list.filter);
     let mut values = kind(&list.filter);
     values.extend(values![from, until]);
     let key = match &list.position {
-        UserPosition::Offset(_) => start(list.order, from, until),
+        UserPosition::Offset(_) => start(list),
         UserPosition::After(key) | UserPosition::Before(key) => key.clone(),
     };
     values.push(match key.value {
@@ -239,18 +310,20 @@ fn page_values(list: &ListUsers) -> Vec<Value> {
         UserKeyValue::Email(email) => email.into(),
     });
     values.extend(values![key.id, i64::from(list.limit) + 1, offset(&list.position)]);
+    values.extend(values![signed_in_from, signed_in_until]);
     values
 }
 
 /// Returns the key before the first user of an order. It narrows the index of times, too.
-fn start(order: UserOrder, from: i64, until: i64) -> UserKey {
-    let is_up = order.direction == Direction::Ascending;
+fn start(list: &ListUsers) -> UserKey {
+    let is_up = list.order.direction == Direction::Ascending;
     let id = if is_up { Uuid::nil() } else { Uuid::max() };
-    let time = |at: i64| UserKeyValue::Time(Timestamp::from_millis(at));
-    let value = match order.sort {
-        UserSort::Created if is_up => time(from.saturating_sub(1)),
-        UserSort::Created => time(until),
-        UserSort::LastSignIn => time(if is_up { i64::MIN } else { i64::MAX }),
+    let outside = |(from, until): (i64, i64)| {
+        UserKeyValue::Time(Timestamp::from_millis(if is_up { from.saturating_sub(1) } else { until }))
+    };
+    let value = match list.order.sort {
+        UserSort::Created => outside(created(&list.filter)),
+        UserSort::LastSignIn => outside(signed_in(&list.filter)),
         UserSort::Email => UserKeyValue::Email(if is_up { String::new() } else { "\u{10FFFF}".to_owned() }),
     };
     UserKey { value, id: id.into() }

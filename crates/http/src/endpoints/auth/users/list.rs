@@ -61,12 +61,25 @@ pub const LIST: Endpoint = Endpoint::get("/api/auth/users", |method| on(method, 
         parameters::user_provider,
         parameters::created_after,
         parameters::created_before,
+        parameters::signed_in_after,
+        parameters::signed_in_before,
         parameters::user_sort,
     ])
     .responds::<UsersBody>("A page of users.");
 
-const NAMES: &[&str] =
-    &["limit", "offset", "cursor", "search", "state", "provider", "createdAfter", "createdBefore", "sort"];
+const NAMES: &[&str] = &[
+    "limit",
+    "offset",
+    "cursor",
+    "search",
+    "state",
+    "provider",
+    "createdAfter",
+    "createdBefore",
+    "signedInAfter",
+    "signedInBefore",
+    "sort",
+];
 
 pub(super) async fn list(State(app): State<App>, admin: AdminWith) -> Result<Json<UsersBody>> {
     let query = admin.query.knowing(NAMES)?;
@@ -94,6 +107,8 @@ fn filter(query: &Query) -> Result<UserFilter> {
         provider: query.optional("provider")?.filter(|key| !key.is_empty()),
         created_after: time("createdAfter")?,
         created_before: time("createdBefore")?,
+        signed_in_after: time("signedInAfter")?,
+        signed_in_before: time("signedInBefore")?,
     })
 }
 

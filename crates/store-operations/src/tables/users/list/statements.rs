@@ -1,6 +1,12 @@
-//! SQL of the list of users: conditions, sets, and pages by sort and direction.
+//! SQL of the list of users: conditions, and pages by sort and direction.
 
+use super::sets::{
+    created, has_words_in_postgres, has_words_in_sqlite, joined_in_postgres, not_by_address, of_names,
+    of_provider, of_state, one_by_one_in_sqlite, operating, searched_in_postgres, searched_in_sqlite,
+    signed_in, with_imported_hash, without_profile,
+};
 use crate::form::{Sql, statements};
+use crate::tables::credentials::{classed, imported_hashes};
 use crate::tables::users::{account_columns, account_tables};
 
 /// Expression for the state of a user, as the index `users_by_state` has it.
@@ -27,6 +33,8 @@ macro_rules! is_of_kind {
         concat!(
             "CASE $1 WHEN '' THEN TRUE WHEN 'no-profile' THEN NOT u.has_profile
                 WHEN 'operator' THEN EXISTS (SELECT 1 FROM operators AS o WHERE o.user_id = u.id)
+                WHEN 'imported-hash' THEN EXISTS (SELECT 1 FROM credentials AS h
+                    WHERE h.user_id = u.id AND h.kind = 'password' AND substr(h.data, 1, 10) <> '$argon2id$')
                 ELSE ",
             state_of!("u"),
             " = $1 END
@@ -34,11 +42,44 @@ macro_rules! is_of_kind {
         )
     };
 }
-/// Condition on a user: the whole filter, with the time of creation from `$3` until before `$4`. A `+` before that time keeps
-/// SQLite from reading along its index, where the index of another order is to be read.
+/// Condition on a user: the whole filter, with the time of creation from `$3` until before `$4`, and that of the last sign-in
+/// from `$9` until before `$10`.
 macro_rules! passes {
-    ($created:literal) => {
-        concat!(is_of_kind!(), " AND ", $created, " >= $3 AND ", $created, " < $4")
+    ($created:ident, $signed_in:ident) => {
+        concat!(
+            is_of_kind!(),
+            " AND ",
+            $created!("u.created_at", "$3", "$4"),
+            " AND ",
+            $signed_in!("coalesce(u.last_sign_in_at, 0)", "$9", "$10")
+        )
+    };
+}
+/// Condition on a time by which an index is read.
+macro_rules! by_index {
+    ($time:literal, $from:literal, $until:literal) => {
+        concat!($time, " >= ", $from, " AND ", $time, " < ", $until)
+    };
+}
+/// Condition on a time where another index is read: SQLite does not read the time's own index for an `OR`, and PostgreSQL's
+/// planner sees that a condition without bounds leaves nothing out.
+macro_rules! by_row {
+    ($time:literal, $from:literal, $until:literal) => {
+        concat!(
+            "(",
+            $from,
+            " = 0 OR ",
+            $time,
+            " >= ",
+            $from,
+            ") AND (",
+            $until,
+            " = 9223372036854775807 OR ",
+            $time,
+            " < ",
+            $until,
+            ")"
+        )
     };
 }
 /// Number of users by `user_counts`, with conditions on state and provider, created on the days from `$5` until before `$6`.
@@ -55,14 +96,14 @@ macro_rules! sum_of {
 }
 /// Query for a page along the index of the order: users beyond the key (`$5`, `$6`), `$7` of them after the first `$8`.
 macro_rules! walk {
-    ($created:literal, $beyond:literal, $order:literal) => {
+    ($created:ident, $signed_in:ident, $beyond:literal, $order:literal) => {
         concat!(
             "SELECT ",
             account_columns!(),
             " FROM (SELECT u.id AS id FROM users AS u WHERE ",
             $beyond,
             " AND ",
-            passes!($created),
+            passes!($created, $signed_in),
             " ORDER BY ",
             $order,
             " LIMIT $7 OFFSET $8) AS page CROSS JOIN ",
@@ -73,9 +114,9 @@ macro_rules! walk {
     };
 }
 /// Query for a page of a collected set, given as FROM clause and condition. Each row begins with the number of all matches, and
-/// with a flag that is false in the single row of an empty page. `$walked` is for [`walk`] alone.
+/// with a flag that is false in the single row of an empty page. The conditions on times are for [`walk`] alone.
 macro_rules! gather {
-    ($set:expr, $walked:literal, $beyond:literal, $order:literal) => {
+    ($set:expr, $created:ident, $signed_in:ident, $beyond:literal, $order:literal) => {
         concat!(
             "WITH hits AS MATERIALIZED (
                 SELECT u.id AS id, u.created_at AS created_at, u.last_sign_in_at AS last_sign_in_at,
@@ -83,7 +124,7 @@ macro_rules! gather {
                 FROM ",
             $set,
             " AND ",
-            passes!("+u.created_at"),
+            passes!(by_row, by_row),
             "),
             page AS (SELECT u.id AS id FROM hits AS u WHERE ",
             $beyond,
@@ -100,124 +141,33 @@ macro_rules! gather {
         )
     };
 }
-macro_rules! of_state {
-    () => {
-        concat!("users AS u WHERE ", state_of!("u"), " = $1")
-    };
-}
-macro_rules! without_profile {
-    () => {
-        "users AS u WHERE NOT u.has_profile"
-    };
-}
-/// Joins the users of a set of ids, one by one: without statistics of the set, PostgreSQL would read all users instead.
-macro_rules! one_by_one_in_postgres {
-    () => {
-        " AS d CROSS JOIN LATERAL (SELECT * FROM users WHERE id = d.id LIMIT 1) AS u WHERE TRUE"
-    };
-}
-macro_rules! one_by_one_in_sqlite {
-    () => {
-        " AS d CROSS JOIN users AS u WHERE u.id = d.id"
-    };
-}
-macro_rules! of_provider {
-    ($joined:expr) => {
-        concat!("(SELECT DISTINCT user_id AS id FROM identities WHERE provider = $2)", $joined)
-    };
-}
-macro_rules! operating {
-    () => {
-        "operators AS d CROSS JOIN users AS u WHERE u.id = d.user_id"
-    };
-}
-macro_rules! created {
-    () => {
-        "users AS u WHERE u.created_at >= $3 AND u.created_at < $4"
-    };
-}
-/// Set of a search: the id `$9`, addresses from `$10` until before `$11`, the address `$12`, and profiles with a name or
-/// username that has the word `$14` and all words of the list `$15`. The index of the profile search narrows the latter by
-/// `$13`. It has no hidden profiles, which are few and looked through one by one.
-macro_rules! searched {
-    ($indexed:expr, $has_words:expr, $joined:expr) => {
-        concat!(
-            "(SELECT id FROM users WHERE id = $9
-            UNION SELECT id FROM users WHERE email_key >= $10 AND email_key < $11
-            UNION SELECT id FROM users WHERE email_key = $12
-            UNION SELECT user_id AS id FROM profiles AS p WHERE $13 <> '' AND NOT p.searchable AND ",
-            $has_words,
-            $indexed,
-            ")",
-            $joined
-        )
-    };
-}
-macro_rules! searched_in_postgres {
-    () => {
-        searched!(
-            concat!(
-                " UNION SELECT user_id AS id FROM profiles AS p
-                WHERE $13 <> '' AND p.searchable AND p.trigrams @> string_to_array($13, ' ')::int[] AND ",
-                has_words_in_postgres!()
-            ),
-            has_words_in_postgres!(),
-            one_by_one_in_postgres!()
-        )
-    };
-}
-macro_rules! has_words_in_postgres {
-    () => {
-        "strpos(' ' || p.folded_name || ' ' || p.folded_username, $14) > 0
-            AND NOT EXISTS (SELECT 1 FROM unnest(string_to_array($15, E'\\n')) AS word
-                WHERE strpos(' ' || p.folded_name || ' ' || p.folded_username, word) = 0)"
-    };
-}
-macro_rules! searched_in_sqlite {
-    () => {
-        searched!(
-            concat!(
-                " UNION SELECT p.user_id AS id
-                FROM profile_search CROSS JOIN profiles AS p ON p.search_id = profile_search.rowid
-                WHERE $13 <> '' AND profile_search MATCH $13 AND p.searchable AND ", has_words_in_sqlite!(), "
-                    AND NOT EXISTS (SELECT 1 FROM profile_search_pending AS b WHERE b.search_id = p.search_id)
-                UNION SELECT p.user_id AS id
-                FROM profile_search_pending AS b CROSS JOIN profiles AS p ON p.search_id = b.search_id
-                WHERE $13 <> '' AND p.searchable AND ", has_words_in_sqlite!()
-            ),
-            has_words_in_sqlite!(),
-            one_by_one_in_sqlite!()
-        )
-    };
-}
-macro_rules! has_words_in_sqlite {
-    () => {
-        "instr(' ' || p.folded_name || ' ' || p.folded_username, $14) > 0
-            AND NOT EXISTS (SELECT 1 FROM json_each($15) AS word
-                WHERE instr(' ' || p.folded_name || ' ' || p.folded_username, word.value) = 0)"
-    };
-}
-/// Calls a macro with the time of creation, the condition of a page and the order, of the list by `sort` in a direction.
+/// Calls a macro with the conditions on times, the condition of a page and the order, of the list by `sort` in a direction.
 macro_rules! ordered {
     ($query:ident ($($set:expr)?) created down) => {
-        $query!($($set,)? "u.created_at", "(u.created_at, u.id) < ($5, $6)", "u.created_at DESC, u.id DESC")
+        $query!($($set,)? by_index, by_row,
+            "(u.created_at, u.id) < ($5, $6)", "u.created_at DESC, u.id DESC")
     };
     ($query:ident ($($set:expr)?) created up) => {
-        $query!($($set,)? "u.created_at", "(u.created_at, u.id) > ($5, $6)", "u.created_at, u.id")
+        $query!($($set,)? by_index, by_row,
+            "(u.created_at, u.id) > ($5, $6)", "u.created_at, u.id")
     };
     ($query:ident ($($set:expr)?) sign_in down) => {
-        $query!($($set,)? "+u.created_at", "(coalesce(u.last_sign_in_at, 0), u.id) < ($5, $6)",
+        $query!($($set,)? by_row, by_index,
+            "(coalesce(u.last_sign_in_at, 0), u.id) < ($5, $6)",
             "coalesce(u.last_sign_in_at, 0) DESC, u.id DESC")
     };
     ($query:ident ($($set:expr)?) sign_in up) => {
-        $query!($($set,)? "+u.created_at", "(coalesce(u.last_sign_in_at, 0), u.id) > ($5, $6)",
+        $query!($($set,)? by_row, by_index,
+            "(coalesce(u.last_sign_in_at, 0), u.id) > ($5, $6)",
             "coalesce(u.last_sign_in_at, 0), u.id")
     };
     ($query:ident ($($set:expr)?) email down) => {
-        $query!($($set,)? "+u.created_at", "u.email_key < $5 AND u.id <> $6", "u.email_key DESC") // unique: needs no tie-break
+        $query!($($set,)? by_row, by_row,
+            "u.email_key < $5 AND u.id <> $6", "u.email_key DESC") // unique: needs no tie-break
     };
     ($query:ident ($($set:expr)?) email up) => {
-        $query!($($set,)? "+u.created_at", "u.email_key > $5 AND u.id <> $6", "u.email_key")
+        $query!($($set,)? by_row, by_row,
+            "u.email_key > $5 AND u.id <> $6", "u.email_key")
     };
 }
 
@@ -233,6 +183,17 @@ statements! {
         "coalesce((SELECT CAST(sum(total) AS BIGINT) FROM user_counts WHERE provider = '' AND state <> 'no-profile'), 0)
         WHERE $3 <= $4"
     );
+    /// Counts the users with a hash from elsewhere.
+    COUNT_IMPORTED_HASHES: read count_imported_hashes() = concat!("SELECT count(*) FROM (", imported_hashes!(), ") AS h");
+    /// Counts the same, but no more than a limit.
+    COUNT_FEW_IMPORTED_HASHES: read count_few_imported_hashes(limit: i64) =
+        concat!("SELECT count(*) FROM (SELECT 1 FROM (", imported_hashes!(), ") AS h LIMIT $1) AS few");
+    /// Counts the users whose last sign-in was in a time.
+    COUNT_SIGNED_IN: read count_signed_in(from: i64, until: i64) =
+        concat!("SELECT count(*) FROM ", signed_in!("$1", "$2"));
+    /// Counts the same, but no more than a limit.
+    COUNT_FEW_SIGNED_IN: read count_few_signed_in(from: i64, until: i64, limit: i64) =
+        concat!("SELECT count(*) FROM (SELECT 1 FROM ", signed_in!("$1", "$2"), " LIMIT $3) AS few");
     /// Counts all matches: whole days by their numbers, and the users of the days in which the time begins and ends, which are
     /// those created before `$7` and from `$8` on.
     COUNT_MATCHES = concat!(
@@ -259,17 +220,17 @@ statements! {
     NO_PROFILE_SIGN_IN_UP = ordered!(gather (without_profile!()) sign_in up);
     NO_PROFILE_EMAIL_DOWN = ordered!(gather (without_profile!()) email down);
     NO_PROFILE_EMAIL_UP = ordered!(gather (without_profile!()) email up);
-    PROVIDER_CREATED_DOWN = ordered!(gather (of_provider!(one_by_one_in_postgres!())) created down),
+    PROVIDER_CREATED_DOWN = ordered!(gather (of_provider!(joined_in_postgres!())) created down),
         ordered!(gather (of_provider!(one_by_one_in_sqlite!())) created down);
-    PROVIDER_CREATED_UP = ordered!(gather (of_provider!(one_by_one_in_postgres!())) created up),
+    PROVIDER_CREATED_UP = ordered!(gather (of_provider!(joined_in_postgres!())) created up),
         ordered!(gather (of_provider!(one_by_one_in_sqlite!())) created up);
-    PROVIDER_SIGN_IN_DOWN = ordered!(gather (of_provider!(one_by_one_in_postgres!())) sign_in down),
+    PROVIDER_SIGN_IN_DOWN = ordered!(gather (of_provider!(joined_in_postgres!())) sign_in down),
         ordered!(gather (of_provider!(one_by_one_in_sqlite!())) sign_in down);
-    PROVIDER_SIGN_IN_UP = ordered!(gather (of_provider!(one_by_one_in_postgres!())) sign_in up),
+    PROVIDER_SIGN_IN_UP = ordered!(gather (of_provider!(joined_in_postgres!())) sign_in up),
         ordered!(gather (of_provider!(one_by_one_in_sqlite!())) sign_in up);
-    PROVIDER_EMAIL_DOWN = ordered!(gather (of_provider!(one_by_one_in_postgres!())) email down),
+    PROVIDER_EMAIL_DOWN = ordered!(gather (of_provider!(joined_in_postgres!())) email down),
         ordered!(gather (of_provider!(one_by_one_in_sqlite!())) email down);
-    PROVIDER_EMAIL_UP = ordered!(gather (of_provider!(one_by_one_in_postgres!())) email up),
+    PROVIDER_EMAIL_UP = ordered!(gather (of_provider!(joined_in_postgres!())) email up),
         ordered!(gather (of_provider!(one_by_one_in_sqlite!())) email up);
     OPERATOR_CREATED_DOWN = ordered!(gather (operating!()) created down);
     OPERATOR_CREATED_UP = ordered!(gather (operating!()) created up);
@@ -283,6 +244,24 @@ statements! {
     TIME_SIGN_IN_UP = ordered!(gather (created!()) sign_in up);
     TIME_EMAIL_DOWN = ordered!(gather (created!()) email down);
     TIME_EMAIL_UP = ordered!(gather (created!()) email up);
+    SIGNED_IN_CREATED_DOWN = ordered!(gather (signed_in!("$9", "$10")) created down);
+    SIGNED_IN_CREATED_UP = ordered!(gather (signed_in!("$9", "$10")) created up);
+    SIGNED_IN_SIGN_IN_DOWN = ordered!(gather (signed_in!("$9", "$10")) sign_in down);
+    SIGNED_IN_SIGN_IN_UP = ordered!(gather (signed_in!("$9", "$10")) sign_in up);
+    SIGNED_IN_EMAIL_DOWN = ordered!(gather (signed_in!("$9", "$10")) email down);
+    SIGNED_IN_EMAIL_UP = ordered!(gather (signed_in!("$9", "$10")) email up);
+    IMPORTED_CREATED_DOWN = ordered!(gather (with_imported_hash!(joined_in_postgres!())) created down),
+        ordered!(gather (with_imported_hash!(one_by_one_in_sqlite!())) created down);
+    IMPORTED_CREATED_UP = ordered!(gather (with_imported_hash!(joined_in_postgres!())) created up),
+        ordered!(gather (with_imported_hash!(one_by_one_in_sqlite!())) created up);
+    IMPORTED_SIGN_IN_DOWN = ordered!(gather (with_imported_hash!(joined_in_postgres!())) sign_in down),
+        ordered!(gather (with_imported_hash!(one_by_one_in_sqlite!())) sign_in down);
+    IMPORTED_SIGN_IN_UP = ordered!(gather (with_imported_hash!(joined_in_postgres!())) sign_in up),
+        ordered!(gather (with_imported_hash!(one_by_one_in_sqlite!())) sign_in up);
+    IMPORTED_EMAIL_DOWN = ordered!(gather (with_imported_hash!(joined_in_postgres!())) email down),
+        ordered!(gather (with_imported_hash!(one_by_one_in_sqlite!())) email down);
+    IMPORTED_EMAIL_UP = ordered!(gather (with_imported_hash!(joined_in_postgres!())) email up),
+        ordered!(gather (with_imported_hash!(one_by_one_in_sqlite!())) email up);
     SEARCH_CREATED_DOWN = ordered!(gather (searched_in_postgres!()) created down),
         ordered!(gather (searched_in_sqlite!()) created down);
     SEARCH_CREATED_UP = ordered!(gather (searched_in_postgres!()) created up),
@@ -335,6 +314,18 @@ pub(super) static CREATED: Ordered = [
     [&TIME_CREATED_DOWN, &TIME_CREATED_UP],
     [&TIME_SIGN_IN_DOWN, &TIME_SIGN_IN_UP],
     [&TIME_EMAIL_DOWN, &TIME_EMAIL_UP],
+];
+/// From all users whose last sign-in was in a time.
+pub(super) static SIGNED_IN: Ordered = [
+    [&SIGNED_IN_CREATED_DOWN, &SIGNED_IN_CREATED_UP],
+    [&SIGNED_IN_SIGN_IN_DOWN, &SIGNED_IN_SIGN_IN_UP],
+    [&SIGNED_IN_EMAIL_DOWN, &SIGNED_IN_EMAIL_UP],
+];
+/// From all users with a hash from elsewhere.
+pub(super) static WITH_IMPORTED_HASH: Ordered = [
+    [&IMPORTED_CREATED_DOWN, &IMPORTED_CREATED_UP],
+    [&IMPORTED_SIGN_IN_DOWN, &IMPORTED_SIGN_IN_UP],
+    [&IMPORTED_EMAIL_DOWN, &IMPORTED_EMAIL_UP],
 ];
 /// From all matches of a search.
 pub(super) static SEARCHED: Ordered = [
