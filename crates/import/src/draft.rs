@@ -112,10 +112,27 @@ impl Draft {
     }
 
     /// Adds an identity, unless it stands for the password or the mailbox.
-    pub(crate) fn add_identity(&mut self, provider: &str, subject: &str, email: Option<String>) {
-        let (provider, subject) = (provider.to_owned(), subject.to_owned());
-        if !OWN_PROVIDERS.contains(&provider.as_str()) {
-            self.identities.push(DraftIdentity { provider, subject, email });
+    pub(crate) fn add_identity(
+        &mut self,
+        provider: Option<String>,
+        subject: Option<String>,
+        email: Option<String>,
+    ) {
+        if !provider.as_deref().is_some_and(|provider| OWN_PROVIDERS.contains(&provider)) {
+            self.add_any_identity(provider, subject, email);
+        }
+    }
+
+    /// Adds an identity of any provider. One that is incomplete is left out and reported.
+    pub(crate) fn add_any_identity(
+        &mut self,
+        provider: Option<String>,
+        subject: Option<String>,
+        email: Option<String>,
+    ) {
+        match provider.zip(subject) {
+            Some((provider, subject)) => self.identities.push(DraftIdentity { provider, subject, email }),
+            None => self.drop_field("identities", "an identity lacks provider or subject"),
         }
     }
 
@@ -128,7 +145,6 @@ impl Draft {
         let id = self.kept_id();
         let password = self.password(options.allow_weak);
         let (totp, (user_handle, passkeys)) = (self.totp(), self.passkeys());
-        let time = |time: Option<Timestamp>| time.filter(|time| time.as_millis() > 0);
         let record = ImportRecord {
             id,
             email,
@@ -145,9 +161,9 @@ impl Draft {
             custom: self.custom(),
             locale: take(&mut self.problems, "locale", self.locale.take(), Locale::parse),
             is_banned: self.is_banned,
-            created_at: time(self.created_at),
-            updated_at: time(self.updated_at),
-            last_sign_in_at: time(self.last_sign_in_at),
+            created_at: self.created_at,
+            updated_at: self.updated_at,
+            last_sign_in_at: self.last_sign_in_at,
             identities: self.identities(),
             has_two_step: self.has_two_step(!totp.is_empty() || !passkeys.is_empty()) || !totp.is_empty(),
             totp,
@@ -226,7 +242,7 @@ impl Draft {
             let (provider, subject) = (ProviderKey::parse(&key), Subject::parse(&draft.subject));
             match (provider, subject) {
                 (Ok(provider), Some(subject)) if found.len() < MOST_IDENTITIES => {
-                    let email = draft.email.and_then(|text| Email::parse(&text).ok());
+                    let email = take(&mut self.problems, "identities.email", draft.email, Email::parse);
                     let identity = ImportIdentity { provider, subject, email };
                     let is_same = |one: &ImportIdentity| {
                         (&one.provider, &one.subject) == (&identity.provider, &identity.subject)
@@ -249,10 +265,11 @@ impl Draft {
     fn totp(&mut self) -> Vec<ImportTotp> {
         let mut found = Vec::new();
         for (text, name) in std::mem::take(&mut self.totp) {
-            let name =
-                name.and_then(|name| FactorName::parse(name.trim()).ok()).unwrap_or_else(FactorName::of_totp);
             match base32(&text) {
                 Some(secret) if secret.len() == TOTP_SECRET && found.len() < MOST_TOTP => {
+                    let name =
+                        take(&mut self.problems, "totp.name", name, |name| FactorName::parse(name.trim()));
+                    let name = name.unwrap_or_else(FactorName::of_totp);
                     found.push(ImportTotp { secret, name });
                 }
                 _ => self.drop_factor("the secret has not 160 bits in base32, or there are more than two"),

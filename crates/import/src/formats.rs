@@ -4,11 +4,14 @@ mod auth0;
 mod better_auth;
 mod clerk;
 mod firebase;
+mod hashes;
 mod keycloak;
 mod latchkey;
 mod pocketbase;
 mod supabase;
 mod table;
+
+use serde_json::{Map, Value};
 
 use crate::draft::Draft;
 use crate::options::ImportOptions;
@@ -35,15 +38,17 @@ pub struct Format {
     pub sqlite: Option<&'static str>,
     /// Tables beside the accounts.
     pub sides: &'static [Side],
-    /// Guesses the column of each field of ours from the header.
+    /// Guesses the column of each field of ours; `None` if the format has its own columns.
     pub(crate) guess: Option<Guess>,
+    /// Takes what wraps the fields of a row off.
+    pub(crate) prepare: fn(Map<String, Value>) -> Map<String, Value>,
     /// True for a row that is no account.
     pub(crate) is_skipped: fn(Fields<'_>) -> bool,
     pub(crate) map: fn(Fields<'_>, &ImportOptions, &Columns) -> Draft,
 }
 
-/// Function that guesses pairs of a field of ours and a column from the header.
-pub(crate) type Guess = fn(&[String], &ImportOptions) -> Vec<(&'static str, String)>;
+/// Function that guesses a column for each field of ours that has none yet. The names are those of a header or a record.
+pub(crate) type Guess = fn(&[&str], &ImportOptions, &mut Vec<(&'static str, String)>);
 
 /// A table beside the accounts, whose rows become a list in the account's row.
 pub struct Side {
@@ -72,6 +77,7 @@ impl Format {
         sqlite: None,
         sides: &[],
         guess: None,
+        prepare: |row| row,
         is_skipped: |_| false,
         map: |_, _, _| Draft::default(),
     };

@@ -25,7 +25,8 @@ pub struct ImportOptions {
     pub now: Timestamp,
 }
 
-/// Parameters of a Firebase project's hashes, as its console shows them.
+/// Parameters of a Firebase project's hashes, as its console shows them, or as they are given to `auth:import`. A number is 0
+/// where the algorithm has no such parameter.
 #[derive(Clone)]
 pub struct FirebaseHashes {
     /// Algorithm; `SCRYPT` for those that Firebase makes.
@@ -36,8 +37,16 @@ pub struct FirebaseHashes {
     pub salt_separator: String,
     /// Rounds.
     pub rounds: u32,
-    /// Binary logarithm of the memory.
+    /// Binary logarithm of the memory; of `STANDARD_SCRYPT` N itself.
     pub mem_cost: u32,
+    /// Parallelism p of `STANDARD_SCRYPT`.
+    pub parallelization: u32,
+    /// Block size r of `STANDARD_SCRYPT`.
+    pub block_size: u32,
+    /// Length of the output of `STANDARD_SCRYPT` in bytes; 0 if it is not given.
+    pub dk_len: u32,
+    /// True if a digest is of the password and then the salt.
+    pub is_password_first: bool,
 }
 
 /// Error of a text that is no option.
@@ -81,34 +90,74 @@ impl ImportOptions {
 }
 
 impl FirebaseHashes {
-    /// Parses the parameters: a JSON object, or the text of Firebase's console, `hash_config { … }`.
+    /// Parses the parameters: a JSON object, or the text of Firebase's console, `hash_config { … }`. The names are those of
+    /// the console or of `auth:import`, in any spelling.
     pub fn parse(text: &str) -> Result<Self, OptionProblem> {
         let values = match serde_json::from_str::<Map<String, Value>>(text) {
             Ok(object) => object,
             Err(_) => of_console(text),
         };
-        let find = |name: &str| values.get(name).and_then(text_of).filter(|text| !text.is_empty());
-        let number = |name: &str, default: u32| match find(name) {
-            None => Ok(default),
-            Some(text) => text.parse().map_err(|_| OptionProblem(format!("{name} is no number"))),
+        let find = |names: &[&str]| {
+            let found = values.iter().find(|(name, _)| names.contains(&plain(name).as_str()));
+            found.and_then(|(_, value)| text_of(value)).filter(|text| !text.is_empty())
         };
-        let algorithm = find("algorithm").unwrap_or_else(|| "SCRYPT".to_owned());
-        let signer_key = find("base64_signer_key").or_else(|| find("signerKey")).unwrap_or_default();
-        if signer_key.is_empty() && matches!(algorithm.as_str(), "SCRYPT") {
-            let text = "base64_signer_key is missing: copy the parameters from Firebase's console, Authentication, \
-                        Users, Password hash parameters";
-            return Err(OptionProblem(text.to_owned()));
+        let algorithm = find(&["algorithm", "hashalgo"]).unwrap_or_else(|| "SCRYPT".to_owned());
+        let algorithm = algorithm.to_ascii_uppercase();
+        let needed = needed(&algorithm)
+            .ok_or_else(|| OptionProblem(format!("{algorithm:?} is no algorithm of Firebase")))?;
+        let take = |name: &str, names: &[&str]| match find(names) {
+            None if needed.contains(&name) => Err(missing(name, &algorithm)),
+            found => Ok(found.unwrap_or_default()),
+        };
+        let number = |name: &str, names: &[&str]| match take(name, names)?.as_str() {
+            "" => Ok(0),
+            text => text.parse().map_err(|_| OptionProblem(format!("{name} is no number"))),
+        };
+        let order = find(&["hashinputorder"]).unwrap_or_default().to_ascii_uppercase();
+        if !matches!(order.as_str(), "" | "SALT_FIRST" | "PASSWORD_FIRST") {
+            return Err(OptionProblem(
+                "hash_input_order is neither SALT_FIRST nor PASSWORD_FIRST".to_owned(),
+            ));
         }
         Ok(Self {
-            algorithm: algorithm.to_ascii_uppercase(),
-            signer_key: Zeroizing::new(signer_key),
-            salt_separator: find("base64_salt_separator")
-                .or_else(|| find("saltSeparator"))
-                .unwrap_or_default(),
-            rounds: number("rounds", 8)?,
-            mem_cost: number("mem_cost", 14)?,
+            signer_key: Zeroizing::new(take(
+                "base64_signer_key",
+                &["base64signerkey", "signerkey", "hashkey"],
+            )?),
+            salt_separator: take("base64_salt_separator", &["base64saltseparator", "saltseparator"])?,
+            rounds: number("rounds", &["rounds"])?,
+            mem_cost: number("mem_cost", &["memcost", "memorycost"])?,
+            parallelization: number("parallelization", &["parallelization"])?,
+            block_size: number("block_size", &["blocksize"])?,
+            dk_len: number("dk_len", &["dklen", "derivedkeylength"])?,
+            is_password_first: order == "PASSWORD_FIRST",
+            algorithm,
         })
     }
+}
+
+/// Returns the parameters that an algorithm needs; `None` if it is none of `auth:import`.
+fn needed(algorithm: &str) -> Option<&'static [&'static str]> {
+    match algorithm {
+        "SCRYPT" => Some(&["base64_signer_key", "rounds", "mem_cost"]),
+        "STANDARD_SCRYPT" => Some(&["mem_cost", "parallelization", "block_size"]),
+        "HMAC_MD5" | "HMAC_SHA1" | "HMAC_SHA256" | "HMAC_SHA512" => Some(&["base64_signer_key"]),
+        "MD5" | "SHA1" | "SHA256" | "SHA512" | "PBKDF_SHA1" | "PBKDF2_SHA256" => Some(&["rounds"]),
+        "BCRYPT" => Some(&[]),
+        _ => None,
+    }
+}
+
+fn missing(name: &str, algorithm: &str) -> OptionProblem {
+    OptionProblem(format!(
+        "{name} is missing, which {algorithm} needs: copy the parameters from Firebase's console, Authentication, Users, \
+         Password hash parameters, or give those of auth:import"
+    ))
+}
+
+/// Writes a name in lower case, without separators.
+pub(crate) fn plain(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect()
 }
 
 /// Reads lines of the form `name: value,`.

@@ -14,6 +14,22 @@ pub enum ReadError {
          file)"
     )]
     Sides,
+    /// A column is given that the file does not have.
+    #[error(
+        "--column {ours}={theirs}: there is no column {theirs:?} in the header, or in the first record of JSON, which has \
+         {there}"
+    )]
+    NoColumn {
+        /// Field of ours.
+        ours: String,
+        /// Column that is missing.
+        theirs: String,
+        /// Columns that are there.
+        there: String,
+    },
+    /// Columns are given for a format that has its own.
+    #[error("the format {0} has columns of its own: --column and --keep-rest are for csv, django and rauthy")]
+    OwnColumns(&'static str),
     /// The folder has no file of the format.
     #[error("the folder has no file of this format")]
     Empty,

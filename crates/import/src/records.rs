@@ -12,10 +12,12 @@ use crate::input::{Content, Input};
 use crate::options::ImportOptions;
 use crate::read_error::ReadError;
 use crate::source::{Row, RowTexts, Source, files_of, open};
-use crate::values::{Fields, text_of};
+use crate::values::{Drops, Fields, text_of};
 
 /// Maximum size of the rows of side tables, which are in memory while the accounts are read.
 const MOST_SIDES: usize = 48 * 1024 * 1024;
+/// Maximum number of columns that an error names.
+const MOST_NAMES: usize = 30;
 
 /// Rows of side tables by the id of their account, and the field that they become.
 type Sides = HashMap<String, Vec<(&'static str, Value)>>;
@@ -29,19 +31,26 @@ pub struct Records {
     options: ImportOptions,
     parts: std::vec::IntoIter<Part>,
     source: Option<(Option<String>, Box<dyn Source>)>,
+    /// First row, which was read for its columns.
+    ahead: Option<Row>,
     sides: Sides,
     columns: Vec<(&'static str, String)>,
     export: Export,
 }
 
 impl Records {
-    /// Opens a file. Side tables are read first, unless the rows bring them.
+    /// Opens a file. Side tables are read first, unless the rows bring them. Columns are settled by the header or the first
+    /// record; those of a database only once its first row is read, because the caller may not wait for it here.
     pub fn open(format: &'static Format, input: Input, options: ImportOptions) -> Result<Self, ReadError> {
+        if format.guess.is_none() && (options.keep_rest || !options.columns.is_empty()) {
+            return Err(ReadError::OwnColumns(format.name));
+        }
         let mut records = Self {
             format,
             options,
             parts: Vec::new().into_iter(),
             source: None,
+            ahead: None,
             sides: Sides::new(),
             columns: Vec::new(),
             export: Export::default(),
@@ -60,6 +69,9 @@ impl Records {
         }
         records.parts = parts.into_iter();
         records.open_next()?;
+        if format.guess.is_some() {
+            records.ahead = records.next_row()?;
+        }
         Ok(records)
     }
 
@@ -72,16 +84,32 @@ impl Records {
     fn open_next(&mut self) -> Result<bool, ReadError> {
         let Some((table, content)) = self.parts.next() else { return Ok(false) };
         let source = open(self.format, &content)?;
-        if let Some(header) = source.header()
-            && let Some(guess) = self.format.guess
-        {
-            self.columns = guess(header, &self.options);
+        self.columns.clear();
+        if let Some(header) = source.header() {
+            self.learn_columns(&header.iter().map(String::as_str).collect::<Vec<_>>())?;
         }
         self.source = Some((table, source));
         Ok(true)
     }
 
+    /// Finds columns for the fields of ours that have none yet. The first names must contain the columns that are given.
+    fn learn_columns(&mut self, names: &[&str]) -> Result<(), ReadError> {
+        let Some(guess) = self.format.guess else { return Ok(()) };
+        let is_absent = |(_, theirs): &(&String, &String)| !names.contains(&theirs.as_str());
+        if self.columns.is_empty()
+            && let Some((ours, theirs)) = self.options.columns.iter().find(is_absent)
+        {
+            let there = names[..names.len().min(MOST_NAMES)].join(", ");
+            return Err(ReadError::NoColumn { ours: ours.clone(), theirs: theirs.clone(), there });
+        }
+        guess(names, &self.options, &mut self.columns);
+        Ok(())
+    }
+
     fn next_row(&mut self) -> Result<Option<Row>, ReadError> {
+        if self.ahead.is_some() {
+            return Ok(self.ahead.take());
+        }
         loop {
             let Some((table, source)) = &mut self.source else { return Ok(None) };
             if let Some(mut row) = source.next_row()? {
@@ -90,6 +118,14 @@ impl Records {
                 }
                 let table = row.table.as_ref().or(table.as_ref());
                 if table.is_none_or(|name| self.format.is_main(name)) {
+                    let has_header = source.header().is_some();
+                    row.object = row.object.map(self.format.prepare);
+                    if let Ok(object) = &row.object
+                        && !has_header
+                        && self.format.guess.is_some()
+                    {
+                        self.learn_columns(&object.keys().map(String::as_str).collect::<Vec<_>>())?;
+                    }
                     return Ok(Some(row));
                 }
             } else {
@@ -106,11 +142,13 @@ impl Records {
             Err(problem) => Some(Entry { line: row.line, read: Err(problem), problems: Vec::new() }),
             Ok(mut object) => {
                 self.join(&mut object);
-                let fields = Fields(&object);
+                let drops = Drops::default();
+                let fields = Fields::new(&object, &drops);
                 if (self.format.is_skipped)(fields) {
                     return None;
                 }
-                let draft = (self.format.map)(fields, &self.options, &self.columns);
+                let mut draft = (self.format.map)(fields, &self.options, &self.columns);
+                draft.problems.extend(drops.into_problems());
                 let mut entry = draft.finish(row.line, &self.options);
                 if let Ok(record) = &mut entry.read {
                     self.export.complete(record);

@@ -1,6 +1,9 @@
 //! Values of rows. Files of the same format differ: a flag is `true`, `1` or `t`, and a time RFC 3339, PostgreSQL's text or
 //! a number of seconds or milliseconds.
 
+use std::cell::RefCell;
+
+use latchkey_domain::imports::{Problem, ProblemCode};
 use latchkey_domain::time::Timestamp;
 use serde_json::{Map, Value};
 
@@ -18,59 +21,114 @@ pub(crate) fn text_of(value: &Value) -> Option<String> {
     }
 }
 
-/// A row: an object of the file.
+/// Problems of the values of a row that cannot be read. A format reads many values, and each adds its problem here.
+#[derive(Default)]
+pub(crate) struct Drops(RefCell<Vec<Problem>>);
+
+impl Drops {
+    pub(crate) fn into_problems(self) -> Vec<Problem> {
+        self.0.into_inner()
+    }
+}
+
+/// A row: an object of the file, or one inside of it. A value that is there and cannot be read is as good as absent, and
+/// reported. This is the one place that does so.
 #[derive(Clone, Copy)]
-pub(crate) struct Fields<'a>(pub(crate) &'a Map<String, Value>);
+pub(crate) struct Fields<'a> {
+    map: &'a Map<String, Value>,
+    /// Field that the object is in; `None` for the row itself.
+    of: Option<&'a str>,
+    drops: &'a Drops,
+}
 
 impl<'a> Fields<'a> {
+    pub(crate) const fn new(map: &'a Map<String, Value>, drops: &'a Drops) -> Self {
+        Self { map, of: None, drops }
+    }
+
+    /// Returns the fields of an object inside of this one.
+    pub(crate) const fn within<'b>(self, of: &'b str, map: &'b Map<String, Value>) -> Fields<'b>
+    where
+        'a: 'b,
+    {
+        Fields { map, of: Some(of), drops: self.drops }
+    }
+
+    pub(crate) const fn map(self) -> &'a Map<String, Value> {
+        self.map
+    }
+
     /// Returns a value that is neither absent nor null nor an empty text.
     pub(crate) fn get(self, name: &str) -> Option<&'a Value> {
-        self.0.get(name).filter(|value| !value.is_null() && value.as_str() != Some(""))
+        self.map.get(name).filter(|value| !value.is_null() && value.as_str() != Some(""))
     }
 
-    /// Returns the text of the first of these fields that has one.
-    pub(crate) fn text(self, names: &[&str]) -> Option<String> {
-        names.iter().find_map(|name| self.get(name).and_then(text_of)).filter(|text| !text.is_empty())
-    }
-
-    pub(crate) fn flag(self, names: &[&str]) -> bool {
-        let found = names.iter().find_map(|name| self.get(name));
-        found.is_some_and(|value| flag_of(value).unwrap_or(false))
-    }
-
-    /// Returns an object, which may also be written as JSON in a text.
-    pub(crate) fn object(self, name: &str) -> Option<Map<String, Value>> {
-        match self.get(name)? {
-            Value::Object(object) => Some(object.clone()),
-            Value::String(text) => latchkey_domain::strict_json::parse_object("field", text.as_bytes()).ok(),
-            _ => None,
+    /// Reads the first of these fields that has a value. One that cannot be read is reported.
+    pub(crate) fn read<T>(
+        self,
+        names: &[&str],
+        wanted: &str,
+        parse: impl Fn(&'a Value) -> Option<T>,
+    ) -> Option<T> {
+        let (name, value) = names.iter().find_map(|name| Some((*name, self.get(name)?)))?;
+        let read = parse(value);
+        if read.is_none() {
+            self.drop_field(name, wanted);
         }
+        read
     }
 
-    /// Returns the objects of a list, which may also be written as JSON in a text.
-    pub(crate) fn objects(self, name: &str) -> Vec<Map<String, Value>> {
-        let parsed;
-        let list = match self.get(name) {
-            Some(Value::Array(list)) => list,
-            Some(Value::String(text)) => match objects_of_text(text) {
-                Some(list) => {
-                    parsed = list;
-                    &parsed
-                }
-                None => return Vec::new(),
-            },
-            _ => return Vec::new(),
-        };
-        list.iter().filter_map(|one| one.as_object().cloned()).collect()
+    fn drop_field(self, name: &str, message: &str) {
+        let name = self.of.map_or_else(|| name.to_owned(), |of| format!("{of}.{name}"));
+        self.drops.0.borrow_mut().push(Problem::of(ProblemCode::FieldDropped, &name, message));
+    }
+
+    pub(crate) fn text(self, names: &[&str]) -> Option<String> {
+        self.read(names, "is no text", text_of)
+    }
+
+    pub(crate) fn flag(self, names: &[&str]) -> Option<bool> {
+        self.read(names, "is no flag", flag_of)
     }
 
     pub(crate) fn time(self, names: &[&str]) -> Option<Timestamp> {
-        names.iter().find_map(|name| self.get(name)).and_then(time_of)
+        self.read(names, "is no time, or one before 1970", time_of)
+    }
+
+    /// Returns an object, which may also be written as JSON in a text.
+    pub(crate) fn object(self, names: &[&str]) -> Option<Map<String, Value>> {
+        self.read(names, "is no JSON object", |value| match value {
+            Value::Object(object) => Some(object.clone()),
+            Value::String(text) => latchkey_domain::strict_json::parse_object("field", text.as_bytes()).ok(),
+            _ => None,
+        })
+    }
+
+    /// Returns a list, which may also be written as JSON in a text. An absent one is empty.
+    pub(crate) fn list(self, name: &str) -> Vec<Value> {
+        let list = self.read(&[name], "is no list", |value| match value {
+            Value::Array(list) => Some(list.clone()),
+            Value::String(text) => list_of_text(text),
+            _ => None,
+        });
+        list.unwrap_or_default()
+    }
+
+    /// Returns the objects of a list.
+    pub(crate) fn objects(self, name: &str) -> Vec<Map<String, Value>> {
+        let object = |value| {
+            if let Value::Object(object) = value {
+                return Some(object);
+            }
+            self.drop_field(name, "has an element that is no object");
+            None
+        };
+        self.list(name).into_iter().filter_map(object).collect()
     }
 }
 
 /// Parses a list in a text by the strict rules, inside of an object.
-fn objects_of_text(text: &str) -> Option<Vec<Value>> {
+fn list_of_text(text: &str) -> Option<Vec<Value>> {
     let inside = format!("{{\"list\":{text}}}");
     let mut object = latchkey_domain::strict_json::parse_object("field", inside.as_bytes()).ok()?;
     match object.remove("list") {
@@ -82,7 +140,11 @@ fn objects_of_text(text: &str) -> Option<Vec<Value>> {
 pub(crate) fn flag_of(value: &Value) -> Option<bool> {
     match value {
         Value::Bool(flag) => Some(*flag),
-        Value::Number(number) => Some(number.as_i64() != Some(0)),
+        Value::Number(number) => match number.as_i64() {
+            Some(0) => Some(false),
+            Some(1) => Some(true),
+            _ => None,
+        },
         Value::String(text) => match text.to_ascii_lowercase().as_str() {
             "true" | "t" | "1" | "yes" => Some(true),
             "false" | "f" | "0" | "no" | "" => Some(false),
@@ -93,11 +155,12 @@ pub(crate) fn flag_of(value: &Value) -> Option<bool> {
 }
 
 pub(crate) fn time_of(value: &Value) -> Option<Timestamp> {
-    match value {
+    let time = match value {
         Value::Number(number) => number.as_i64().map(time_of_number),
         Value::String(text) => time_of_text(text.trim()),
         _ => None,
-    }
+    };
+    time.filter(|time| time.as_millis() > 0)
 }
 
 fn time_of_number(number: i64) -> Timestamp {
@@ -150,7 +213,9 @@ mod tests {
         ] {
             assert_eq!(time_of(&value), noon, "{value}");
         }
-        assert_eq!(time_of(&json!("soon")), None);
+        for bad in [json!("soon"), json!(0), json!(true), json!("1969-12-31")] {
+            assert_eq!(time_of(&bad), None, "{bad}");
+        }
     }
 
     #[test]
@@ -161,6 +226,8 @@ mod tests {
         for no in [json!(false), json!("f"), json!(0), json!("")] {
             assert_eq!(flag_of(&no), Some(false), "{no}");
         }
-        assert_eq!(flag_of(&json!("perhaps")), None);
+        for bad in [json!("perhaps"), json!(7), json!(0.5), json!([])] {
+            assert_eq!(flag_of(&bad), None, "{bad}");
+        }
     }
 }

@@ -1,11 +1,14 @@
 //! Auth0: the bulk export, a JSON array or JSON lines, with the password hashes that Auth0's support adds, or a file of the
 //! bulk import, with `custom_password_hash`.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
 use super::Format;
+use super::hashes::{self, base64_of_hex, starting};
 use crate::draft::Draft;
-use crate::values::{Fields, text_of};
+use crate::values::Fields;
 
 pub(super) const FORMAT: Format = Format {
     name: "auth0",
@@ -18,14 +21,14 @@ fn map(fields: Fields<'_>) -> Draft {
     let mut draft = Draft {
         id: fields.text(&["user_id", "_id"]),
         email: fields.text(&["email"]),
-        email_verified: fields.flag(&["email_verified"]),
+        email_verified: fields.flag(&["email_verified"]).unwrap_or_default(),
         password: fields.text(&["password_hash", "passwordHash"]),
         name: fields.text(&["name"]),
         username: fields.text(&["username"]),
         avatar_url: fields.text(&["picture"]),
-        metadata: fields.object("app_metadata").unwrap_or_default(),
-        profile_metadata: fields.object("user_metadata").unwrap_or_default(),
-        is_banned: fields.flag(&["blocked"]),
+        metadata: fields.object(&["app_metadata"]).unwrap_or_default(),
+        profile_metadata: fields.object(&["user_metadata"]).unwrap_or_default(),
+        is_banned: fields.flag(&["blocked"]).unwrap_or_default(),
         created_at: fields.time(&["created_at"]),
         ..Draft::default()
     };
@@ -34,17 +37,15 @@ fn map(fields: Fields<'_>) -> Draft {
         draft.name = fields.text(&["nickname"]).filter(|name| !name.contains('@'));
     }
     if draft.password.is_none()
-        && let Some(custom) = fields.object("custom_password_hash")
+        && let Some(custom) = fields.object(&["custom_password_hash"])
     {
-        draft.password = Some(custom_hash(Fields(&custom)));
+        hashes::set(&mut draft, custom_hash(fields.within("custom_password_hash", &custom)));
     }
     for identity in fields.objects("identities") {
-        let identity = Fields(&identity);
-        let provider = identity.text(&["provider", "connection"]);
-        if let (Some(provider), Some(subject)) = (provider, identity.text(&["user_id"])) {
-            let data = identity.object("profileData").unwrap_or_default();
-            draft.add_identity(&provider, &subject, data.get("email").and_then(text_of));
-        }
+        let identity = fields.within("identities", &identity);
+        let data = identity.object(&["profileData"]).unwrap_or_default();
+        let email = identity.within("profileData", &data).text(&["email"]);
+        draft.add_identity(identity.text(&["provider", "connection"]), identity.text(&["user_id"]), email);
     }
     read_factors(&mut draft, fields);
     draft
@@ -58,78 +59,76 @@ fn read_factors(draft: &mut Draft, fields: Fields<'_>) {
             None => has_other = true,
         }
     }
-    if has_other || !fields.objects("multifactor").is_empty() {
+    if has_other || !fields.list("multifactor").is_empty() {
         draft.drop_factor("a factor is no TOTP, or has no secret");
     }
 }
 
-/// Returns a hash in a text that the domain knows; an unknown one is refused there.
-fn custom_hash(custom: Fields<'_>) -> String {
-    let part = |name: &str, key: &str| {
-        let object = custom.object(name).unwrap_or_default();
-        Fields(&object).text(&[key]).unwrap_or_default()
-    };
-    let (algorithm, value) = (custom.text(&["algorithm"]).unwrap_or_default(), part("hash", "value"));
-    let place = match part("salt", "position").as_str() {
-        "suffix" => "after",
-        _ => "before",
-    };
-    match algorithm.as_str() {
-        "md5" | "sha1" | "sha256" | "sha512" | "hmac" => digest(custom, &algorithm, &value, place),
-        "ldap" | "argon2" | "bcrypt" | "pbkdf2" => value,
+/// Returns a hash in a text that the domain knows.
+fn custom_hash(custom: Fields<'_>) -> Option<String> {
+    let part = |name: &str| custom.object(&[name]).unwrap_or_default();
+    let (hash, salt, password) = (part("hash"), part("salt"), part("password"));
+    let (hash, salt) = (custom.within("hash", &hash), custom.within("salt", &salt));
+    // The domain hashes passwords in UTF-8.
+    let encoding = custom.within("password", &password).text(&["encoding"]);
+    if encoding.is_some_and(|encoding| encoding != "utf8") {
+        return None;
+    }
+    let value = hash.text(&["value"])?;
+    match custom.text(&["algorithm"])?.as_str() {
+        "bcrypt" => starting(value, "$2"),
+        "argon2" => starting(value, "$argon2"),
+        "pbkdf2" => starting(value, "$pbkdf2-"),
+        "ldap" => starting(value, "{"),
         "scrypt" => {
-            let parameter = |names: &[&str]| custom.text(names).unwrap_or_default();
-            let cost: u64 = parameter(&["cost", "N"]).parse().unwrap_or(16_384);
-            let size = parameter(&["blockSize"]).parse().unwrap_or(8_u32);
-            let lanes = parameter(&["parallelization"]).parse().unwrap_or(1_u32);
-            let salt = base64_of(&part("salt", "value"), &part("salt", "encoding"));
-            let output = base64_of(&value, &part("hash", "encoding"));
-            format!("$scrypt$ln={},r={size},p={lanes}${salt}${output}", cost.trailing_zeros())
+            let output = output(hash, &value)?;
+            let number = |names: &[&str], usual: u32| match custom.text(names) {
+                Some(text) => text.parse::<u32>().ok(),
+                None => Some(usual),
+            };
+            let (n, r) = (number(&["cost", "N"], 16_384)?, number(&["blockSize"], 8)?);
+            hashes::scrypt(n.into(), r, number(&["parallelization"], 1)?, &bytes(salt)?, &output)
         }
-        _ => "unknown".to_owned(),
+        "hmac" => {
+            // The text has no place for a salt beside the key.
+            if salt.get("value").is_some() {
+                return None;
+            }
+            let key = match hash.get("key")? {
+                Value::Object(key) => bytes(hash.within("key", key))?,
+                _ => STANDARD.encode(hash.text(&["key"])?),
+            };
+            Some(format!("$digest$a={},s=key${key}${}", hash.text(&["digest"])?, output(hash, &value)?))
+        }
+        name @ ("md5" | "sha1" | "sha256" | "sha512") => {
+            let (place, salt) = match salt.text(&["position"]).as_deref() {
+                _ if salt.get("value").is_none() => ("none", String::new()),
+                Some("prefix") => ("before", bytes(salt)?),
+                Some("suffix") => ("after", bytes(salt)?),
+                _ => return None,
+            };
+            Some(format!("$digest$a={name},s={place}${salt}${}", output(hash, &value)?))
+        }
+        _ => None,
     }
 }
 
-fn digest(custom: Fields<'_>, algorithm: &str, value: &str, place: &str) -> String {
-    let object = |name: &str| custom.object(name).unwrap_or_default();
-    let text = |name: &str, key: &str| Fields(&object(name)).text(&[key]);
-    let output = base64_of(value, &text("hash", "encoding").unwrap_or_else(|| "hex".to_owned()));
-    if algorithm == "hmac" {
-        let name = text("hash", "digest").unwrap_or_default();
-        let key = base64_of(
-            &text("hash", "key")
-                .or_else(|| {
-                    Fields(&object("hash")).object("key").and_then(|key| Fields(&key).text(&["value"]))
-                })
-                .unwrap_or_default(),
-            &Fields(&object("hash"))
-                .object("key")
-                .and_then(|key| Fields(&key).text(&["encoding"]))
-                .unwrap_or_default(),
-        );
-        return format!("$digest$a={name},s=key${key}${output}");
-    }
-    match text("salt", "value") {
-        Some(salt) => {
-            let salt = base64_of(&salt, &text("salt", "encoding").unwrap_or_default());
-            format!("$digest$a={algorithm},s={place}${salt}${output}")
-        }
-        None => format!("$digest$a={algorithm},s=none$${output}"),
+/// Returns the output of a hash in base64.
+fn output(hash: Fields<'_>, value: &str) -> Option<String> {
+    match hash.text(&["encoding"]).as_deref() {
+        None | Some("hex") => base64_of_hex(value),
+        Some("base64") => Some(value.to_owned()),
+        _ => None,
     }
 }
 
-/// Writes bytes that are given in hex, base64 or as text in base64.
-fn base64_of(text: &str, encoding: &str) -> String {
-    use base64::Engine;
-    use base64::engine::general_purpose::STANDARD;
-    match encoding {
-        "hex" => {
-            let pairs = text.as_bytes().chunks(2);
-            let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
-            let bytes: Option<Vec<u8>> = pairs.map(byte).collect();
-            bytes.map_or_else(|| "?".to_owned(), |bytes| STANDARD.encode(bytes))
-        }
-        "base64" => text.to_owned(),
-        _ => STANDARD.encode(text),
+/// Returns a salt or a key in base64.
+fn bytes(part: Fields<'_>) -> Option<String> {
+    let value = part.text(&["value"])?;
+    match part.text(&["encoding"]).as_deref() {
+        None | Some("utf8") => Some(STANDARD.encode(value)),
+        Some("hex") => base64_of_hex(&value),
+        Some("base64") => Some(value),
+        _ => None,
     }
 }

@@ -36,11 +36,11 @@ fn map(fields: Fields<'_>) -> Draft {
     let mut draft = Draft {
         id: fields.text(&["id"]),
         email: fields.text(&["email"]),
-        email_verified: fields.flag(&["emailVerified", "email_verified"]),
+        email_verified: fields.flag(&["emailVerified", "email_verified"]).unwrap_or_default(),
         name: fields.text(&["name"]),
         username: fields.text(&["username"]),
         avatar_url: fields.text(&["image"]),
-        is_banned: fields.flag(&["banned"]),
+        is_banned: fields.flag(&["banned"]).unwrap_or_default(),
         created_at: fields.time(&["createdAt", "created_at"]),
         ..Draft::default()
     };
@@ -48,14 +48,11 @@ fn map(fields: Fields<'_>) -> Draft {
         draft.metadata.insert("role".to_owned(), role.into());
     }
     for account in fields.objects("account") {
-        let account = Fields(&account);
+        let account = fields.within("account", &account);
         if let Some(hash) = account.text(&["password"]) {
             draft.password = Some(hash);
         }
-        if let (Some(provider), Some(subject)) = (account.text(&["providerId"]), account.text(&["accountId"]))
-        {
-            draft.add_identity(&provider, &subject, None);
-        }
+        draft.add_identity(account.text(&["providerId"]), account.text(&["accountId"]), None);
     }
     if !fields.objects("twoFactor").is_empty() {
         draft.drop_factor("Better Auth encrypts secrets of second factors under its own key");

@@ -1,20 +1,14 @@
 //! Firebase: the JSON of `firebase auth:export`. Hashes need the parameters of the project.
 
 use base64::Engine;
-use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
-use base64::{alphabet, engine::DecodePaddingMode};
+use base64::engine::general_purpose::STANDARD;
 use latchkey_domain::imports::{Problem, ProblemCode};
 
 use super::Format;
+use super::hashes::{self, base64, starting};
 use crate::draft::Draft;
 use crate::options::{FirebaseHashes, ImportOptions};
 use crate::values::Fields;
-
-/// Base64 in the alphabet for URLs, in which exports of some versions are written.
-const URL_SAFE: GeneralPurpose = GeneralPurpose::new(
-    &alphabet::URL_SAFE,
-    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
-);
 
 pub(super) const FORMAT: Format = Format {
     name: "firebase",
@@ -29,24 +23,18 @@ fn map(fields: Fields<'_>, options: &ImportOptions) -> Draft {
     let mut draft = Draft {
         id: fields.text(&["localId"]),
         email: fields.text(&["email"]),
-        email_verified: fields.flag(&["emailVerified"]),
+        email_verified: fields.flag(&["emailVerified"]).unwrap_or_default(),
         name: fields.text(&["displayName"]),
         avatar_url: fields.text(&["photoUrl"]),
-        metadata: fields
-            .object("customAttributes")
-            .or_else(|| fields.object("customClaims"))
-            .unwrap_or_default(),
-        is_banned: fields.flag(&["disabled"]),
+        metadata: fields.object(&["customAttributes", "customClaims"]).unwrap_or_default(),
+        is_banned: fields.flag(&["disabled"]).unwrap_or_default(),
         created_at: fields.time(&["createdAt"]),
         ..Draft::default()
     };
     for identity in fields.objects("providerUserInfo") {
-        let identity = Fields(&identity);
-        if let (Some(provider), Some(subject)) =
-            (identity.text(&["providerId"]), identity.text(&["rawId", "federatedId"]))
-        {
-            draft.add_identity(&provider, &subject, identity.text(&["email"]));
-        }
+        let identity = fields.within("providerUserInfo", &identity);
+        let subject = identity.text(&["rawId", "federatedId"]);
+        draft.add_identity(identity.text(&["providerId"]), subject, identity.text(&["email"]));
     }
     if !fields.objects("mfaInfo").is_empty() {
         draft.drop_factor("Firebase does not export secrets of second factors");
@@ -57,7 +45,7 @@ fn map(fields: Fields<'_>, options: &ImportOptions) -> Draft {
     if let Some(hash) = fields.text(&["passwordHash"]) {
         if let Some(parameters) = &options.firebase {
             let salt = fields.text(&["salt"]).unwrap_or_default();
-            draft.password = Some(hash_text(parameters, &hash, &salt));
+            hashes::set(&mut draft, hash_text(parameters, &hash, &salt));
         } else {
             let message = "the parameters of the project's hashes are missing: give them by --hash-config";
             draft.problems.push(Problem::of(ProblemCode::HashUnknown, "passwordHash", message));
@@ -66,41 +54,52 @@ fn map(fields: Fields<'_>, options: &ImportOptions) -> Draft {
     draft
 }
 
-/// Returns a hash in a text that the domain knows. A malformed one stays malformed, and is refused there.
-fn hash_text(parameters: &FirebaseHashes, hash: &str, salt: &str) -> String {
-    let FirebaseHashes { signer_key, salt_separator, rounds, mem_cost, algorithm } = parameters;
-    let (digest, salt) = (standard(hash), standard(salt));
-    let weak = |name: &str, place: &str| {
-        let place = if salt.is_empty() && place == "before" { "none" } else { place };
-        format!("$digest$a={name},s={place}${salt}${digest}")
-    };
-    let keyed = |name: &str| format!("$digest$a={name},s=key${}${digest}", standard(signer_key));
+/// Returns a hash in a text that the domain knows. What the algorithms do is as in Firebase's documentation of `auth:import`
+/// and the integration tests of its library for Node; it says nowhere what `PBKDF_SHA1` is.
+fn hash_text(parameters: &FirebaseHashes, hash: &str, salt: &str) -> Option<String> {
+    let FirebaseHashes { signer_key, salt_separator, rounds, mem_cost, algorithm, .. } = parameters;
+    // Documentation and code differ on whether other algorithms use it.
+    if algorithm != "SCRYPT" && !salt_separator.is_empty() {
+        return None;
+    }
+    let (output, salt) = (base64(hash)?, base64(salt)?);
+    let (output_text, salt_text) = (STANDARD.encode(&output), STANDARD.encode(&salt));
     match algorithm.as_str() {
-        "SCRYPT" => format!(
-            "$fbscrypt$v=1,n={mem_cost},r={rounds},p=1,ss={},sk={}${salt}${digest}",
-            standard(salt_separator),
-            standard(signer_key)
-        ),
-        "STANDARD_SCRYPT" => format!("$scrypt$ln={mem_cost},r={rounds},p=1${salt}${digest}"),
-        "BCRYPT" => {
-            STANDARD.decode(&digest).ok().and_then(|text| String::from_utf8(text).ok()).unwrap_or_default()
+        "SCRYPT" => {
+            let (key, separator) = (base64(signer_key)?, base64(salt_separator)?);
+            let (key, separator) = (STANDARD.encode(key), STANDARD.encode(separator));
+            Some(hashes::firebase(rounds, mem_cost, &key, &separator, &salt_text, &output_text))
         }
-        "PBKDF_SHA1" => format!("$pbkdf2-sha1$i={rounds}${salt}${digest}"),
-        "PBKDF2_SHA256" => format!("$pbkdf2-sha256$i={rounds}${salt}${digest}"),
-        "MD5" => weak("md5", "before"),
-        "SHA1" => weak("sha1", "before"),
-        "SHA256" => weak("sha256", "before"),
-        "SHA512" => weak("sha512", "before"),
-        "HMAC_MD5" => keyed("md5"),
-        "HMAC_SHA1" => keyed("sha1"),
-        "HMAC_SHA256" => keyed("sha256"),
-        "HMAC_SHA512" => keyed("sha512"),
-        _ => String::from("unknown"),
+        "STANDARD_SCRYPT" => {
+            let FirebaseHashes { block_size, parallelization, dk_len, .. } = *parameters;
+            let is_whole = dk_len == 0 || dk_len as usize == output.len();
+            let hash =
+                hashes::scrypt(u64::from(*mem_cost), block_size, parallelization, &salt_text, &output_text);
+            hash.filter(|_| is_whole)
+        }
+        "BCRYPT" => starting(String::from_utf8(output).ok()?, "$2"),
+        "PBKDF2_SHA256" => Some(format!("$pbkdf2-sha256$i={rounds}${salt_text}${output_text}")),
+        "PBKDF_SHA1" => None,
+        _ => digest(parameters, output, &salt_text),
     }
 }
 
-/// Writes base64 of either alphabet in the standard one.
-fn standard(text: &str) -> String {
-    let decoded = STANDARD.decode(text).or_else(|_| URL_SAFE.decode(text));
-    decoded.map_or_else(|_| text.to_owned(), |bytes| STANDARD.encode(bytes))
+/// Returns a bare digest or an HMAC.
+fn digest(parameters: &FirebaseHashes, output: Vec<u8>, salt: &str) -> Option<String> {
+    let algorithm = parameters.algorithm.as_str();
+    let (is_keyed, name) = algorithm.strip_prefix("HMAC_").map_or((false, algorithm), |name| (true, name));
+    // A single pass is zero rounds of MD5, but one round of SHA. More passes have no text.
+    let single = u32::from(name != "MD5");
+    let (place, salt) = match (is_keyed, salt.is_empty()) {
+        (true, true) => ("key", STANDARD.encode(base64(&parameters.signer_key)?)),
+        // The HMAC is of password and salt.
+        (true, false) => return None,
+        (false, _) if parameters.rounds != single => return None,
+        (false, true) => ("none", String::new()),
+        (false, false) => (if parameters.is_password_first { "after" } else { "before" }, salt.to_owned()),
+    };
+    // MD5 comes as its hex digits, the others as bytes.
+    let is_hex = output.iter().all(u8::is_ascii_hexdigit);
+    let output = if is_hex { String::from_utf8(output).ok()? } else { STANDARD.encode(output) };
+    Some(format!("$digest$a={},s={place}${salt}${output}", name.to_ascii_lowercase()))
 }

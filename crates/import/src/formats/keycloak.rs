@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::Format;
+use super::hashes;
 use crate::draft::{Draft, to_base32};
 use crate::values::{Fields, text_of};
 
@@ -22,47 +23,34 @@ fn map(fields: Fields<'_>) -> Draft {
     let mut draft = Draft {
         id: fields.text(&["id"]),
         email: fields.text(&["email"]),
-        email_verified: fields.flag(&["emailVerified"]),
+        email_verified: fields.flag(&["emailVerified"]).unwrap_or_default(),
         name: (!names.is_empty()).then(|| names.join(" ")),
         created_at: fields.time(&["createdTimestamp"]),
-        is_banned: fields.get("enabled") == Some(&Value::Bool(false)),
+        is_banned: fields.flag(&["enabled"]) == Some(false),
         ..Draft::default()
     };
     // Keycloak lets the address be the username.
     draft.username = fields.text(&["username"]).filter(|name| !name.contains('@'));
-    let attributes = fields.object("attributes").unwrap_or_default();
-    draft.locale = attributes.get("locale").and_then(first);
-    let kept: Map<String, Value> = attributes
-        .into_iter()
-        .filter(|(key, _)| key != "locale")
-        .map(|(key, value)| (key, single(value)))
-        .collect();
-    if !kept.is_empty() {
-        draft.metadata.insert("attributes".to_owned(), kept.into());
+    let attributes = fields.object(&["attributes"]).unwrap_or_default();
+    let mut attributes: Map<String, Value> =
+        attributes.into_iter().map(|(key, value)| (key, single(value))).collect();
+    draft.locale = fields.within("attributes", &attributes).text(&["locale"]);
+    attributes.remove("locale");
+    if !attributes.is_empty() {
+        draft.metadata.insert("attributes".to_owned(), attributes.into());
     }
     for identity in fields.objects("federatedIdentities") {
-        let identity = Fields(&identity);
-        if let (Some(provider), Some(subject)) =
-            (identity.text(&["identityProvider"]), identity.text(&["userId"]))
-        {
-            draft.add_identity(&provider, &subject, None);
-        }
+        let identity = fields.within("federatedIdentities", &identity);
+        draft.add_identity(identity.text(&["identityProvider"]), identity.text(&["userId"]), None);
     }
     for credential in fields.objects("credentials") {
-        read_credential(&mut draft, Fields(&credential));
+        read_credential(&mut draft, fields.within("credentials", &credential));
     }
-    if let Some(Value::Array(actions)) = fields.get("requiredActions")
-        && !actions.is_empty()
-    {
-        let actions: Vec<String> = actions.iter().filter_map(text_of).collect();
+    let actions: Vec<String> = fields.list("requiredActions").iter().filter_map(text_of).collect();
+    if !actions.is_empty() {
         draft.drop_field("requiredActions", format!("are not carried: {}", actions.join(", ")));
     }
     draft
-}
-
-/// Returns the first text of a list of texts, as attributes are.
-fn first(value: &Value) -> Option<String> {
-    value.as_array().map_or(Some(value), |list| list.first()).and_then(text_of)
 }
 
 /// Returns the only element of a list instead of the list.
@@ -75,40 +63,40 @@ fn single(value: Value) -> Value {
 
 fn read_credential(draft: &mut Draft, credential: Fields<'_>) {
     let (secret, data) = (
-        credential.object("secretData").unwrap_or_default(),
-        credential.object("credentialData").unwrap_or_default(),
+        credential.object(&["secretData"]).unwrap_or_default(),
+        credential.object(&["credentialData"]).unwrap_or_default(),
     );
-    let (secret, data) = (Fields(&secret), Fields(&data));
+    let secret = credential.within("secretData", &secret);
+    let data = credential.within("credentialData", &data);
     match credential.text(&["type"]).as_deref() {
-        Some("password") => draft.password = Some(hash_text(secret, data)),
+        Some("password") => hashes::set(draft, hash_text(secret, data)),
         Some("otp") => read_otp(draft, credential, secret, data),
         _ => draft.drop_factor("a credential is neither password nor TOTP"),
     }
 }
 
-fn hash_text(secret: Fields<'_>, data: Fields<'_>) -> String {
-    let text = |fields: Fields<'_>, key: &str| fields.text(&[key]).unwrap_or_default();
-    let (salt, value, iterations) =
-        (text(secret, "salt"), text(secret, "value"), text(data, "hashIterations"));
-    let more = data.object("additionalParameters").unwrap_or_default();
-    let parameter = |name: &str| more.get(name).and_then(first);
-    match text(data, "algorithm").as_str() {
-        "pbkdf2" => format!("$pbkdf2-sha1$i={iterations}${salt}${value}"),
-        "pbkdf2-sha256" => format!("$pbkdf2-sha256$i={iterations}${salt}${value}"),
-        "pbkdf2-sha512" => format!("$pbkdf2-sha512$i={iterations}${salt}${value}"),
+fn hash_text(secret: Fields<'_>, data: Fields<'_>) -> Option<String> {
+    let (salt, value) = (secret.text(&["salt"])?, secret.text(&["value"])?);
+    let iterations = data.text(&["hashIterations"])?;
+    match data.text(&["algorithm"])?.as_str() {
+        "pbkdf2" => Some(format!("$pbkdf2-sha1$i={iterations}${salt}${value}")),
+        name @ ("pbkdf2-sha256" | "pbkdf2-sha512") => Some(format!("${name}$i={iterations}${salt}${value}")),
         "argon2" => {
-            let kind = parameter("type").unwrap_or_else(|| "id".to_owned());
-            let version = if parameter("version").as_deref() == Some("1.0") { 16 } else { 19 };
-            let (memory, lanes) = (parameter("memory"), parameter("parallelism"));
-            let (memory, lanes) = (memory.unwrap_or_default(), lanes.unwrap_or_else(|| "1".to_owned()));
-            let trim = |text: &str| text.trim_end_matches('=').to_owned();
-            format!(
-                "$argon2{kind}$v={version}$m={memory},t={iterations},p={lanes}${}${}",
-                trim(&salt),
-                trim(&value)
-            )
+            let more = data.object(&["additionalParameters"])?;
+            let more: Map<String, Value> =
+                more.into_iter().map(|(key, value)| (key, single(value))).collect();
+            let parameter = |name: &str| more.get(name).and_then(text_of);
+            let version = match parameter("version")?.as_str() {
+                "1.0" => 16,
+                "1.3" => 19,
+                _ => return None,
+            };
+            let (kind, memory, lanes) = (parameter("type")?, parameter("memory")?, parameter("parallelism")?);
+            let costs = format!("m={memory},t={iterations},p={lanes}");
+            let (salt, value) = (salt.trim_end_matches('='), value.trim_end_matches('='));
+            Some(format!("$argon2{kind}$v={version}${costs}${salt}${value}"))
         }
-        _ => "unknown".to_owned(),
+        _ => None,
     }
 }
 

@@ -7,7 +7,7 @@ use latchkey_domain::time::Timestamp;
 use serde_json::{Map, Value};
 
 use super::Format;
-use crate::draft::{Draft, DraftIdentity};
+use crate::draft::Draft;
 use crate::values::{Fields, time_of};
 
 /// Keys of the profile's fixed fields, which cannot be custom fields.
@@ -38,8 +38,8 @@ pub(super) const FORMAT: Format = Format {
 
 fn map(fields: Fields<'_>) -> Draft {
     let mut draft = Draft::default();
-    for (key, value) in fields.0.iter().filter(|(_, value)| !value.is_null()) {
-        if !read(&mut draft, key, value) && !read_exported(&mut draft, key, value) {
+    for (key, value) in fields.map().iter().filter(|(_, value)| !value.is_null()) {
+        if !read(&mut draft, fields, key, value) && !read_exported(&mut draft, fields, key, value) {
             draft.drop_field(key, "is unknown, or its value has another type");
         }
     }
@@ -47,7 +47,7 @@ fn map(fields: Fields<'_>) -> Draft {
 }
 
 /// Reads a member; false if it is unknown or of a wrong type.
-fn read(draft: &mut Draft, key: &str, value: &Value) -> bool {
+fn read(draft: &mut Draft, fields: Fields<'_>, key: &str, value: &Value) -> bool {
     match (key, value) {
         ("id", Value::String(text)) => draft.id = Some(text.clone()),
         ("email", Value::String(text)) => draft.email = Some(text.clone()),
@@ -63,21 +63,31 @@ fn read(draft: &mut Draft, key: &str, value: &Value) -> bool {
         ("profileMetadata", Value::Object(object)) => draft.profile_metadata.clone_from(object),
         ("custom", Value::Object(object)) => read_custom(draft, object),
         ("createdAt", value) => return read_time(&mut draft.created_at, value),
-        ("identities", Value::Array(list)) => list.iter().for_each(|one| read_identity(draft, one)),
-        ("totp", Value::Array(list)) => list.iter().for_each(|one| read_totp(draft, one)),
+        ("identities", Value::Array(_)) => {
+            for one in fields.objects(key) {
+                let one = fields.within(key, &one);
+                let subject = one.text(&["subject"]);
+                draft.add_any_identity(one.text(&["provider"]), subject, one.text(&["email"]));
+            }
+        }
+        ("totp", Value::Array(_)) => {
+            for one in fields.objects(key) {
+                read_totp(draft, fields.within(key, &one));
+            }
+        }
         _ => return false,
     }
     true
 }
 
 /// Reads a member that an export has beyond a record; false if it is unknown or of a wrong type.
-fn read_exported(draft: &mut Draft, key: &str, value: &Value) -> bool {
+fn read_exported(draft: &mut Draft, fields: Fields<'_>, key: &str, value: &Value) -> bool {
     match (key, value) {
         ("kind", Value::String(_)) => draft.is_exported = true,
         ("twoStep", Value::Bool(flag)) => draft.has_two_step = *flag,
         ("updatedAt", value) => return read_time(&mut draft.updated_at, value),
         ("lastSignInAt", value) => return read_time(&mut draft.last_sign_in_at, value),
-        ("passkeys", Value::Array(list)) => list.iter().for_each(|one| passkey::read(draft, one)),
+        ("passkeys", Value::Array(list)) => list.iter().for_each(|one| passkey::read(draft, fields, one)),
         ("recoveryCodes", Value::Array(list)) => {
             if !list.is_empty() {
                 draft.drop_factor("recovery codes are not carried");
@@ -103,20 +113,9 @@ fn read_custom(draft: &mut Draft, object: &Map<String, Value>) {
     }
 }
 
-fn read_identity(draft: &mut Draft, value: &Value) {
-    let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
-    match (text("provider"), text("subject")) {
-        (Some(provider), Some(subject)) => {
-            draft.identities.push(DraftIdentity { provider, subject, email: text("email") });
-        }
-        _ => draft.drop_field("identities", "an identity lacks provider or subject"),
-    }
-}
-
-fn read_totp(draft: &mut Draft, value: &Value) {
-    let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
-    match text("secret") {
-        Some(secret) => draft.totp.push((secret, text("name"))),
+fn read_totp(draft: &mut Draft, factor: Fields<'_>) {
+    match factor.text(&["secret"]) {
+        Some(secret) => draft.totp.push((secret, factor.text(&["name"]))),
         None => draft.drop_factor("the factor lacks its secret"),
     }
 }

@@ -45,26 +45,22 @@ fn map(fields: Fields<'_>) -> Draft {
     let mut draft = Draft {
         id: fields.text(&["id"]),
         email: fields.text(&["email"]),
-        email_verified: fields.flag(&["verified"]),
+        email_verified: fields.flag(&["verified"]).unwrap_or_default(),
         password: fields.text(&["password", "passwordHash"]),
         name: fields.text(&["name"]),
         username: fields.text(&["username"]),
         created_at: fields.time(&["created"]),
         ..Draft::default()
     };
-    if fields.text(&["avatar"]).is_some() {
+    if fields.get("avatar").is_some() {
         draft.drop_field("avatar", "is a file of PocketBase, which is not carried");
     }
     for identity in fields.objects("externalAuths") {
-        let identity = Fields(&identity);
-        if let (Some(provider), Some(subject)) =
-            (identity.text(&["provider"]), identity.text(&["providerId"]))
-        {
-            draft.add_identity(&provider, &subject, None);
-        }
+        let identity = fields.within("externalAuths", &identity);
+        draft.add_identity(identity.text(&["provider"]), identity.text(&["providerId"]), None);
     }
     let more: Vec<&String> = fields
-        .0
+        .map()
         .keys()
         .filter(|key| !KNOWN.contains(&key.as_str()) && !key.starts_with("collection"))
         .collect();

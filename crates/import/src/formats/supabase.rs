@@ -40,18 +40,12 @@ fn map(fields: Fields<'_>, options: &ImportOptions) -> Draft {
     let mut draft = Draft {
         id: fields.text(&["id"]),
         email: fields.text(&["email"]),
-        email_verified: fields.get("email_confirmed_at").is_some() || fields.get("confirmed_at").is_some(),
+        email_verified: fields.time(&["email_confirmed_at", "confirmed_at"]).is_some(),
         password: fields.text(&["encrypted_password"]),
-        metadata: fields
-            .object("raw_app_meta_data")
-            .or_else(|| fields.object("app_metadata"))
-            .unwrap_or_default(),
-        profile_metadata: fields
-            .object("raw_user_meta_data")
-            .or_else(|| fields.object("user_metadata"))
-            .unwrap_or_default(),
+        metadata: fields.object(&["raw_app_meta_data", "app_metadata"]).unwrap_or_default(),
+        profile_metadata: fields.object(&["raw_user_meta_data", "user_metadata"]).unwrap_or_default(),
         created_at: fields.time(&["created_at"]),
-        is_banned: fields.time(&["banned_until"]).is_some_and(|until| until > options.now),
+        is_banned: is_banned(fields, options),
         ..Draft::default()
     };
     // The names of the providers follow from the identities.
@@ -59,15 +53,15 @@ fn map(fields: Fields<'_>, options: &ImportOptions) -> Draft {
     draft.metadata.remove("providers");
     let said = |key: &str| draft.profile_metadata.get(key).and_then(text_of).filter(|text| !text.is_empty());
     (draft.name, draft.avatar_url) = (said("full_name").or_else(|| said("name")), said("avatar_url"));
-    if fields.text(&["deleted_at"]).is_some() {
+    if fields.get("deleted_at").is_some() {
         let message = "the account is deleted at the source";
         draft.refused = Some(Problem::of(ProblemCode::EmailInvalid, "deleted_at", message));
     }
     for identity in fields.objects("identities") {
-        read_identity(&mut draft, Fields(&identity));
+        read_identity(&mut draft, fields.within("identities", &identity));
     }
     for factor in fields.objects("mfa_factors") {
-        let factor = Fields(&factor);
+        let factor = fields.within("mfa_factors", &factor);
         let is_totp = factor.text(&["factor_type"]).as_deref() == Some("totp");
         let is_verified = factor.text(&["status"]).as_deref() == Some("verified");
         match factor.text(&["secret"]) {
@@ -81,13 +75,19 @@ fn map(fields: Fields<'_>, options: &ImportOptions) -> Draft {
     draft
 }
 
-fn read_identity(draft: &mut Draft, identity: Fields<'_>) {
-    let data = identity.object("identity_data").unwrap_or_default();
-    let of_data = |key: &str| data.get(key).and_then(text_of);
-    let subject =
-        identity.text(&["provider_id"]).or_else(|| of_data("sub")).or_else(|| identity.text(&["id"]));
-    if let (Some(provider), Some(subject)) = (identity.text(&["provider"]), subject) {
-        let email = data.get("email").and_then(Value::as_str).map(str::to_owned);
-        draft.add_identity(&provider, &subject, email);
+/// True if a ban is not over. PostgreSQL has times that never come, and one before all.
+fn is_banned(fields: Fields<'_>, options: &ImportOptions) -> bool {
+    match fields.get("banned_until").and_then(Value::as_str) {
+        Some("infinity") => true,
+        Some("-infinity") => false,
+        _ => fields.time(&["banned_until"]).is_some_and(|until| until > options.now),
     }
+}
+
+fn read_identity(draft: &mut Draft, identity: Fields<'_>) {
+    let data = identity.object(&["identity_data"]).unwrap_or_default();
+    let data = identity.within("identity_data", &data);
+    let subject = identity.text(&["provider_id"]).or_else(|| data.text(&["sub"]));
+    let subject = subject.or_else(|| identity.text(&["id"]));
+    draft.add_identity(identity.text(&["provider"]), subject, data.text(&["email"]));
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::{Columns, Format};
 use crate::draft::Draft;
-use crate::options::{FIELDS, ImportOptions};
+use crate::options::{FIELDS, ImportOptions, plain};
 use crate::values::{Fields, flag_of, time_of};
 
 /// Usual names of the columns, in lower case and without separators.
@@ -41,7 +41,7 @@ pub(super) const RAUTHY: Format = Format {
     map: |fields, options, columns| {
         let mut draft = map(fields, options, columns);
         join_names(&mut draft, fields, ["given_name", "family_name"]);
-        draft.is_banned |= fields.get("enabled").and_then(flag_of) == Some(false);
+        draft.is_banned |= fields.flag(&["enabled"]) == Some(false);
         draft
     },
     ..Format::DEFAULT
@@ -53,20 +53,29 @@ pub(super) const DJANGO: Format = Format {
     about: "table auth_user as CSV or JSON, or `dumpdata`",
     names: &["auth_user"],
     guess: Some(guess),
+    prepare: unwrapped,
     map: |fields, options, columns| map_django(fields, options, columns),
     ..Format::DEFAULT
 };
 
-fn map_django(fields: Fields<'_>, options: &ImportOptions, columns: &Columns) -> Draft {
-    // `dumpdata` writes {"model": …, "pk": …, "fields": {…}}.
-    let mut inner = fields.object("fields").unwrap_or_default();
-    if let Some(key) = fields.get("pk").filter(|_| !inner.is_empty()) {
-        inner.entry("id").or_insert_with(|| key.clone());
+/// Takes the fields out of a row of `dumpdata`: {"model": …, "pk": …, "fields": {…}}.
+fn unwrapped(mut row: Map<String, Value>) -> Map<String, Value> {
+    match row.get_mut("fields") {
+        Some(Value::Object(fields)) => {
+            let mut fields = std::mem::take(fields);
+            if let Some(key) = row.remove("pk") {
+                fields.entry("id").or_insert(key);
+            }
+            fields
+        }
+        _ => row,
     }
-    let fields = if inner.is_empty() { fields } else { Fields(&inner) };
+}
+
+fn map_django(fields: Fields<'_>, options: &ImportOptions, columns: &Columns) -> Draft {
     let mut draft = map(fields, options, columns);
     join_names(&mut draft, fields, ["first_name", "last_name"]);
-    draft.is_banned |= fields.get("is_active").and_then(flag_of) == Some(false);
+    draft.is_banned |= fields.flag(&["is_active"]) == Some(false);
     // Django marks accounts without a password so.
     draft.password = draft.password.filter(|hash| !hash.starts_with('!'));
     draft
@@ -79,30 +88,22 @@ fn join_names(draft: &mut Draft, fields: Fields<'_>, names: [&str; 2]) {
     }
 }
 
-fn guess(header: &[String], options: &ImportOptions) -> Vec<(&'static str, String)> {
-    let plain = |name: &str| -> String {
-        name.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect()
-    };
-    let column = |ours: &'static str| {
-        if let Some(theirs) = options.columns.get(ours) {
-            return Some((ours, theirs.clone()));
+fn guess(names: &[&str], options: &ImportOptions, columns: &mut Vec<(&'static str, String)>) {
+    let plain: Vec<String> = names.iter().map(|name| plain(name)).collect();
+    for ours in FIELDS {
+        if columns.iter().any(|(known, _)| *known == ours) {
+            continue;
         }
         let usual = USUAL.iter().find(|(name, _)| *name == ours).map_or(&[][..], |(_, usual)| usual);
-        let found = usual.iter().find_map(|usual| header.iter().find(|theirs| plain(theirs) == *usual))?;
-        Some((ours, found.clone()))
-    };
-    FIELDS.into_iter().filter_map(column).collect()
+        let place = || usual.iter().find_map(|usual| plain.iter().position(|name| name == usual));
+        let given = options.columns.get(ours).map(String::as_str);
+        if let Some(theirs) = given.or_else(|| place().map(|at| names[at])) {
+            columns.push((ours, theirs.to_owned()));
+        }
+    }
 }
 
 fn map(fields: Fields<'_>, options: &ImportOptions, columns: &Columns) -> Draft {
-    let guessed;
-    let columns = if columns.is_empty() {
-        let names: Vec<String> = fields.0.keys().cloned().collect();
-        guessed = guess(&names, options);
-        &guessed
-    } else {
-        columns
-    };
     let theirs =
         |ours: &str| columns.iter().find(|(name, _)| *name == ours).map(|(_, theirs)| theirs.as_str());
     let text = |ours: &str| theirs(ours).and_then(|name| fields.text(&[name]));
@@ -117,13 +118,13 @@ fn map(fields: Fields<'_>, options: &ImportOptions, columns: &Columns) -> Draft 
         locale: text("locale"),
         ..Draft::default()
     };
-    for (ours, value) in columns.iter().filter_map(|(ours, theirs)| Some((*ours, fields.get(theirs)?))) {
-        read_other(&mut draft, ours, value);
+    for (ours, theirs) in columns {
+        read_other(&mut draft, fields, ours, &[theirs.as_str()]);
     }
     if options.keep_rest {
         let is_rest = |key: &&String| columns.iter().all(|(_, theirs)| theirs != *key);
         let rest: Map<String, Value> = fields
-            .0
+            .map()
             .keys()
             .filter(is_rest)
             .filter_map(|key| Some((key.clone(), fields.get(key)?.clone())))
@@ -136,38 +137,19 @@ fn map(fields: Fields<'_>, options: &ImportOptions, columns: &Columns) -> Draft 
 }
 
 /// Reads a value that is no text.
-fn read_other(draft: &mut Draft, ours: &'static str, value: &Value) {
-    let is_time = |value: &Value| time_of(value).is_some();
+fn read_other(draft: &mut Draft, fields: Fields<'_>, ours: &str, theirs: &[&str]) {
     match ours {
         // A column such as `email_verified_at` has the time of the verification.
-        "emailVerified" => match flag_of(value) {
-            Some(flag) => draft.email_verified = flag,
-            None if is_time(value) => draft.email_verified = true,
-            None => draft.drop_field(ours, "is neither a flag nor a time"),
-        },
-        "banned" => match flag_of(value) {
-            Some(flag) => draft.is_banned = flag,
-            None => draft.drop_field(ours, "is no flag"),
-        },
-        "createdAt" => match time_of(value) {
-            Some(time) => draft.created_at = Some(time),
-            None => draft.drop_field(ours, "is no time"),
-        },
-        "metadata" | "profileMetadata" => {
-            let object = match value {
-                Value::Object(object) => Some(object.clone()),
-                Value::String(text) => {
-                    latchkey_domain::strict_json::parse_object("field", text.as_bytes()).ok()
-                }
-                _ => None,
-            };
-            match object {
-                Some(object) if ours == "metadata" => draft.metadata = object,
-                Some(object) => draft.profile_metadata = object,
-                None => draft.drop_field(ours, "is no JSON object"),
-            }
+        "emailVerified" => {
+            let flag = |value| flag_of(value).or_else(|| time_of(value).map(|_| true));
+            let flag = fields.read(theirs, "is neither a flag nor a time", flag);
+            draft.email_verified = flag.unwrap_or_default();
         }
-        "totpSecret" => draft.totp.extend(value.as_str().map(|secret| (secret.to_owned(), None))),
+        "banned" => draft.is_banned = fields.flag(theirs).unwrap_or_default(),
+        "createdAt" => draft.created_at = fields.time(theirs),
+        "metadata" => draft.metadata = fields.object(theirs).unwrap_or_default(),
+        "profileMetadata" => draft.profile_metadata = fields.object(theirs).unwrap_or_default(),
+        "totpSecret" => draft.totp.extend(fields.text(theirs).map(|secret| (secret, None))),
         _ => {}
     }
 }

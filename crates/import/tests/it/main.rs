@@ -1,8 +1,11 @@
 //! Tests of the readers: what each format yields, and hostile files.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
+mod columns;
 mod databases;
+mod dropped;
 mod exports;
+mod foreign_hashes;
 mod formats;
 mod hosted_formats;
 mod hostile;

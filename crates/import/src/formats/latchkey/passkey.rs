@@ -8,14 +8,14 @@ use latchkey_domain::passkey::{Aaguid, CredentialId, PasskeyState, RpId, Transpo
 use serde_json::Value;
 
 use crate::draft::Draft;
-use crate::values::time_of;
+use crate::values::Fields;
 
 /// Maximum length of a domain.
 const LONGEST_DOMAIN: usize = 253;
 
 /// Adds a passkey to the draft. One that is malformed is left out and reported.
-pub(super) fn read(draft: &mut Draft, value: &Value) {
-    if let Some(passkey) = parse(value) {
+pub(super) fn read(draft: &mut Draft, fields: Fields<'_>, value: &Value) {
+    if let Some(passkey) = value.as_object().and_then(|map| parse(fields.within("passkeys", map))) {
         draft.passkeys.push(passkey);
         return;
     }
@@ -23,10 +23,11 @@ pub(super) fn read(draft: &mut Draft, value: &Value) {
     draft.problems.push(Problem::of(ProblemCode::FactorNotCarried, "passkeys", message));
 }
 
-fn parse(value: &Value) -> Option<(UserHandle, ImportPasskey)> {
+fn parse(fields: Fields<'_>) -> Option<(UserHandle, ImportPasskey)> {
+    let value = fields.map();
     let text = |key: &str| value.get(key).and_then(Value::as_str);
     let bytes = |key: &str| text(key).and_then(|text| URL_SAFE_NO_PAD.decode(text).ok());
-    let flag = |key: &str| value.get(key).and_then(Value::as_bool);
+    let flag = |key: &str| fields.flag(&[key]).unwrap_or_default();
     let transports = value.get("transports").and_then(Value::as_array).into_iter().flatten();
     let counter = value.get("counter").and_then(Value::as_u64);
     let passkey = ImportPasskey {
@@ -36,13 +37,10 @@ fn parse(value: &Value) -> Option<(UserHandle, ImportPasskey)> {
         name: FactorName::parse(text("name")?).ok()?,
         aaguid: Aaguid::new(uuid_bytes(text("aaguid")?)?),
         transports: Transports::new(transports.filter_map(Value::as_str)),
-        state: PasskeyState {
-            counter: u32::try_from(counter?).ok()?,
-            is_backed_up: flag("backedUp").unwrap_or_default(),
-        },
-        is_backup_eligible: flag("backupEligible").unwrap_or_default(),
-        created_at: value.get("createdAt").and_then(time_of),
-        last_used_at: value.get("lastUsedAt").and_then(time_of),
+        state: PasskeyState { counter: u32::try_from(counter?).ok()?, is_backed_up: flag("backedUp") },
+        is_backup_eligible: flag("backupEligible"),
+        created_at: fields.time(&["createdAt"]),
+        last_used_at: fields.time(&["lastUsedAt"]),
     };
     Some((UserHandle::parse(&bytes("userHandle")?)?, passkey))
 }
