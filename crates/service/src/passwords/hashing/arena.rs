@@ -81,9 +81,11 @@ impl Arena {
         }
     }
 
-    pub(super) fn compute(&mut self, job: &Job) -> Result<Computed> {
-        let fits_elsewhere = job.elsewhere.as_ref().is_some_and(|hash| self.compare(hash, &job.password));
-        let hash = self.hash(job)?;
+    pub(super) fn compute(&mut self, job: &Job, metrics: &HashMetrics) -> Result<Computed> {
+        let fits_elsewhere = job.elsewhere.as_ref().is_some_and(|hash| {
+            timed(metrics, hash.scheme().into(), || self.compare(hash, &job.password))
+        });
+        let hash = timed(metrics, WorkClass::Own, || self.hash(job))?;
         Ok(Computed { hash, fits_elsewhere })
     }
 
@@ -151,12 +153,17 @@ pub(super) fn work(jobs: &Taker<Job>, mut arena: Arena, metrics: &HashMetrics) {
         if job.answer.is_closed() {
             continue; // the client disconnected while the job was queued
         }
-        let watch = Stopwatch::start();
-        let hash = arena.compute(&job);
-        metrics.record(WorkClass::Own, watch.elapsed());
+        let hash = arena.compute(&job, metrics);
         drop(span); // ends within the request, which goes on now
         let _ = job.answer.send(hash);
     }
+}
+
+fn timed<T>(metrics: &HashMetrics, class: WorkClass, work: impl FnOnce() -> T) -> T {
+    let watch = Stopwatch::start();
+    let done = work();
+    metrics.record(class, watch.elapsed());
+    done
 }
 
 /// Returns the number of memory blocks that a hash fills over all passes. The time of a hash is proportional to it.
