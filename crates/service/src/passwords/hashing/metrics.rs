@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use latchkey_domain::imported_hash::Scheme;
 use latchkey_domain::words;
 use latchkey_metrics::cell::Cell;
 use latchkey_metrics::{About, Collect, Counter, Family, Gauge, Histogram, Kind, Page};
@@ -20,35 +19,12 @@ const REFUSALS: About =
 const BOUNDS: &[u64] = &[10_000_000, 50_000_000, 250_000_000, 1_000_000_000];
 
 words! {
-    /// Class of the work of a hash: a hash of our own, or the scheme of one from elsewhere.
+    /// Class of the work of a hash.
     pub(super) enum WorkClass {
         /// A hash of our own, with the work that fills it up.
         Own = "own",
-        Argon2 = "argon2",
-        Bcrypt = "bcrypt",
-        Scrypt = "scrypt",
-        Firebase = "fbscrypt",
-        Pbkdf2 = "pbkdf2",
-        ShaCrypt = "sha_crypt",
-        Phpass = "phpass",
-        Digest = "digest",
-        Wrapped = "wrapped",
-    }
-}
-
-impl From<&Scheme> for WorkClass {
-    fn from(scheme: &Scheme) -> Self {
-        match scheme {
-            Scheme::Argon2(_) => Self::Argon2,
-            Scheme::Bcrypt(_) => Self::Bcrypt,
-            Scheme::Scrypt(_) => Self::Scrypt,
-            Scheme::Firebase(_) => Self::Firebase,
-            Scheme::Pbkdf2(_) => Self::Pbkdf2,
-            Scheme::ShaCrypt(_) => Self::ShaCrypt,
-            Scheme::Phpass(_) => Self::Phpass,
-            Scheme::Digest(_) => Self::Digest,
-            Scheme::Wrapped(_) => Self::Wrapped,
-        }
+        /// A hash from elsewhere, of whatever scheme: one histogram for each would have too many series.
+        Elsewhere = "elsewhere",
     }
 }
 
