@@ -1,6 +1,6 @@
 //! Tests of GET /api/auth/users: order, pages by offset and by cursor, search.
 
-use latchkey_testkit::{PASSWORD, TestApp, Value, both_stores, json, seconds};
+use latchkey_testkit::{PASSWORD, TestApp, Value, both_stores, days, json, seconds};
 
 const USERS: &str = "/api/auth/users";
 
@@ -178,6 +178,39 @@ both_stores! {
         assert_eq!(emails(&after), ["cay@example.org", "bob@example.org"]);
         assert_eq!(emails(&before), ["ada@example.org"]);
         assert_eq!((emails(&day).len(), &day["pagination"]["total"]), (0, &json!(0)));
+    }
+
+    async fn time_of_the_last_sign_in_is_a_range_and_never_is_before_all(app) {
+        people(&app, &["ada", "bob"]).await;
+        app.imported_user("cay", "$2b$04$cECOmfMonDnXthabEWC6ZOZK4yAntDRBxZtm6obR2jvK4RE.7uG5u").await;
+        app.clock.advance(days(3));
+        app.anon().sign_in("ada@example.org", PASSWORD).send().await.expect(200);
+        let ada = app.admin().get(USERS).query("search", "ada@example.org").send().await.expect(200);
+        let at = ada["data"][0]["lastSignInAt"].as_str().unwrap();
+
+        let after = app.admin().get(USERS).query("signedInAfter", at).send().await.expect(200);
+        let before = app.admin().get(USERS).query("signedInBefore", at).query("sort", "email").send().await.expect(200);
+        let both = app.admin().get(USERS).query("signedInBefore", at).query("state", "imported-hash").send().await.expect(200);
+
+        assert_eq!((emails(&after), &after["pagination"]["total"]), (vec!["ada@example.org"], &json!(1)));
+        assert_eq!((emails(&before), &before["pagination"]["total"]), (vec!["bob@example.org", "cay@example.org"], &json!(2)));
+        assert_eq!(emails(&both), ["cay@example.org"]);
+        app.admin().get(USERS).query("signedInAfter", "lately").send().await.refused(400, "VALIDATION_ERROR");
+    }
+
+    async fn imported_password_is_a_state_until_it_is_used(app) {
+        people(&app, &["ada"]).await;
+        // Of the password `tangerine-9-trees`.
+        app.imported_user("bob", "$2b$04$cECOmfMonDnXthabEWC6ZOZK4yAntDRBxZtm6obR2jvK4RE.7uG5u").await;
+        let list = async || {
+            let list = app.admin().get(USERS).query("state", "imported-hash").send().await.expect(200);
+            (emails(&list).join(" "), list["pagination"]["total"].clone())
+        };
+        assert_eq!(list().await, ("bob@example.org".to_owned(), json!(1)));
+
+        app.anon().sign_in("bob@example.org", "tangerine-9-trees").send().await.expect(200);
+
+        assert_eq!(list().await, (String::new(), json!(0)));
     }
 
     async fn list_is_sorted_by_address_and_by_last_sign_in_with_cursors(app) {

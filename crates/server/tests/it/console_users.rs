@@ -118,7 +118,7 @@ both_stores! {
         }
         browser.get("/console/users/new").await.hosted(403);
         browser.get("/console/users/chosen?act=ban").await.hosted(403);
-        assert_eq!(last(&app, "operator_refused").await["details"]["act"], "Ban");
+        assert_eq!(last(&app, "operator_refused").await["details"]["act"], "ban");
     }
 
     with(|b| verified(b).console())
@@ -134,6 +134,24 @@ both_stores! {
         }
         let page = browser.get(&format!("{USERS}?q=%22%3E%3Cscript%3E")).await;
         assert!(!page.hosted(200).contains("<script>"), "{page:?}");
+    }
+
+    with(|b| verified(b).console())
+    async fn list_is_filtered_by_the_last_sign_in_and_by_imported_passwords(app) {
+        let browser = signed_in(&app, Role::Viewer).await;
+        app.imported_user("ida", "$2b$04$cECOmfMonDnXthabEWC6ZOZK4yAntDRBxZtm6obR2jvK4RE.7uG5u").await;
+
+        for (filter, has_ida) in [
+            ("state=imported-hash", true),
+            ("state=imported-hash&signed_in_after=2020-01-01", false),
+            ("signed_in_after=2020-01-01", false),
+            ("signed_in_before=2020-01-01", true),
+            ("signed_in_before=2020-01-01&state=verified", true),
+            ("signed_in_before=2020-13-01", false),
+        ] {
+            let page = browser.get(&format!("{USERS}?{filter}")).await;
+            assert_eq!(page.hosted(200).contains("ida@example.org"), has_ida, "{filter}");
+        }
     }
 
     with(|b| verified(b).console())
