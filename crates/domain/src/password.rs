@@ -17,7 +17,7 @@ pub const LONGEST_PASSWORD: usize = 128;
 const TELLING_LENGTH: usize = 5;
 
 /// A plain-text password in NFC, neither trimmed nor truncated. Its memory is zeroised on drop.
-#[derive(Zeroize, ZeroizeOnDrop)]
+#[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub struct Password {
     text: String,
     /// The password as it was typed, if that is not NFC.

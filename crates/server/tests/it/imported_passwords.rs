@@ -59,6 +59,17 @@ both_stores! {
         assert_eq!(schemes(&app).await, json!({ "argon2id": SCHEMES.len() }));
     }
 
+    async fn first_sign_ins_at_the_same_time_all_open(app) {
+        for (number, (scheme, hash)) in SCHEMES.into_iter().enumerate() {
+            let name = format!("user{number}");
+            app.imported_user(&name, hash).await;
+
+            let (one, other) = tokio::join!(sign_in(&app, &name, OLD), sign_in(&app, &name, OLD));
+
+            assert_eq!((one.status, other.status), (200, 200), "{scheme}");
+        }
+    }
+
     async fn firebase_password_signs_in_by_the_sealed_signer_key(app) {
         let hash = "$fbscrypt$v=1,n=14,r=8,p=1,ss=Bw==,sk=jxspr8Ki0RYycVU8zykbdLGjFQ3McFUH0uiiTvC8pVMXAn210wjLNmdZJzxUECKb\
                     m0QsEmYUSDzZvpjeJ9WmXA==$42xEC+ixf3L2lw==$lSrfV15cpx95/sZS2W9c9Kp6i/LVgQNDNC/qzrCnh1SAyZvqmZqAjTdn3aoItz+V\

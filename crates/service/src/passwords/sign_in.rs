@@ -37,17 +37,33 @@ impl Passwords {
     /// too, whether that sign-up created a pending account or the address was taken already.
     pub async fn sign_in(&self, email: Email, password: Password, from: SignInClient) -> Result<Entrance> {
         let now = self.kernel.now();
-        let entrance = self.open(email, password, from, now).await;
+        let entrance = self.open_at_last(&email, password, &from, now).await;
         self.kernel.metrics.sign_in(Method::Password, now, entrance)
     }
 
-    async fn open(
+    /// Opens a session. If the stored hash was replaced while the password was compared, it is compared once more: another
+    /// sign-in with the same password, or upkeep, may have hashed it anew.
+    async fn open_at_last(
         &self,
-        email: Email,
+        email: &Email,
         password: Password,
-        from: SignInClient,
+        from: &SignInClient,
         now: Timestamp,
     ) -> Result<Entrance> {
+        if let Some(entrance) = self.open(email, password.clone(), from, now).await? {
+            return Ok(entrance);
+        }
+        self.open(email, password, from, now).await?.ok_or(Error::Refused(&INVALID_CREDENTIALS))
+    }
+
+    /// Opens a session. `None` if the stored hash is no longer the one that the password was compared with.
+    async fn open(
+        &self,
+        email: &Email,
+        password: Password,
+        from: &SignInClient,
+        now: Timestamp,
+    ) -> Result<Option<Entrance>> {
         let client = &from.client;
         let guard = self.guard(email.key(), client);
         let takes = self.takes(client);
@@ -75,7 +91,7 @@ impl Passwords {
             return Err(self.fail_sign_in(user_id, counted, client, (reason, refusal), now).await?);
         };
 
-        let draft = self.sessions.draft_entry(AuthMethod::Password, &from, now)?;
+        let draft = self.sessions.draft_entry(AuthMethod::Password, from, now)?;
         let sign_in = SignIn {
             user_id: right.user_id,
             checked: right.checked,
@@ -85,8 +101,8 @@ impl Passwords {
             event: self.sessions.signed_in_event(&draft.entry.session, client, now),
         };
         match self.kernel.store.sign_in(sign_in).await?.map_err(refuse)? {
-            SignInOutcome::Entered(entered) => self.sessions.entered(entered, draft, now),
-            SignInOutcome::Gone => Err(Error::Refused(&INVALID_CREDENTIALS)),
+            SignInOutcome::Entered(entered) => self.sessions.entered(entered, draft, now).map(Some),
+            SignInOutcome::Gone => Ok(None),
         }
     }
 

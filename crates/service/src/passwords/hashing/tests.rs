@@ -39,7 +39,7 @@ fn counting(passwords: &PasswordHasher) -> (PasswordHasher, Arc<AtomicUsize>) {
         let mut arena = Arena::new(Kernel::Portable, 0, Arc::new(Memory::new(usize::MAX)));
         while let Next::Job(job) = jobs.next(None) {
             counted.fetch_add(1, Ordering::SeqCst);
-            let hash = arena.compute(&job);
+            let hash = arena.compute(&job, &HashMetrics::default());
             let _ = job.answer.send(hash);
         }
     });
@@ -262,7 +262,7 @@ fn memory_of_a_dear_hash_is_given_back() {
             answer,
             spans: HashSpans::begin(),
         };
-        assert!(arena.compute(&job).is_ok());
+        assert!(arena.compute(&job, &HashMetrics::default()).is_ok());
         assert!(arena.blocks.capacity() <= 64, "{memory_kib} KiB");
     }
 }
