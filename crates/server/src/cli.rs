@@ -19,6 +19,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use latchkey_domain::ids::{MailId, SessionId};
+use latchkey_domain::statistics::MOST_DAYS;
 
 pub use audit::AuditArgs;
 pub use backup::{BackupArgs, RestoreArgs};
@@ -216,6 +217,17 @@ pub enum UserCommand {
     Mails {
         /// Email address or id of the account.
         user: UserRef,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Print the numbers of accounts, sessions, passwords, factors and mails, and of the events of each day.
+    Stats {
+        /// Number of days whose events are printed, 1 to 90. Days are those of UTC.
+        #[arg(long, value_name = "N", default_value_t = 30,
+            value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_DAYS)))]
+        days: u32,
+        #[command(flatten)]
+        output: Output,
     },
     /// Mail a code or link by which the owner of an account verifies the address.
     SendVerification(SendMailArgs),
@@ -235,7 +247,8 @@ pub enum UserCommand {
         /// Email address or id of the account.
         user: UserRef,
     },
-    /// Unlink the identities of a provider from an account. The last way to sign in is refused.
+    /// Unlink the identities of a provider from an account. The last way to sign in is refused. At a terminal it asks for
+    /// confirmation.
     Unlink {
         /// Email address or id of the account.
         user: UserRef,
@@ -244,6 +257,9 @@ pub enum UserCommand {
         /// Subject of the one identity to unlink, if the account has several of the provider.
         #[arg(long)]
         subject: Option<String>,
+        /// Unlink without confirmation. Required if standard input is not a terminal.
+        #[arg(long)]
+        yes: bool,
     },
     /// Manage the second factors of an account.
     #[command(subcommand)]

@@ -1,5 +1,16 @@
 //! Execution of the commands, and their common error. Their arguments are in [`crate::cli`].
 
+/// Prints to standard output, where the macro of the standard library panics if nobody reads.
+macro_rules! print {
+    ($($text:tt)*) => { $crate::commands::output::print(format_args!($($text)*)) };
+}
+
+/// Prints a line to standard output, where the macro of the standard library panics if nobody reads.
+macro_rules! println {
+    () => { print!("\n") };
+    ($($text:tt)*) => { print!("{}\n", format_args!($($text)*)) };
+}
+
 mod audit;
 mod backup;
 mod config;
@@ -16,6 +27,7 @@ mod mail;
 mod migrate;
 mod oauth;
 mod operator;
+mod output;
 mod pages;
 mod redirects;
 mod restore;
@@ -94,7 +106,8 @@ pub fn run(
         }
         _ => LogFormat::Text,
     };
-    match dispatch(arguments, command, environment) {
+    let done = dispatch(arguments, command, environment);
+    match done.and_then(|code| output::check().map(|()| code).map_err(CommandError::from)) {
         Ok(code) => code,
         Err(CommandError::Ended(ending)) => {
             eprintln!();

@@ -60,19 +60,25 @@ pub async fn read_all() -> io::Result<Zeroizing<String>> {
     read(|stdin, text| stdin.take(MOST_BYTES).read_to_string(text)).await
 }
 
-/// Reads standard input on a separate thread. A blocked read on a thread of the runtime would delay the exit after a
-/// signal.
 async fn read(
     reading: impl FnOnce(StdinLock<'static>, &mut String) -> io::Result<usize> + Send + 'static,
 ) -> io::Result<Zeroizing<String>> {
-    let (sender, answer) = oneshot::channel();
-    let work = move || {
+    on_thread(move || {
         let mut text = Zeroizing::new(String::new());
-        let outcome = reading(io::stdin().lock(), &mut text).map(|_| text);
-        let _ = sender.send(outcome); // the command may have ended meanwhile
-    };
+        reading(io::stdin().lock(), &mut text).map(|_| text)
+    })
+    .await
+}
+
+/// Does work that may block for ever, such as reading standard input, on a thread of its own. On a thread of the runtime it
+/// would delay the exit after a signal.
+pub(crate) async fn on_thread<T: Send + 'static, E: From<io::Error> + Send + 'static>(
+    work: impl FnOnce() -> Result<T, E> + Send + 'static,
+) -> Result<T, E> {
+    let (sender, answer) = oneshot::channel();
+    let work = move || sender.send(work()); // the command may have ended meanwhile
     std::thread::Builder::new().name("input".to_owned()).spawn(work)?;
-    answer.await.unwrap_or_else(|_| Err(io::ErrorKind::UnexpectedEof.into()))
+    answer.await.unwrap_or_else(|_| Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()))
 }
 
 /// Terminal with its echo off; dropping it restores the previous mode.

@@ -7,6 +7,7 @@ mod report;
 mod run;
 mod seen;
 mod signer_keys;
+mod stop;
 mod undo;
 mod upload;
 
@@ -22,9 +23,10 @@ use latchkey_settings::settings;
 pub use latchkey_import::{FirebaseHashes, ImportOptions};
 
 pub use begin::{RunningImport, StartImport};
-pub use latchkey_store::{IMPORT_RETENTION, RecordResult};
+pub use latchkey_store::{IMPORT_RETENTION, ImportKey, ImportPage, ImportPosition, RecordResult};
 pub use report::ReportPosition;
 pub use run::{Control, ImportEnd, Progress};
+pub use stop::Stop;
 pub use undo::UndoneImport;
 pub use upload::Upload;
 
@@ -59,11 +61,12 @@ pub struct Imports {
 }
 
 impl Imports {
-    /// Lists the newest 100 imports, newest first.
-    pub async fn list(&self) -> Result<Vec<ImportJob>> {
+    /// Lists one page of the imports, newest first.
+    pub async fn list(&self, position: ImportPosition, limit: u32) -> Result<ImportPage> {
         let now = self.kernel.now();
-        let jobs = self.kernel.store.list_imports().await?;
-        Ok(jobs.into_iter().map(|job| shown(job, now)).collect())
+        let page = self.kernel.store.list_imports(position, limit).await?;
+        let jobs = page.jobs.into_iter().map(|job| shown(job, now)).collect();
+        Ok(ImportPage { jobs, ..page })
     }
 
     pub async fn find(&self, id: ImportId) -> Result<ImportJob> {

@@ -1,40 +1,68 @@
 //! Reader of another application's SQLite file, for imports: the rows of a table as JSON objects, with the rows of tables
-//! beside it. The file is only read.
+//! beside it. The file is only read, and its statements have a time limit.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::time::Duration;
 
-use latchkey_store::{ForeignRow, SideTable};
+use latchkey_store::{ForeignRow, SideTable, StoreError};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, Statement};
 use serde_json::{Map, Value};
+use tokio::time::Instant;
 
 use crate::errors::Fallible;
 use crate::open;
 
 /// Number of rows that are read ahead.
 const AHEAD: usize = 1_000;
+/// Limit of the whole reading, which ends with the import. It is that of a foreign PostgreSQL database.
+const LIMIT: Duration = Duration::from_hours(6);
+/// Number of SQLite's instructions after which a statement looks whether it is to end.
+const INSTRUCTIONS: i32 = 100_000;
+
+/// Error: the time limit, or the end of the import, ended a statement.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the table {0:?} was not read within {hours} hours: name a table that can be read to its end, or import from a file",
+    hours = LIMIT.as_secs() / 3600
+)]
+struct Unending(String);
 
 /// Reads the rows of a table in the order of its column `id`, on a thread of its own. Side tables that do not exist are
-/// left out.
+/// left out. The reading ends early once `is_stopped` says so.
 pub fn foreign_rows(
     path: &Path,
     table: &str,
     sides: Vec<SideTable>,
+    is_stopped: impl Fn() -> bool + Send + Sync + 'static,
 ) -> std::io::Result<Receiver<ForeignRow>> {
     let (sender, rows) = sync_channel(AHEAD);
     let (path, table) = (path.to_owned(), table.to_owned());
+    let until = Instant::now() + LIMIT;
+    let is_over = Arc::new(move || Instant::now() >= until || is_stopped());
     let work = move || {
-        if let Err(fault) = read(&path, &table, &sides, &sender) {
-            let _ = sender.send(Err(latchkey_store::StoreError::from(fault).into())); // nobody waits for it any more
+        if let Err(fault) = read(&path, &table, &sides, &sender, Arc::clone(&is_over)) {
+            let error = if is_over() { Unending(table).into() } else { StoreError::from(fault).into() };
+            let _ = sender.send(Err(error)); // nobody waits for it any more
         }
     };
     std::thread::Builder::new().name("foreign-rows".to_owned()).spawn(work)?;
     Ok(rows)
 }
 
-fn read(path: &Path, table: &str, sides: &[SideTable], rows: &SyncSender<ForeignRow>) -> Fallible<()> {
-    let conn = open::passive_reader(path)?;
+fn read(
+    path: &Path,
+    table: &str,
+    sides: &[SideTable],
+    rows: &SyncSender<ForeignRow>,
+    is_over: Arc<impl Fn() -> bool + Send + Sync + 'static>,
+) -> Fallible<()> {
+    let mut conn = open::passive_reader(path)?;
+    // A view has no index on its ids: it is sorted in a file, because it may not fit into memory.
+    conn.pragma_update(None, "temp_store", "FILE")?;
+    conn.progress_handler(INSTRUCTIONS, Some(move || is_over()))?;
     let _snapshot = conn.unchecked_transaction()?;
     let mut beside = Vec::new();
     for side in sides {
@@ -98,4 +126,30 @@ fn object_of(row: &Row<'_>, names: &[String]) -> Map<String, Value> {
         object.insert(name.clone(), value);
     }
     object
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn statement_without_an_end_is_ended_with_the_import() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("data.db");
+        let endless = "CREATE VIEW users AS WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT 1 FROM n)
+            SELECT id FROM n WHERE id > 1";
+        Connection::open(&path).unwrap().execute_batch(endless).unwrap();
+        let is_stopped = Arc::new(AtomicBool::new(false));
+        let asked = Arc::clone(&is_stopped);
+
+        let rows =
+            foreign_rows(&path, "users", Vec::new(), move || asked.swap(true, Ordering::Relaxed)).unwrap();
+
+        let error = rows.recv().unwrap().unwrap_err();
+        assert!(error.to_string().contains("\"users\" was not read within 6 hours"), "{error}");
+        assert!(is_stopped.load(Ordering::Relaxed) && rows.recv().is_err());
+    }
 }

@@ -130,6 +130,7 @@ table::table! { $
         an_operator_is_not_changed,
         a_dry_run_writes_no_account,
         an_undo_deletes_what_is_not_in_use,
+        the_list_goes_both_ways_with_its_total,
     }
     instances {
         an_instance_is_listed_while_it_reports_itself,

@@ -237,6 +237,37 @@ pub struct UndoneBatch {
     pub gone: u64,
 }
 
+/// Place of an import in the list: its start and its id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ImportKey {
+    /// Time at which the import began.
+    pub started_at: Timestamp,
+    /// Tie-break.
+    pub id: ImportId,
+}
+
+/// Start of a page in the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ImportPosition {
+    /// The page begins with the newest import.
+    First,
+    /// The page begins after this import.
+    After(ImportKey),
+    /// The page ends before this import.
+    Before(ImportKey),
+}
+
+/// A page of the list of imports. Page and total are read from one database snapshot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImportPage {
+    /// Imports of the page, newest first, then by id descending.
+    pub jobs: Vec<ImportJob>,
+    /// Number of all imports.
+    pub total: u64,
+    /// True if the list goes on: after this page, or before it for [`ImportPosition::Before`].
+    pub has_more: bool,
+}
+
 /// Imports of accounts from other services.
 #[async_trait]
 pub trait Imports {
@@ -264,8 +295,8 @@ pub trait Imports {
     /// Finds an import.
     async fn find_import(&self, id: ImportId) -> StoreResult<Option<ImportJob>>;
 
-    /// Lists the newest 100 imports, newest first.
-    async fn list_imports(&self) -> StoreResult<Vec<ImportJob>>;
+    /// Lists one page of the imports.
+    async fn list_imports(&self, position: ImportPosition, limit: u32) -> StoreResult<ImportPage>;
 
     /// Reads lines of the report, as JSON objects, after the record `after`. Ends with the last line of a record.
     async fn list_import_problems(

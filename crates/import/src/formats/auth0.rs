@@ -1,5 +1,5 @@
-//! Auth0: the bulk export, a JSON array or JSON lines, with the password hashes that Auth0's support adds, or a file of the
-//! bulk import, with `custom_password_hash`.
+//! Auth0: the bulk export, a JSON array or JSON lines, the file of password hashes that Auth0's support makes, or a file of
+//! the bulk import, with `custom_password_hash`.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -19,7 +19,7 @@ pub(super) const FORMAT: Format = Format {
 
 fn map(fields: Fields<'_>) -> Draft {
     let mut draft = Draft {
-        id: fields.text(&["user_id", "_id"]),
+        id: id(fields),
         email: fields.text(&["email"]),
         email_verified: fields.flag(&["email_verified"]).unwrap_or_default(),
         password: fields.text(&["password_hash", "passwordHash"]),
@@ -47,8 +47,35 @@ fn map(fields: Fields<'_>) -> Draft {
         let email = identity.within("profileData", &data).text(&["email"]);
         draft.add_identity(identity.text(&["provider", "connection"]), identity.text(&["user_id"]), email);
     }
+    if draft.email.is_none() {
+        read_identifiers(&mut draft, fields);
+    }
     read_factors(&mut draft, fields);
     draft
+}
+
+/// Returns the id. The file of password hashes has that of `auth0|ID` alone: `alt_id` if the account was given one, else
+/// `_id`, as `MongoDB` exports it.
+fn id(fields: Fields<'_>) -> Option<String> {
+    if fields.get("user_id").is_some() {
+        return fields.text(&["user_id"]);
+    }
+    let object_id = fields.get("_id").and_then(|id| id.get("$oid")).and_then(Value::as_str);
+    match fields.text(&["alt_id"]).or_else(|| object_id.map(str::to_owned)) {
+        Some(id) => Some(format!("auth0|{id}")),
+        None => fields.text(&["_id"]),
+    }
+}
+
+/// Reads the address of a record that has it among its identifiers only, as some have in the file of password hashes.
+fn read_identifiers(draft: &mut Draft, fields: Fields<'_>) {
+    for identifier in fields.objects("identifiers") {
+        let identifier = fields.within("identifiers", &identifier);
+        if draft.email.is_none() && identifier.text(&["type"]).as_deref() == Some("email") {
+            draft.email = identifier.text(&["value"]);
+            draft.email_verified = identifier.flag(&["verified"]).unwrap_or_default();
+        }
+    }
 }
 
 fn read_factors(draft: &mut Draft, fields: Fields<'_>) {

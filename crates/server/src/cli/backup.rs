@@ -5,15 +5,15 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::output::Output;
+
 /// Arguments of `latchkey backup`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A service may run and write meanwhile. The copy is checked before it gets its name; FILE.json beside it says what it \
 contains, and `latchkey restore` needs it. Neither holds server.secret: keep that in another place.
 
-With --out - the backup goes to standard output, and its manifest to standard error.
-
-Exit code 0: the backup is there and good; 1: there is none, or --verify found a fault.")]
+With --out - the backup goes to standard output, and its manifest to standard error.")]
 pub struct BackupArgs {
     /// File that does not exist yet, or folder in which the backup gets a name of its own, or - for standard output.
     #[arg(long, value_name = "FILE|DIR|-", required_unless_present = "verify")]
@@ -24,6 +24,8 @@ pub struct BackupArgs {
     /// Verify this backup with its manifest, and make none.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["out", "keep"])]
     pub verify: Option<PathBuf>,
+    #[command(flatten)]
+    pub output: Output,
 }
 
 /// Arguments of `latchkey restore`.

@@ -22,7 +22,13 @@ const OWN: &[(&str, &str, &str)] = &[
         "nothing is written, or the check fails; the reason is printed",
     ),
     ("copy", "source and target are the same", "the copy failed, or source and target differ"),
+    ("import", "all records were taken over or skipped", "failed; what was read before it stays"),
+    ("backup", "the backup is there and good", "there is none, or --verify found a fault"),
 ];
+
+/// Meaning of 2 where a command gives it a second one.
+const SOME_REFUSED: (&str, &str) =
+    ("import", "some records were refused; or wrong arguments, and nothing was done");
 
 const SERVED: &str = "stopped by SIGTERM, SIGINT or SIGHUP";
 const NOT_SERVED: &str = "the start failed; the reason is on standard error";
@@ -51,8 +57,10 @@ fn codes(path: &str) -> String {
         .map_or(("done", "refused or failed; the reason is on standard error"), |(_, done, failed)| {
             (*done, *failed)
         });
+    let (refusing, refused) = SOME_REFUSED;
+    let wrong = if path == refusing { refused } else { "wrong arguments; nothing was done" };
     let ended = if done == SERVED { "" } else { "\n  129, 130, 143  ended by SIGHUP, Ctrl-C or SIGTERM" };
-    format!("Exit codes:\n  0  {done}\n  1  {failed}\n  2  wrong arguments; nothing was done{ended}")
+    format!("Exit codes:\n  0  {done}\n  1  {failed}\n  2  {wrong}{ended}")
 }
 
 #[cfg(test)]
@@ -74,6 +82,7 @@ mod tests {
         assert!(found.len() > 30, "{}", found.len());
         for (path, help) in &found {
             assert!(help.contains("Exit codes:\n  0  "), "{path}: {help}");
+            assert_eq!(help.matches("Exit code").count(), 1, "{path} tells its codes twice: {help}");
         }
         let is_known = |path: &str| found.iter().any(|(known, _)| known == path);
         assert!(OWN.iter().all(|(path, _, _)| is_known(path)));

@@ -15,10 +15,8 @@ use latchkey_domain::imports::ConflictPolicy;
 Formats: latchkey, supabase, firebase, auth0, clerk, keycloak, better-auth, pocketbase, rauthy, django, csv.
 
 Try it first with --dry-run, which reads everything, looks up every conflict, writes nothing and prints the same report. An \
-import that was interrupted goes on when the same command is run again. Nobody gets a mail.
-
-Exit code 0: all records were taken over or skipped; 2: some were refused; 1: failed; 130: stopped by Ctrl-C, after the \
-batch that was being written."
+import that was interrupted goes on when the same command is run again; Ctrl-C ends it after the batch that is being written. \
+Nobody gets a mail."
 )]
 pub struct ImportArgs {
     #[command(subcommand)]

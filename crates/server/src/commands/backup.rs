@@ -1,10 +1,11 @@
 //! Command `latchkey backup`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use latchkey_service::clock::{Clock, SystemClock};
+use serde_json::{Value, json};
 
-use super::CommandError;
+use super::{CommandError, json};
 use crate::backups::manifest::Manifest;
 use crate::backups::{self, BackupError, Place, Source, Taken};
 use crate::cli::BackupArgs;
@@ -24,6 +25,9 @@ pub(super) fn run(settings: &Settings, arguments: &BackupArgs) -> Result<(), Com
     let now = SystemClock.now();
     if let Some(file) = &arguments.verify {
         let manifest = backups::verify(file, &stored_secret(settings)?, now)?;
+        if arguments.output.json {
+            return Ok(json::print(&document(file, &manifest, &[]))?);
+        }
         println!("The backup {} is good: {}.", file.display(), summary(&manifest));
         return Ok(());
     }
@@ -36,6 +40,7 @@ pub(super) fn run(settings: &Settings, arguments: &BackupArgs) -> Result<(), Com
     let source = Source { database, secret: &secret, log: settings.storage.log_at_close() };
     let Taken { path, manifest, pruned } = backups::take(&source, &place, now)?;
     match path {
+        Some(path) if arguments.output.json => return Ok(json::print(&document(&path, &manifest, &pruned))?),
         Some(path) => println!("Backed up to {}: {}.", path.display(), summary(&manifest)),
         None => eprint!("{}", manifest.to_line()),
     }
@@ -62,6 +67,12 @@ fn place_of<'a>(
         return Err(CommandError::Refused(text.to_owned()));
     }
     Ok(place)
+}
+
+/// Returns what a backup contains, and the older backups that were deleted for it.
+fn document(path: &Path, manifest: &Manifest, pruned: &[PathBuf]) -> Value {
+    let deleted: Vec<_> = pruned.iter().map(|old| old.to_string_lossy()).collect();
+    json!({"path": path.to_string_lossy(), "manifest": manifest, "deleted": deleted})
 }
 
 fn summary(manifest: &Manifest) -> String {

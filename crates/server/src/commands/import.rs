@@ -6,29 +6,34 @@ mod open;
 mod open_foreign;
 mod progress;
 
-use std::io::Write;
 use std::process::ExitCode;
-use std::sync::atomic::Ordering;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use latchkey_domain::imports::ImportJob;
 use latchkey_domain::operator::Party;
+use latchkey_domain::time::Timestamp;
 use latchkey_http::endpoints::auth::import::ImportBody;
 use latchkey_import::{FORMATS, FirebaseHashes, Format, ImportOptions, Records};
-use latchkey_service::imports::{Control, ImportEnd, RunningImport, StartImport};
+use latchkey_service::imports::{Control, ImportEnd, RunningImport, StartImport, Stop};
 use serde_json::json;
+use tokio::time::{Instant, interval_at};
 
 use self::neighbours::Neighbours;
-use self::open::Opened;
+use self::open::{Opened, Source};
 use self::progress::Progress;
 use super::{CommandError, user::refused};
 use crate::cli::{ImportArgs, ImportFile};
 use crate::settings::{Settings, StorageUrl};
 use crate::signals::Endings;
 use crate::storage::OpenedBy;
+use crate::terminal::on_thread;
 use crate::wiring::{Assembly, assemble};
 
 /// Nice value of an import, so that the requests of a service on this machine go first.
 const NICENESS: i32 = 10;
+/// Interval of the progress.
+const SECOND: Duration = Duration::from_secs(1);
 /// Exit code of an import that refused records.
 const SOME_REFUSED: u8 = 2;
 
@@ -42,10 +47,11 @@ pub(super) async fn run(settings: &Settings, arguments: ImportArgs) -> Result<Ex
         let opened_by =
             if is_alone && arguments.command.is_none() { OpenedBy::Import } else { OpenedBy::Command };
         let assembly = assemble(settings, opened_by).await?;
-        match arguments.command {
-            Some(command) => jobs::run(&assembly, command).await.map(|()| None),
-            None => Ok(Some((assembly, open(arguments.file).await?))),
+        if let Some(command) = arguments.command {
+            return jobs::run(&assembly, command).await.map(|()| None);
         }
+        let import = open(arguments.file, assembly.service.now()).await?;
+        Ok(Some((assembly, import)))
     };
     let opened = tokio::select! {
         done = working => done?,
@@ -62,10 +68,13 @@ struct Import {
     arguments: ImportFile,
     format: &'static Format,
     options: ImportOptions,
-    opened: Opened,
+    records: Records,
+    stop: Stop,
+    /// Name, digest and size of the file.
+    source: Source,
 }
 
-async fn open(arguments: ImportFile) -> Result<Import, CommandError> {
+async fn open(arguments: ImportFile, now: Timestamp) -> Result<Import, CommandError> {
     let names = || FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
     let Some(from) = &arguments.from else {
         return Err(refused(format!("give --from with the format of the file: {}", names())));
@@ -77,6 +86,7 @@ async fn open(arguments: ImportFile) -> Result<Import, CommandError> {
         is_unverified: arguments.unverified,
         allow_weak: arguments.allow_weak,
         keep_rest: arguments.keep_rest,
+        now,
         ..ImportOptions::default()
     };
     for column in &arguments.column {
@@ -87,8 +97,19 @@ async fn open(arguments: ImportFile) -> Result<Import, CommandError> {
         let hashes = FirebaseHashes::parse(&text);
         options.firebase = Some(hashes.map_err(|problem| refused(format!("--hash-config: {problem}")))?);
     }
-    let opened = open::open(&arguments, format).await?;
-    Ok(Import { arguments, format, options, opened })
+    let stop = Stop::default();
+    let opened = match &arguments.url_file {
+        Some(url_file) => Some(open_foreign::postgres(url_file, &arguments, format).await?),
+        None => None,
+    };
+    on_thread(move || {
+        let opened = opened.map_or_else(|| open::open(&arguments, format, stop.clone()), Ok)?;
+        let Opened { input, source } = opened;
+        let records = Records::open(format, input, options.clone());
+        let records = records.map_err(|error| refused(format!("{}: {error}", source.name)))?;
+        Ok(Import { arguments, format, options, records, stop, source })
+    })
+    .await
 }
 
 fn unreadable(path: &std::path::Path, error: &std::io::Error) -> CommandError {
@@ -103,17 +124,14 @@ impl Import {
         mut endings: Endings,
     ) -> Result<ExitCode, CommandError> {
         let imports = &assembly.service.imports;
-        let Self { arguments, format, mut options, opened } = self;
-        options.now = assembly.service.now();
-        let records = Records::open(format, opened.input, options.clone());
-        let records = records.map_err(|error| refused(format!("{}: {error}", opened.name)))?;
+        let Self { arguments, format, options, records, stop, source } = self;
         if !arguments.json {
             print_columns(&records);
         }
         let start = StartImport {
             format,
-            source: opened.name.clone(),
-            file: opened.digest.unwrap_or_else(|| assembly.service.random_bytes()),
+            source: source.name.clone(),
+            file: source.digest.unwrap_or_else(|| assembly.service.random_bytes()),
             options: &options,
             policy: arguments.on_conflict,
             is_dry_run: arguments.dry_run,
@@ -122,33 +140,36 @@ impl Import {
         };
         let mut running = imports.begin(start, Party::System, None).await?;
         let mut report = open::create_report(&arguments)?;
-        let mut progress = Progress::new(&running, opened.size.zip(opened.read), &arguments);
-        let control = Control { rate: arguments.rate, is_shared: sharing(settings), ..Control::default() };
+        let progress = Mutex::new(Progress::new(&running, source.size.zip(source.read), &arguments));
+        let progress = || progress.lock().unwrap_or_else(PoisonError::into_inner);
+        let control = Control { rate: arguments.rate, is_shared: sharing(settings), stop };
         let is_dry_run = arguments.dry_run;
         let mut stopped = None;
         let end = {
             let run = imports.run(&mut running, records, &control, |batch| {
-                progress.advance(batch);
+                progress().advance(batch);
                 if is_dry_run && let Some(report) = &mut report {
                     report.write(batch.results);
                 }
             });
             tokio::pin!(run);
+            let mut seconds = interval_at(Instant::now() + SECOND, SECOND);
             loop {
                 tokio::select! {
                     end = &mut run => break end,
+                    _ = seconds.tick() => progress().show(),
                     ending = endings.next() => {
                         stopped = Some(ending);
-                        control.stop.store(true, Ordering::Relaxed);
+                        control.stop.ask();
                     }
                 }
             }
         };
-        progress.end();
+        progress().end();
         if let Some(report) = report {
-            report.finish(imports, &running).await?;
+            report.finish(imports, &running, end.as_ref().ok()).await?;
         }
-        finish(&running, end?, arguments.json, &opened.name, stopped)
+        finish(&running, end?, arguments.json, &source.name, stopped)
     }
 }
 
@@ -183,7 +204,6 @@ fn finish(
         println!("{}", json!({"job": ImportBody::from(job.clone())}));
     } else {
         print!("{}", summary(job, name));
-        std::io::stdout().flush()?;
     }
     match end {
         ImportEnd::Done if job.counts.refused > 0 => Ok(ExitCode::from(SOME_REFUSED)),

@@ -1,23 +1,22 @@
 //! Commands `latchkey completions` and `latchkey man`.
 
-use std::io::{self, Write};
+use std::io;
 
-use super::CommandError;
+use super::{CommandError, output};
 use crate::cli::{self, CompletionsArgs, ManArgs};
 use crate::data_folder::DataFolderError;
 
 pub(super) fn completions(arguments: &CompletionsArgs) -> io::Result<()> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut cli::definition(), "latchkey", &mut script);
-    io::stdout().write_all(&script)
+    output::write(&script)
 }
 
 pub(super) fn man(arguments: &ManArgs) -> Result<(), CommandError> {
     let Some(folder) = &arguments.out else {
         let mut page = Vec::new();
         clap_mangen::Man::new(cli::definition()).render(&mut page)?;
-        io::stdout().write_all(&page)?;
-        return Ok(());
+        return Ok(output::write(&page)?);
     };
     let unwritable = |error| CommandError::from(DataFolderError::unwritable(folder, error));
     std::fs::create_dir_all(folder).map_err(unwritable)?;

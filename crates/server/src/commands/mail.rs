@@ -8,19 +8,13 @@ use latchkey_service::outbox::{ListMails, ListedMail, MailState};
 use serde_json::json;
 
 use super::{CommandError, json};
-use crate::cli::{MailCommand, RetryArgs};
+use crate::cli::{MailCommand, Output, RetryArgs};
 use crate::wiring::Assembly;
 
 pub(super) async fn run(assembly: &Assembly, command: MailCommand) -> Result<(), CommandError> {
     match command {
         MailCommand::List { dead, sent, limit, output } => {
-            let mails = list(assembly, states(dead, sent), limit).await?;
-            if output.json {
-                let mails = mails.into_iter().map(|mail| json!(OutboxMailBody::from(mail)));
-                return Ok(json::print(&json!({"data": mails.collect::<Vec<_>>()}))?);
-            }
-            print(&mails);
-            Ok(())
+            print(list(assembly, states(dead, sent), limit).await?, output)
         }
         MailCommand::Retry(which) => retry(assembly, which).await,
     }
@@ -50,9 +44,13 @@ async fn list(
 }
 
 /// Prints mails without their content, each with the error of its last failed attempt.
-pub(super) fn print(mails: &[ListedMail]) {
+pub(super) fn print(mails: Vec<ListedMail>, output: Output) -> Result<(), CommandError> {
+    if output.json {
+        let mails = mails.into_iter().map(|mail| json!(OutboxMailBody::from(mail)));
+        return Ok(json::print(&json!({"data": mails.collect::<Vec<_>>()}))?);
+    }
     println!("{:<38}{:<17}{:<8}{:<7}{:<26}TO", "ID", "KIND", "STATE", "TRIES", "WRITTEN");
-    for mail in mails {
+    for mail in &mails {
         let (id, kind, state) = (mail.id.to_string(), mail.kind.as_str(), mail.state.as_str());
         let (written, to) = (mail.created_at.to_string(), mail.email.as_typed());
         println!("{id:<38}{kind:<17}{state:<8}{:<7}{written:<26}{to}", mail.attempts);
@@ -60,6 +58,7 @@ pub(super) fn print(mails: &[ListedMail]) {
             println!("    {error}");
         }
     }
+    Ok(())
 }
 
 async fn retry(assembly: &Assembly, which: RetryArgs) -> Result<(), CommandError> {

@@ -5,6 +5,7 @@ mod acts;
 mod factors;
 mod list;
 mod show;
+mod stats;
 mod why;
 
 use std::io::Write;
@@ -41,13 +42,14 @@ pub(super) async fn run(assembly: &Assembly, command: UserCommand) -> Result<(),
         UserCommand::Show { user, output } => show::run(assembly, &user, output).await?,
         UserCommand::Why { user, output } => why::run(assembly, &user, output).await?,
         UserCommand::Limits { user, lift, output } => why::limits(assembly, &user, lift, output).await?,
-        UserCommand::Mails { user } => acts::mails(assembly, &user).await?,
+        UserCommand::Mails { user, output } => acts::mails(assembly, &user, output).await?,
+        UserCommand::Stats { days, output } => stats::run(assembly, days, output).await?,
         UserCommand::SendVerification(args) => acts::send(assembly, args, HelpMail::Verification).await?,
         UserCommand::SendReset(args) => acts::send(assembly, args, HelpMail::Reset).await?,
         UserCommand::EndSessions { user, session } => acts::end_sessions(assembly, &user, session).await?,
         UserCommand::SetPassword { user } => acts::set_password(assembly, &user).await?,
-        UserCommand::Unlink { user, provider, subject } => {
-            acts::unlink(assembly, &user, (&provider, subject.as_deref())).await?;
+        UserCommand::Unlink { user, provider, subject, yes } => {
+            acts::unlink(assembly, &user, (&provider, subject.as_deref()), yes).await?;
         }
         UserCommand::Factors(FactorsCommand::Remove { user, passkeys, yes }) => {
             factors::remove(assembly, &user, passkeys, yes).await?;

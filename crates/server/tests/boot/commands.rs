@@ -141,7 +141,7 @@ async fn account_is_shown_with_its_factors_and_sessions() {
     let created = ["user", "create", "ada@example.org", "--verified"];
     binary.run_with_input(&created, PASSWORD).await.good();
     let shown = binary.run(&["user", "show", "ada@example.org"]).await;
-    assert!(shown.good().starts_with("ada@example.org can sign in, in one step.\n"), "{}", shown.out);
+    assert!(shown.good().starts_with("ada@example.org can sign in.\n"), "{}", shown.out);
     assert!(
         shown.out.contains("Two-step   off")
             && shown.out.contains("No sign-ins")
@@ -157,7 +157,6 @@ async fn account_is_shown_with_its_factors_and_sessions() {
     let shown = binary.run(&["user", "show", &session.user_id]).await;
 
     for part in [
-        "in two steps",
         "Two-step   on since 20",
         "App        My phone, added",
         "10 unused codes",
@@ -166,6 +165,25 @@ async fn account_is_shown_with_its_factors_and_sessions() {
         "127.0.0.1",
     ] {
         assert!(shown.good().contains(part), "{part} in {}", shown.out);
+    }
+}
+
+#[tokio::test]
+async fn account_is_shown_with_the_words_of_why() {
+    let binary = Binary::new().set("auth.require_email_verification=true");
+    binary.run_with_input(&["user", "create", "ada@example.org"], PASSWORD).await.good();
+
+    for by_mail in ["code", "off"] {
+        let binary = binary.clone().set(&format!("auth.email_sign_in={by_mail}"));
+        let why = binary.run(&["user", "why", "ada@example.org"]).await;
+        let shown = binary.run(&["user", "show", "ada@example.org"]).await;
+
+        let can = if by_mail == "code" { "can" } else { "cannot" };
+        assert!(
+            why.good().starts_with(&format!("ada@example.org {can} sign in.\n  Address not verified")),
+            "{why:?}"
+        );
+        assert_eq!(shown.good().split("\n\n").next(), Some(why.out.trim_end()), "{shown:?}");
     }
 }
 

@@ -173,7 +173,7 @@ async fn undo_asks_and_tells_what_stays() {
 #[tokio::test]
 async fn service_that_runs_serves_beside_an_import() {
     let binary = Binary::new();
-    write_records(&binary, "people.jsonl", 5_000);
+    write_records(&binary, "people.jsonl", 1_000);
     let running = binary.serve().await;
     let (output, ()) = tokio::join!(import(&binary, &[]), async {
         for number in 0..20 {
@@ -181,9 +181,9 @@ async fn service_that_runs_serves_beside_an_import() {
             running.anon().sign_up(&email, "correct horse battery").send().await.expect(200);
         }
     });
-    assert!(output.good().contains("5000 created"), "{}", output.out);
+    assert!(output.good().contains("1000 created"), "{}", output.out);
     eventually("imported profiles are found", async || {
-        let found = running.anon().search("person-4999").send().await.expect(200);
+        let found = running.anon().search("person-999").send().await.expect(200);
         found[0]["username"].as_str().map(|_| ())
     })
     .await;

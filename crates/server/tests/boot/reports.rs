@@ -40,7 +40,88 @@ async fn lists_are_documents() {
     assert!(events["data"].as_array().is_some_and(|events| !events.is_empty()), "{events}");
     assert_eq!(list(&["audit", "--address", "192.0.2.1"]).await, json!({"data": []}));
     assert_eq!(list(&["mail", "list"]).await, json!({"data": []}));
+    assert_eq!(list(&["user", "mails", &id]).await, json!({"data": []}));
     assert_eq!(list(&["user", "limits", &id]).await, json!({"data": [], "lifted": false}));
+}
+
+#[tokio::test]
+async fn mails_to_an_account_are_those_of_the_outbox() {
+    let binary = Binary::new();
+    let running = binary.serve().await;
+    running.anon().sign_up("ada@example.org", PASSWORD).send().await.expect(200);
+    binary.run(&["user", "send-reset", "ada@example.org"]).await.good();
+
+    let mails = document(&binary.run(&["user", "mails", "ada@example.org", "--json"]).await);
+
+    let mails = mails["data"].as_array().unwrap();
+    assert!(!mails.is_empty() && mails.iter().all(|mail| mail["email"] == "ada@example.org"), "{mails:?}");
+}
+
+#[tokio::test]
+async fn statistics_count_hashes_that_wait() {
+    let binary = Binary::new();
+    binary.run_with_input(&["user", "create", "ada@example.org", "--verified"], PASSWORD).await.good();
+    let weak = json!({"email": "bob@example.org", "passwordHash": "5f4dcc3b5aa765d61d8327deb882cf99"});
+    let import = ["import", "-", "--from", "latchkey", "--allow-weak"];
+    binary.run_with_input(&import, &weak.to_string()).await.good();
+
+    let text = binary.run(&["user", "stats", "--days", "2"]).await;
+    let stats = document(&binary.run(&["user", "stats", "--json"]).await);
+
+    for line in [
+        "Accounts   2: 1 verified",
+        "Passwords  1 argon2id, 1 digest (1 bare digests wait to be wrapped)",
+        "Database   sqlite, ",
+        "DAY          SIGN-UPS",
+    ] {
+        assert!(text.good().contains(line), "{line} in {}", text.out);
+    }
+    assert_eq!(text.out.lines().filter(|line| line.starts_with("20")).count(), 2, "{}", text.out);
+    assert_eq!((&stats["users"]["total"], &stats["passwords"]["digest"]), (&json!(2), &json!(1)), "{stats}");
+    assert_eq!(stats["series"].as_array().map(Vec::len), Some(30), "{stats}");
+    assert_eq!(binary.run(&["user", "stats", "--days", "91"]).await.code, Some(2));
+}
+
+#[tokio::test]
+async fn backup_and_its_check_are_documents() {
+    let binary = Binary::new().set("server.public_url=http://localhost:8700");
+    binary.run_with_input(&["user", "create", "ada@example.org"], PASSWORD).await.good();
+
+    let made = document(&binary.run(&["backup", "--out", "copy.db", "--json"]).await);
+    let verified = document(&binary.run(&["backup", "--verify", "copy.db", "--json"]).await);
+
+    assert_eq!(made, verified);
+    assert_eq!((&made["manifest"]["users"], &made["deleted"]), (&json!(1), &json!([])), "{made}");
+    assert!(made["path"].as_str().is_some_and(|path| path.ends_with("copy.db")), "{made}");
+}
+
+#[tokio::test]
+async fn output_that_nobody_reads_is_no_error() {
+    let binary = Binary::new();
+    binary.run_with_input(&["user", "create", "ada@example.org"], PASSWORD).await.good();
+    for command in [&["user", "list"][..], &["import", "list"], &["user", "stats"], &["completions", "bash"]]
+    {
+        let mut child = binary.command(command).spawn().unwrap();
+        drop(child.stdout.take());
+
+        let output = child.wait_with_output().await.unwrap();
+
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), said.as_str()), (Some(0), ""), "{command:?}");
+    }
+}
+
+#[tokio::test]
+async fn output_that_does_not_fit_is_an_error() {
+    let binary = Binary::new();
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+
+    let child = binary.command(&["user", "list"]).stdout(full).spawn().unwrap();
+    let output = child.wait_with_output().await.unwrap();
+
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("standard output cannot be written"), "{said}");
 }
 
 #[tokio::test]
@@ -108,6 +189,19 @@ async fn removal_of_a_provider_needs_confirmation_without_a_terminal() {
 
     assert!(binary.run(&["oauth", "list"]).await.good().contains("google"));
     assert_eq!(binary.run(&["oauth", "remove", "google", "--yes"]).await.good(), "removed google\n");
+}
+
+#[tokio::test]
+async fn unlinking_needs_confirmation_without_a_terminal() {
+    let binary = Binary::new();
+    binary.run_with_input(&["user", "create", "ada@example.org"], PASSWORD).await.good();
+    let unlink = ["user", "unlink", "ada@example.org", "google"];
+
+    binary.run_with_input(&unlink, "y\n").await.refused(&["nothing was unlinked", "--yes"]);
+
+    let sure = binary.run(&[&unlink[..], &["--yes"]].concat()).await;
+    assert_eq!(sure.code, Some(1), "{sure:#?}");
+    assert!(!sure.err.contains("--yes"), "no such identity, and no question: {sure:#?}");
 }
 
 #[tokio::test]

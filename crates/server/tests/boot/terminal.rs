@@ -232,6 +232,19 @@ async fn confirmed_deletion_does_not_ask_at_a_terminal() {
 }
 
 #[tokio::test]
+async fn unconfirmed_unlinking_unlinks_nothing() {
+    let binary = Binary::new();
+    binary.run_with_input(&["user", "create", "ada@example.org"], PASSWORD).await.good();
+    let mut run = TerminalRun::start(&binary, &["user", "unlink", "ada@example.org", "google"]);
+
+    run.sees("Unlink google from ada@example.org? It cannot be undone. [y/N] ").await;
+    run.types("n\n").await;
+
+    run.sees("nothing was unlinked").await;
+    assert_eq!(run.ended().await.code(), Some(1));
+}
+
+#[tokio::test]
 async fn removal_of_factors_shows_the_account_and_asks() {
     let binary = Binary::new();
     binary.run_with_input(&["user", "create", "ada@example.org"], PASSWORD).await.good();

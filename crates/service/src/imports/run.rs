@@ -1,7 +1,7 @@
 //! The run of an import: a thread reads and prepares, this task writes batch after batch.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use latchkey_domain::imports::{ImportCounts, ImportState, Problem};
@@ -9,9 +9,10 @@ use latchkey_import::{ReadError, Records};
 use latchkey_store::{BatchOutcome, BatchRecord, ImportBatch, RecordResult};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
-use tokio::time::Instant;
+use tokio::time::{Instant, interval_at, sleep_until};
 
 use super::prepare::Preparer;
+use super::stop::Stop;
 use super::{Imports, RunningImport};
 use crate::error::{Error, Result};
 use crate::refusal::IMPORT_SUPERSEDED;
@@ -28,16 +29,13 @@ const LONGEST: Duration = Duration::from_millis(80);
 const GENTLE: u32 = 9;
 /// Interval in which a waiting import says that it is alive.
 const ALIVE: Duration = Duration::from_secs(5);
-/// Time after which a pause looks whether the import is to stop.
-const SLICE: Duration = Duration::from_millis(100);
 /// Number of batches that are prepared ahead.
 const AHEAD: usize = 1;
 
 /// How an import runs.
 #[derive(Default)]
 pub struct Control {
-    /// Ends the import after the batch that is being written.
-    pub stop: AtomicBool,
+    pub stop: Stop,
     /// Maximum number of records per second.
     pub rate: Option<u32>,
     /// True if others use the same SQLite file, so that the import leaves them most of the time.
@@ -45,10 +43,6 @@ pub struct Control {
 }
 
 impl Control {
-    fn is_stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
-    }
-
     fn is_shared(&self) -> bool {
         self.is_shared.as_ref().is_some_and(|is_shared| is_shared())
     }
@@ -76,6 +70,22 @@ pub enum ImportEnd {
     Unreadable(ReadError),
 }
 
+impl ImportEnd {
+    /// Returns the last line of the report of an import that ended early; `None` if all is said.
+    #[must_use]
+    pub fn report_line(&self) -> Option<String> {
+        match self {
+            Self::Done | Self::Stopped => None,
+            Self::Clash(line, problem) => {
+                let mut told = problem.to_json();
+                told.insert("line".to_owned(), (*line).into());
+                Some(Value::Object(told).to_string())
+            }
+            Self::Unreadable(error) => Some(json!({ "message": error.to_string() }).to_string()),
+        }
+    }
+}
+
 impl Imports {
     /// Runs an import to its end, and stores its state. `each` is called after each batch.
     pub async fn run(
@@ -89,16 +99,13 @@ impl Imports {
         let mut batches = self.read(running, records, Arc::clone(&size))?;
         let (mut pace, mut next_at) = (Pace::new(control), Instant::now());
         let end = loop {
-            if control.is_stopped() {
-                break ImportEnd::Stopped;
-            }
-            let records = match batches.recv().await {
-                None => break ImportEnd::Done,
-                Some(Err(error)) => break ImportEnd::Unreadable(error),
-                Some(Ok(records)) => records,
+            let records = match self.unless_stopped(running, control, batches.recv()).await? {
+                None => break ImportEnd::Stopped,
+                Some(None) => break ImportEnd::Done,
+                Some(Some(Err(error))) => break ImportEnd::Unreadable(error),
+                Some(Some(Ok(records))) => records,
             };
-            self.wait(running, next_at, control).await?;
-            if control.is_stopped() {
+            if self.unless_stopped(running, control, sleep_until(next_at)).await?.is_none() {
                 break ImportEnd::Stopped;
             }
             let (count, begun) = (records.len(), Instant::now());
@@ -116,7 +123,8 @@ impl Imports {
         Ok(end)
     }
 
-    /// Starts the thread that reads the file. It ends when the receiver is dropped.
+    /// Starts the thread that reads the file. It ends when the receiver is dropped, at the next record: a read that hangs is
+    /// not waited for.
     fn read(
         &self,
         running: &RunningImport,
@@ -138,6 +146,9 @@ impl Imports {
                         return;
                     }
                 };
+                if sender.is_closed() {
+                    return;
+                }
                 place += 1;
                 if place <= written {
                     preparer.skip(&entry);
@@ -182,17 +193,24 @@ impl Imports {
         }
     }
 
-    /// Waits, and says from time to time that the import is alive.
-    async fn wait(&self, running: &RunningImport, until: Instant, control: &Control) -> Result<()> {
-        let mut told = Instant::now();
-        while Instant::now() < until && !control.is_stopped() {
-            tokio::time::sleep(until.saturating_duration_since(Instant::now()).min(SLICE)).await;
-            if told.elapsed() >= ALIVE {
-                told = Instant::now();
-                self.renew(running).await?;
+    /// Waits for a source or a pause, and says from time to time that the import is alive. Returns `None` if the import is to
+    /// stop before.
+    async fn unless_stopped<T>(
+        &self,
+        running: &RunningImport,
+        control: &Control,
+        waiting: impl Future<Output = T> + Send,
+    ) -> Result<Option<T>> {
+        let mut waiting = std::pin::pin!(waiting);
+        let mut alive = interval_at(Instant::now() + ALIVE, ALIVE);
+        loop {
+            tokio::select! {
+                biased;
+                () = control.stop.asked() => return Ok(None),
+                done = &mut waiting => return Ok(Some(done)),
+                _ = alive.tick() => self.renew(running).await?,
             }
         }
-        Ok(())
     }
 
     async fn end(&self, running: &mut RunningImport, end: &ImportEnd) -> Result<()> {
@@ -207,7 +225,7 @@ impl Imports {
             return Ok(());
         }
         let store = &self.kernel.store;
-        is_ours(store.end_import(running.job.id, running.claim, state, last_line(end), now).await?)
+        is_ours(store.end_import(running.job.id, running.claim, state, end.report_line(), now).await?)
     }
 
     async fn renew(&self, running: &RunningImport) -> Result<()> {
@@ -221,19 +239,6 @@ impl Imports {
 /// Fails if another process has taken the import over.
 fn is_ours(is_ours: bool) -> Result<()> {
     if is_ours { Ok(()) } else { Err(Error::Refused(&IMPORT_SUPERSEDED)) }
-}
-
-/// Returns the last line of the report of an import that ended early; `None` if all is said.
-fn last_line(end: &ImportEnd) -> Option<String> {
-    match end {
-        ImportEnd::Done | ImportEnd::Stopped => None,
-        ImportEnd::Clash(line, problem) => {
-            let mut told = problem.to_json();
-            told.insert("line".to_owned(), (*line).into());
-            Some(Value::Object(told).to_string())
-        }
-        ImportEnd::Unreadable(error) => Some(json!({ "message": error.to_string() }).to_string()),
-    }
 }
 
 /// Returns the number of records of a batch after one of `count` records took this long.

@@ -6,7 +6,8 @@ use latchkey_domain::ids::{ImportId, UserId};
 use latchkey_domain::imports::{ImportCounts, ImportJob, ImportState};
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{
-    BatchOutcome, BeginImport, BegunImport, ImportBatch, Imports, StoreResult, UndoImport, UndoneBatch,
+    BatchOutcome, BeginImport, BegunImport, ImportBatch, ImportPage, ImportPosition, Imports, StoreResult,
+    UndoImport, UndoneBatch,
 };
 use uuid::Uuid;
 
@@ -79,10 +80,21 @@ impl<E: Executor> Imports for Engine<E> {
         self.read(script, move |results| imports::import(results, found)).await
     }
 
-    async fn list_imports(&self) -> StoreResult<Vec<ImportJob>> {
+    async fn list_imports(&self, position: ImportPosition, limit: u32) -> StoreResult<ImportPage> {
         let mut script = Script::default();
-        let listed = imports::list(&mut script);
-        self.read(script, move |results| results.list(listed, imports::read_import)).await
+        let total = imports::total(&mut script);
+        let page = imports::list(&mut script, position, limit);
+        self.read(script, move |results| {
+            let total = results.find(total, |cells| imports::count(cells.of("imports"), "total"))?;
+            let mut jobs = results.list(page, imports::read_import)?;
+            let has_more = jobs.len() > limit as usize;
+            jobs.truncate(limit as usize);
+            if matches!(position, ImportPosition::Before(_)) {
+                jobs.reverse();
+            }
+            Ok(ImportPage { jobs, total: total.unwrap_or_default(), has_more })
+        })
+        .await
     }
 
     async fn list_import_problems(

@@ -5,7 +5,7 @@
 use latchkey_domain::ids::{ImportId, UserId};
 use latchkey_domain::imports::{ConflictPolicy, ImportCounts, ImportJob, ImportState, Occupant};
 use latchkey_domain::time::Timestamp;
-use latchkey_store::{BeginImport, StoreResult};
+use latchkey_store::{BeginImport, ImportPosition, StoreResult};
 use uuid::Uuid;
 
 use crate::bulk::{Table, columns};
@@ -40,8 +40,15 @@ statements! {
     RESUME = "
     UPDATE imports SET state = 'running', claim = $2, active_at = $3, ended_at = NULL WHERE id = $1";
     FIND: read find(id: ImportId) = concat!("SELECT ", import_columns!(), " FROM imports WHERE id = $1");
-    LIST: read list() =
-        concat!("SELECT ", import_columns!(), " FROM imports ORDER BY started_at DESC, id DESC LIMIT 100");
+    COUNT: read total() = "SELECT count(*) FROM imports";
+    LIST_DOWN: read list_down(from: Timestamp, id: ImportId, limit: u32) = concat!(
+        "SELECT ", import_columns!(), " FROM imports WHERE (started_at, id) < ($1, $2)
+        ORDER BY started_at DESC, id DESC LIMIT $3"
+    );
+    LIST_UP: read list_up(from: Timestamp, id: ImportId, limit: u32) = concat!(
+        "SELECT ", import_columns!(), " FROM imports WHERE (started_at, id) > ($1, $2)
+        ORDER BY started_at, id LIMIT $3"
+    );
     /// Locks the imports that did not end well, so that two processes do not begin at once.
     LOCK_OPEN: read lock_open() =
         "SELECT 1 FROM imports WHERE state IN ('running', 'failed') ORDER BY id FOR UPDATE";
@@ -212,6 +219,18 @@ pub(crate) fn advance(
     ];
     writes.change(&ADVANCE, values);
     Ok(())
+}
+
+/// Reads a page of imports, and one more; for [`ImportPosition::Before`] the oldest first.
+pub(crate) fn list(script: &mut Script, position: ImportPosition, limit: u32) -> Slot {
+    let limit = limit.saturating_add(1);
+    match position {
+        ImportPosition::First => {
+            list_down(script, Timestamp::from_millis(i64::MAX), Uuid::max().into(), limit)
+        }
+        ImportPosition::After(key) => list_down(script, key.started_at, key.id, limit),
+        ImportPosition::Before(key) => list_up(script, key.started_at, key.id, limit),
+    }
 }
 
 pub(crate) fn stored(count: u64) -> i64 {

@@ -9,7 +9,8 @@ use latchkey_domain::operator::Role;
 use latchkey_domain::profile::Username;
 use latchkey_domain::user::AppMetadata;
 use latchkey_store::{
-    BatchOutcome, BatchRecord, BeginImport, BegunImport, ImportBatch, UndoImport, UndoneBatch,
+    BatchOutcome, BatchRecord, BeginImport, BegunImport, ImportBatch, ImportKey, ImportPage, ImportPosition,
+    UndoImport, UndoneBatch,
 };
 use serde_json::json;
 
@@ -34,7 +35,6 @@ pub(super) async fn accounts_are_created_with_the_place(world: World) {
     assert_eq!((stored.state, stored.counts.read, stored.counts.created), (ImportState::Running, 2, 2));
     let ids = world.list_imported_ids(job.0.id, 0, 10).await.unwrap();
     assert_eq!(ids[0], (1, ada.id, Some("u-ada".to_owned())));
-    assert_eq!(world.list_imports().await.unwrap().len(), 1);
 }
 
 pub(super) async fn a_batch_of_a_process_that_lost_the_import_writes_nothing(world: World) {
@@ -256,4 +256,33 @@ pub(super) async fn an_undo_deletes_what_is_not_in_use(world: World) {
     );
     assert_eq!(world.undo_import_batch(undo(0)).await.unwrap().gone, 1, "an undo can be repeated");
     assert_eq!(world.find_import(job.0.id).await.unwrap().unwrap().state, ImportState::Undone);
+}
+
+pub(super) async fn the_list_goes_both_ways_with_its_total(world: World) {
+    // The second and the third begin at the same time, so that their ids decide.
+    for seconds in [0, 1, 1, 2, 3] {
+        world.import(ConflictPolicy::Skip, Vec::new(), at(seconds)).await;
+    }
+    let key = |page: &ImportPage, index: usize| {
+        let job = &page.jobs[index];
+        ImportKey { started_at: job.started_at, id: job.id }
+    };
+    let list = async |position, limit| world.list_imports(position, limit).await.unwrap();
+    let all = list(ImportPosition::First, 5).await;
+    assert_eq!((all.jobs.len(), all.total, all.has_more), (5, 5, false));
+    assert!(all.jobs.is_sorted_by_key(|job| std::cmp::Reverse((job.started_at, job.id))));
+
+    let first = list(ImportPosition::First, 2).await;
+    let second = list(ImportPosition::After(key(&first, 1)), 2).await;
+    let third = list(ImportPosition::After(key(&second, 1)), 2).await;
+    assert_eq!([&first.jobs[..], &second.jobs, &third.jobs].concat(), all.jobs);
+    assert_eq!(
+        [&first, &second, &third].map(|page| (page.total, page.has_more)),
+        [(5, true), (5, true), (5, false)]
+    );
+
+    let back = list(ImportPosition::Before(key(&third, 0)), 2).await;
+    assert_eq!(back, second);
+    let begin = list(ImportPosition::Before(key(&back, 0)), 2).await;
+    assert_eq!(begin, ImportPage { has_more: false, ..first });
 }

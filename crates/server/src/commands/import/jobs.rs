@@ -3,7 +3,7 @@
 use latchkey_domain::imports::ImportJob;
 use latchkey_domain::operator::Party;
 use latchkey_http::endpoints::auth::import::ImportBody;
-use latchkey_service::imports::ReportPosition;
+use latchkey_service::imports::{ImportPosition, ReportPosition};
 use serde_json::json;
 
 use super::{CommandError, refused, summary};
@@ -11,11 +11,14 @@ use crate::cli::ImportCommand;
 use crate::terminal;
 use crate::wiring::Assembly;
 
+/// Most imports that are listed.
+const NEWEST: u32 = 100;
+
 pub(super) async fn run(assembly: &Assembly, command: ImportCommand) -> Result<(), CommandError> {
     let imports = &assembly.service.imports;
     match command {
         ImportCommand::List { json } => {
-            let jobs = imports.list().await?;
+            let jobs = imports.list(ImportPosition::First, NEWEST).await?.jobs;
             if json {
                 let jobs: Vec<_> = jobs.into_iter().map(ImportBody::from).collect();
                 println!("{}", json!({"data": jobs}));

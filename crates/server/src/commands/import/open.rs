@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use latchkey_import::{Format, Input};
-use latchkey_service::imports::{Imports, RecordResult, ReportPosition, RunningImport};
+use latchkey_service::imports::{ImportEnd, Imports, RecordResult, ReportPosition, RunningImport, Stop};
 use sha2::{Digest, Sha256};
 
 use super::{CommandError, refused, unreadable};
@@ -18,6 +18,11 @@ const BUFFER: usize = 256 * 1024;
 /// An opened file.
 pub(super) struct Opened {
     pub(super) input: Input,
+    pub(super) source: Source,
+}
+
+/// What is known of a file before it is read.
+pub(super) struct Source {
     /// Name of the file in messages.
     pub(super) name: String,
     /// SHA-256 of the file; `None` for a database, whose content may change.
@@ -27,10 +32,12 @@ pub(super) struct Opened {
     pub(super) read: Option<Arc<AtomicU64>>,
 }
 
-pub(super) async fn open(arguments: &ImportFile, format: &'static Format) -> Result<Opened, CommandError> {
-    if let Some(url_file) = &arguments.url_file {
-        return super::open_foreign::postgres(url_file, arguments, format).await;
-    }
+/// Opens a file, a folder or a SQLite database. It blocks while standard input comes, or a named pipe has no writer.
+pub(super) fn open(
+    arguments: &ImportFile,
+    format: &'static Format,
+    stop: Stop,
+) -> Result<Opened, CommandError> {
     let Some(path) = &arguments.path else {
         return Err(refused("name the file to import, or - for standard input".to_owned()));
     };
@@ -41,13 +48,14 @@ pub(super) async fn open(arguments: &ImportFile, format: &'static Format) -> Res
     let fault = |error| unreadable(path, &error);
     if path.is_dir() {
         let digest = Some(digest_of_folder(path).map_err(fault)?);
-        return Ok(Opened { input: Input::Folder(path.clone()), name, digest, size: None, read: None });
+        let source = Source { name, digest, size: None, read: None };
+        return Ok(Opened { input: Input::Folder(path.clone()), source });
     }
     let mut file = File::open(path).map_err(fault)?;
     let mut start = [0; 16];
     let is_sqlite = file.read_exact(&mut start).is_ok() && &start == b"SQLite format 3\0";
     if is_sqlite {
-        return super::open_foreign::sqlite(path, name, arguments, format);
+        return super::open_foreign::sqlite(path, name, arguments, format, stop);
     }
     file.rewind().map_err(fault)?;
     of_file(file, name)
@@ -57,7 +65,7 @@ fn of_file(mut file: File, name: String) -> Result<Opened, CommandError> {
     let digest = Some(digest_of(&mut file)?);
     let (size, read) = (file.metadata()?.len(), Arc::default());
     let input = Input::File(Arc::new(file), Arc::clone(&read));
-    Ok(Opened { input, name, digest, size: Some(size), read: Some(read) })
+    Ok(Opened { input, source: Source { name, digest, size: Some(size), read: Some(read) } })
 }
 
 /// Copies standard input to a file without a name, because its hash has to be known before it is read.
@@ -115,9 +123,13 @@ pub(super) fn create_report(arguments: &ImportFile) -> Result<Option<Report>, Co
 }
 
 impl Report {
-    /// Writes the lines of a dry run, which the database does not have.
+    /// Writes the lines about records of a dry run, which the database does not have.
     pub(super) fn write(&mut self, results: &[RecordResult]) {
-        for line in results.iter().flat_map(RecordResult::report_lines) {
+        self.write_lines(results.iter().flat_map(RecordResult::report_lines));
+    }
+
+    fn write_lines(&mut self, lines: impl IntoIterator<Item = String>) {
+        for line in lines {
             if let Err(error) = writeln!(self.file, "{line}") {
                 self.error.get_or_insert(error);
             }
@@ -129,8 +141,10 @@ impl Report {
         mut self,
         imports: &Imports,
         running: &RunningImport,
+        end: Option<&ImportEnd>,
     ) -> Result<(), CommandError> {
         if running.job.is_dry_run {
+            self.write_lines(end.and_then(ImportEnd::report_line));
             return self.error.map_or_else(|| self.file.flush(), Err).map_err(CommandError::from);
         }
         let mut position = ReportPosition::default();

@@ -4,15 +4,17 @@
 use std::path::Path;
 
 use latchkey_import::{Format, Input, RowText, Side};
+use latchkey_service::imports::Stop;
 use latchkey_store::SideTable;
 use latchkey_store_postgres::PostgresOptions;
 
-use super::open::Opened;
+use super::open::{Opened, Source};
 use super::{CommandError, refused, unreadable};
 use crate::cli::ImportFile;
 
 fn opened(rows: impl Iterator<Item = RowText> + Send + 'static, name: String) -> Opened {
-    Opened { input: Input::Rows(Box::new(rows)), name, digest: None, size: None, read: None }
+    let source = Source { name, digest: None, size: None, read: None };
+    Opened { input: Input::Rows(Box::new(rows)), source }
 }
 
 pub(super) fn sqlite(
@@ -20,6 +22,7 @@ pub(super) fn sqlite(
     name: String,
     arguments: &ImportFile,
     format: &'static Format,
+    stop: Stop,
 ) -> Result<Opened, CommandError> {
     let Some(table) = arguments.table.as_deref().or(format.sqlite) else {
         return Err(refused(format!(
@@ -27,8 +30,9 @@ pub(super) fn sqlite(
             format.name
         )));
     };
-    let rows = latchkey_store_sqlite::foreign_rows(path, table, sides(format, |side| side.sqlite))
-        .map_err(|error| unreadable(path, &error))?;
+    let sides = sides(format, |side| side.sqlite);
+    let rows = latchkey_store_sqlite::foreign_rows(path, table, sides, move || stop.is_asked());
+    let rows = rows.map_err(|error| unreadable(path, &error))?;
     Ok(opened(rows.into_iter(), name))
 }
 

@@ -3,17 +3,14 @@
 use std::io::IsTerminal;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use latchkey_domain::imports::ImportCounts;
 use latchkey_service::imports::{Progress as BatchProgress, RunningImport};
 use serde_json::json;
 use tokio::time::Instant;
 
 use crate::cli::ImportFile;
-
-/// Interval of JSON lines.
-const EVERY: Duration = Duration::from_secs(1);
 
 /// Progress of one import. The bar counts the bytes of the file, whose size is known.
 pub(super) struct Progress {
@@ -21,9 +18,9 @@ pub(super) struct Progress {
     read: Option<Arc<AtomicU64>>,
     is_json: bool,
     begun: Instant,
-    printed: Instant,
     /// Records that an earlier process wrote.
     before: u64,
+    counts: ImportCounts,
     /// True if the user is to be told once that the import pauses for others.
     tells_of_others: bool,
 }
@@ -43,36 +40,58 @@ impl Progress {
         }
         let is_shown = !is_json && std::io::stderr().is_terminal();
         let (size, read) = file.map_or((None, None), |(size, read)| (Some(size), Some(read)));
-        let now = Instant::now();
         let bar = is_shown.then(|| bar(size));
         let tells_of_others = !is_json && arguments.rate.is_none();
-        Self { bar, read, is_json, begun: now, printed: now, before: running.job.counts.read, tells_of_others }
+        Self {
+            bar,
+            read,
+            is_json,
+            begun: Instant::now(),
+            before: running.job.counts.read,
+            counts: running.job.counts.clone(),
+            tells_of_others,
+        }
     }
 
+    /// Takes over the counts after a batch.
     pub(super) fn advance(&mut self, batch: &BatchProgress<'_>) {
-        let counts = batch.counts;
         if batch.is_shared && std::mem::take(&mut self.tells_of_others) {
             self.tell(
                 "The database is in use, so the import pauses nine tenths of the time. `--rate N` lets it go up to N a second.",
             );
         }
-        let seconds = self.begun.elapsed().as_secs().max(1);
-        let rate = (counts.read - self.before) / seconds;
+        self.counts = batch.counts.clone();
         if let Some(bar) = &self.bar {
-            if let Some(read) = &self.read {
-                bar.set_position(read.load(Ordering::Relaxed));
-            }
-            let problems: u64 = counts.problems.values().sum();
-            bar.set_message(format!("{} records, {rate}/s, {problems} problems", counts.read));
+            self.move_bar(bar);
         }
-        if self.is_json && self.printed.elapsed() >= EVERY {
-            self.printed = Instant::now();
+    }
+
+    /// Shows the progress. It is called each second, also while the import waits.
+    pub(super) fn show(&self) {
+        if let Some(bar) = &self.bar {
+            self.move_bar(bar);
+        }
+        if self.is_json {
+            let counts = &self.counts;
             println!(
                 "{}",
                 json!({"read": counts.read, "created": counts.created, "updated": counts.updated,
-                    "skipped": counts.skipped, "refused": counts.refused, "rate": rate})
+                    "skipped": counts.skipped, "refused": counts.refused, "rate": self.rate()})
             );
         }
+    }
+
+    fn move_bar(&self, bar: &ProgressBar) {
+        if let Some(read) = &self.read {
+            bar.set_position(read.load(Ordering::Relaxed));
+        }
+        let problems: u64 = self.counts.problems.values().sum();
+        bar.set_message(format!("{} records, {}/s, {problems} problems", self.counts.read, self.rate()));
+        bar.tick();
+    }
+
+    fn rate(&self) -> u64 {
+        (self.counts.read - self.before) / self.begun.elapsed().as_secs().max(1)
     }
 
     fn tell(&self, line: &str) {

@@ -2,20 +2,21 @@
 
 use latchkey_domain::ids::SessionId;
 use latchkey_domain::operator::Party;
+use latchkey_domain::user::User;
 use latchkey_service::admin::HelpMail;
 
-use super::{find, read_password};
-use crate::cli::{SendMailArgs, UserRef};
+use super::{find, read_password, refused};
+use crate::cli::{Output, SendMailArgs, UserRef};
 use crate::commands::{CommandError, mail};
+use crate::terminal;
 use crate::wiring::Assembly;
 
 /// Maximum number of mails that are listed.
 const MAILS: u32 = 100;
 
-pub(super) async fn mails(assembly: &Assembly, user: &UserRef) -> Result<(), CommandError> {
+pub(super) async fn mails(assembly: &Assembly, user: &UserRef, output: Output) -> Result<(), CommandError> {
     let id = find(assembly, user).await?.id;
-    mail::print(&assembly.service.admin.list_mails(id, MAILS).await?);
-    Ok(())
+    mail::print(assembly.service.admin.list_mails(id, MAILS).await?, output)
 }
 
 pub(super) async fn send(
@@ -58,8 +59,18 @@ pub(super) async fn unlink(
     assembly: &Assembly,
     user: &UserRef,
     identity: (&str, Option<&str>),
+    is_sure: bool,
 ) -> Result<(), CommandError> {
-    let id = find(assembly, user).await?.id;
+    if !is_sure && !terminal::is_there() {
+        let text = "`user unlink` asks first, and standard input is no terminal; nothing was unlinked. Add --yes to \
+                    unlink without a question";
+        return Err(refused(text.to_owned()));
+    }
+    let User { id, email, .. } = find(assembly, user).await?;
+    let question = format!("Unlink {} from {}? It cannot be undone. [y/N] ", identity.0, email.as_typed());
+    if !is_sure && !terminal::ask_yes(&question).await? {
+        return Err(refused("nothing was unlinked".to_owned()));
+    }
     assembly.service.admin.unlink_identity(id, identity, Party::System, None).await?;
     println!("unlinked {} from {id}", identity.0);
     Ok(())

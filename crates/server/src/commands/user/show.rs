@@ -5,11 +5,10 @@ mod document;
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::session::{Level, Session};
 use latchkey_domain::time::Timestamp;
-use latchkey_domain::user::User;
 use latchkey_service::factors::AccountFactors;
 use serde_json::Value;
 
-use super::{find, ways_in};
+use super::{find, ways_in, why};
 use crate::cli::{Output, UserRef};
 use crate::commands::{CommandError, json};
 use crate::wiring::Assembly;
@@ -31,7 +30,7 @@ pub(super) async fn run(assembly: &Assembly, user: &UserRef, output: Output) -> 
         ))?);
     }
 
-    println!("{}", sentence(&user));
+    why::tell(&assembly.service.admin.why_no_sign_in(id).await?);
     println!();
     println!("Id         {id}");
     println!("Created    {}", user.created_at.to_minute_text());
@@ -57,27 +56,6 @@ pub(super) async fn run(assembly: &Assembly, user: &UserRef, output: Output) -> 
     list_failures(&sign_ins.failed);
     list(sessions);
     Ok(())
-}
-
-/// Describes the state of the account in one sentence: what the owner can do, or what prevents it.
-fn sentence(user: &User) -> String {
-    let email = user.email.as_typed();
-    if let Some(since) = user.banned_at {
-        return format!("{email} is banned since {} and cannot sign in.", since.to_minute_text());
-    }
-    if user.is_pending {
-        return format!("{email} signed up and has not verified the address yet.");
-    }
-    if let Some(at) = user.deletes_at {
-        let at = at.to_minute_text();
-        return format!("{email} deleted the account, which is restored by signing in until {at}.");
-    }
-    let verified = if user.email_verified { "" } else { "; the address is not verified" };
-    if user.providers().is_empty() {
-        return format!("{email} has no way to sign in but a password reset by mail{verified}.");
-    }
-    let steps = if user.has_two_step() { "two steps" } else { "one step" };
-    format!("{email} can sign in, in {steps}{verified}.")
 }
 
 fn two_step(since: Option<Timestamp>) -> String {

@@ -4,6 +4,7 @@ use latchkey_domain::account_limits::{HeldLimit, RefusedClients};
 use latchkey_domain::obstacle::{Obstacle, VerificationMail};
 use latchkey_domain::operator::Party;
 use latchkey_domain::time::Timestamp;
+use latchkey_service::admin::SignInState;
 use serde_json::{Value, json};
 
 use super::find;
@@ -22,16 +23,17 @@ pub(super) async fn run(assembly: &Assembly, user: &UserRef, output: Output) -> 
             json!({"id": id.to_string(), "canSignIn": state.can_sign_in(), "obstacles": obstacles});
         return Ok(json::print(&document)?);
     }
-    let email = state.user.email.as_typed();
-    if state.can_sign_in() {
-        println!("{email} can sign in.");
-    } else {
-        println!("{email} cannot sign in.");
-    }
+    tell(&state);
+    Ok(())
+}
+
+/// Prints whether a user can sign in, and a sentence for each obstacle.
+pub(super) fn tell(state: &SignInState) {
+    let can = if state.can_sign_in() { "can" } else { "cannot" };
+    println!("{} {can} sign in.", state.user.email.as_typed());
     for obstacle in &state.obstacles {
         println!("  {}", sentence(obstacle));
     }
-    Ok(())
 }
 
 /// Lists the limits that hold for an account, or lifts them.
@@ -73,7 +75,7 @@ fn facts(held: &HeldLimit) -> Value {
     })
 }
 
-pub(super) fn sentence(obstacle: &Obstacle) -> String {
+fn sentence(obstacle: &Obstacle) -> String {
     match obstacle {
         Obstacle::Banned { since } => format!("Banned since {}.", since.to_minute_text()),
         Obstacle::NoWay => {
