@@ -175,7 +175,7 @@ impl Console {
         let actor = Actor::from(session.party());
         let mut event = self.kernel.event(AuditKind::OperatorRefused, actor, Some(client), now);
         event.user_id = about;
-        event.details.insert("act".to_owned(), format!("{act:?}").into());
+        event.details.insert("act".to_owned(), act.as_str().into());
         Ok(self.kernel.store.record_event(event).await?)
     }
 

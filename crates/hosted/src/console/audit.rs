@@ -8,6 +8,7 @@ use latchkey_domain::audit::{ActorKind, AuditFilter, AuditKind};
 use latchkey_domain::client::ClientAddress;
 use latchkey_domain::email::Email;
 use latchkey_domain::ids::{EventId, UserId};
+use latchkey_domain::operator::{Act, Operator};
 use latchkey_domain::time::Timestamp;
 use latchkey_http::endpoints::auth::audit::export;
 use latchkey_pages::console::views::{Audit, Choice, EventTotal as Total, Filter};
@@ -34,12 +35,20 @@ pub(crate) const EXPORT: Page = Page::of_reads(EXPORT_PATH, || get(export));
 struct Typed {
     event: String,
     actor: String,
+    /// Email address or id of an operator.
+    operator: String,
     /// Email address or id of the user concerned.
     user: String,
     address: String,
     /// First and last day, in UTC.
     since: String,
     until: String,
+}
+
+/// Returns the address of the events of a user, or of those of a kind.
+pub(super) fn address_of_user(id: UserId, kind: Option<AuditKind>) -> String {
+    let event = kind.map(|kind| format!("&event={kind}")).unwrap_or_default();
+    format!("{PATH}?user={id}{event}")
 }
 
 async fn show(visit: ConsoleVisit) -> Outcome {
@@ -53,11 +62,14 @@ async fn show(visit: ConsoleVisit) -> Outcome {
             total: Total::Exact { count: 0 },
         },
     };
+    // Who may not see the operators gets no choice between them.
+    let may_see = visit.may(Act::ManageOperators);
+    let operators = if may_see { visit.service().operators.list().await? } else { Vec::new() };
     let around = place.around(page.next.is_some(), ends(&place, &page), |name, key| {
         typed.address_of(PATH, Some((name, &key)))
     });
     let view = Audit {
-        filters: typed.choices(),
+        filters: typed.choices(&operators),
         clear: typed.is_given().then(|| PATH.to_owned()),
         rows: events::rows(visit.service(), page.events, People::Named).await?,
         total,
@@ -126,6 +138,7 @@ impl Typed {
         Ok(Self {
             event: text("event")?,
             actor: text("actor")?,
+            operator: text("operator")?,
             user: text("user")?,
             address: text("address")?,
             since: text("since")?,
@@ -133,10 +146,11 @@ impl Typed {
         })
     }
 
-    fn named(&self) -> [(&'static str, &str); 6] {
+    fn named(&self) -> [(&'static str, &str); 7] {
         [
             ("event", &self.event),
             ("actor", &self.actor),
+            ("operator", &self.operator),
             ("user", &self.user),
             ("address", &self.address),
             ("since", &self.since),
@@ -150,13 +164,16 @@ impl Typed {
 
     /// Returns the filter; `None` if a value cannot be met by any event, such as the address of no account.
     async fn filter(&self, visit: &ConsoleVisit) -> Result<Option<AuditFilter>, Stop> {
-        let user_id = match self.user.as_str() {
-            "" => None,
-            text => match user(visit, text).await? {
-                Some(id) => Some(id),
-                None => return Ok(None),
-            },
-        };
+        let mut ids = [None, None];
+        for (id, text) in ids.iter_mut().zip([&self.user, &self.operator]) {
+            if !text.is_empty() {
+                *id = user(visit, text).await?;
+                if id.is_none() {
+                    return Ok(None);
+                }
+            }
+        }
+        let [user_id, operator] = ids;
         let day_after = |text: &str| Timestamp::parse(text).map(|day| day.plus(DAY));
         let address = |text: &str| text.parse().ok().map(ClientAddress::new);
         let filter = || {
@@ -164,7 +181,7 @@ impl Typed {
                 user_id,
                 kind: optional(&self.event, AuditKind::parse)?,
                 actor: optional(&self.actor, ActorKind::parse)?,
-                operator: None,
+                operator,
                 address: optional(&self.address, address)?,
                 from: optional(&self.since, Timestamp::parse)?,
                 until: optional(&self.until, day_after)?,
@@ -173,7 +190,7 @@ impl Typed {
         Ok(filter())
     }
 
-    fn choices(&self) -> Vec<Filter> {
+    fn choices(&self, operators: &[Operator]) -> Vec<Filter> {
         let of = |name, chosen: &str, values: Vec<&str>| {
             let choice =
                 |value: &str| Choice { value: value.to_owned(), label: None, is_chosen: value == chosen };
@@ -181,7 +198,27 @@ impl Typed {
         };
         let kinds = AuditKind::ALL.iter().map(|kind| kind.as_str());
         let actors = ActorKind::ALL.iter().map(|actor| actor.as_str());
-        vec![of("event", &self.event, kinds.collect()), of("actor", &self.actor, actors.collect())]
+        let mut filters =
+            vec![of("event", &self.event, kinds.collect()), of("actor", &self.actor, actors.collect())];
+        filters.extend((!operators.is_empty()).then(|| self.choice_of(operators)));
+        filters
+    }
+
+    /// Returns the choice between operators. One who is an operator no more stays chosen.
+    fn choice_of(&self, operators: &[Operator]) -> Filter {
+        let choice = |value: String, label: Option<String>| {
+            let is_chosen =
+                value == self.operator || label.as_ref().is_some_and(|label| *label == self.operator);
+            Choice { value, label, is_chosen }
+        };
+        let named = operators.iter().map(|operator| {
+            choice(operator.user.id.to_string(), Some(operator.user.email.as_typed().to_owned()))
+        });
+        let mut choices: Vec<_> = std::iter::once(choice(String::new(), None)).chain(named).collect();
+        if !choices.iter().any(|choice| choice.is_chosen) {
+            choices.push(choice(self.operator.clone(), Some(self.operator.clone())));
+        }
+        Filter { name: "operator", choices }
     }
 
     /// Returns the address of a page with these filters, at a place in the list.

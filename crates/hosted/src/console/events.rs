@@ -85,14 +85,29 @@ fn shown(client: &Client) -> ClientShown {
     ClientShown { device: client.device().into(), address: client.address.to_string() }
 }
 
-/// Returns a detail as text: a list is joined, and a name loses its underscores.
+/// Returns a detail as text: a list is joined, and names are told in words.
 fn detail(name: &str, value: &Value) -> Detail {
+    let text = text(value);
+    let value = if name == "act" { words(&text) } else { text };
     let name = match name {
         "amr" => "methods".to_owned(),
         "kid" => "key".to_owned(),
-        name => name.replace('_', " "),
+        name => words(name),
     };
-    Detail { name, value: text(value) }
+    Detail { name, value }
+}
+
+/// Returns the words of a name in snake or camel case: `import id` of `importId`.
+fn words(name: &str) -> String {
+    let mut words = String::with_capacity(name.len() + 4);
+    for letter in name.chars() {
+        match letter {
+            '_' => words.push(' '),
+            letter if letter.is_ascii_uppercase() => words.extend([' ', letter.to_ascii_lowercase()]),
+            letter => words.push(letter),
+        }
+    }
+    words
 }
 
 fn text(value: &Value) -> String {

@@ -9,22 +9,60 @@ pub(crate) mod undo;
 use axum::routing::get;
 use latchkey_domain::ids::ImportId;
 use latchkey_domain::imports::ImportJob;
+use latchkey_domain::time::Timestamp;
 use latchkey_pages::When;
 use latchkey_pages::console::CrumbText;
-use latchkey_pages::console::views::{ImportRow, Imports};
+use latchkey_pages::console::views::{ImportRow, Imports, Listing};
 use latchkey_service::Error;
+use latchkey_service::imports::{ImportKey, ImportPage, ImportPosition};
 
+use super::keyset::Place;
 use super::page::Page;
 use super::stop::{Outcome, Stop};
 use super::visit::ConsoleVisit;
 
 const PATH: &str = "/console/import";
+/// Most imports on one page.
+const MOST: u32 = 50;
 
 pub(crate) const PAGE: Page = Page::of_reads(PATH, || get(show));
 
 async fn show(visit: ConsoleVisit) -> Outcome {
-    let jobs = visit.service().imports.list().await?;
-    visit.page(&Imports { rows: jobs.iter().map(row).collect(), new: new::PATH.to_owned() })
+    let place = Place::of(&visit, read_key)?;
+    let page = read(&visit, &place).await?;
+    let key = |job: &ImportJob| format!("{}.{}", job.started_at.as_millis(), job.id);
+    let ends = (page.jobs.first().map(key), page.jobs.last().map(key));
+    // The key needs no encoding.
+    let around = place.around(page.has_more, ends, |name, key| format!("{PATH}?{name}={key}"));
+    visit.page(&Imports {
+        list: Listing {
+            rows: page.jobs.iter().map(row).collect(),
+            total: page.total,
+            previous: around.previous,
+            next: around.next,
+        },
+        new: new::PATH.to_owned(),
+    })
+}
+
+async fn read(visit: &ConsoleVisit, place: &Place<ImportKey>) -> Result<ImportPage, Stop> {
+    let imports = &visit.service().imports;
+    let position = match place {
+        Place::First => ImportPosition::First,
+        Place::After(key) => ImportPosition::After(*key),
+        Place::Before(key) => ImportPosition::Before(*key),
+    };
+    let page = imports.list(position, MOST).await?;
+    if place.is_start(page.has_more) {
+        let first = imports.list(ImportPosition::First, MOST).await?;
+        return Ok(ImportPage { has_more: false, ..first });
+    }
+    Ok(page)
+}
+
+fn read_key(text: &str) -> Option<ImportKey> {
+    let (millis, id) = text.split_once('.')?;
+    Some(ImportKey { started_at: Timestamp::from_millis(millis.parse().ok()?), id: id.parse().ok()? })
 }
 
 fn row(job: &ImportJob) -> ImportRow {

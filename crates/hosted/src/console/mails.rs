@@ -78,6 +78,11 @@ pub(super) fn row(mail: &ListedMail, person: Option<PersonLink>, retry: Option<F
     }
 }
 
+/// Returns the address of the mails to an email address.
+pub(super) fn address_to(email: &Email) -> String {
+    Typed { fate: String::new(), to: email.as_typed().to_owned() }.address_with(None)
+}
+
 async fn view(visit: &ConsoleVisit) -> Result<Mails, Stop> {
     let typed = Typed::of(visit)?;
     let place = Place::of(visit, read_key)?;

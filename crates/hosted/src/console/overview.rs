@@ -1,10 +1,13 @@
 //! `/console`: the numbers of the service, the last 30 days, and what changed last.
 
+use std::time::Duration;
+
 use axum::routing::get;
 use latchkey_domain::statistics::DayCounts;
+use latchkey_domain::user_list::{UserFilter, UserSort};
 use latchkey_pages::When;
 use latchkey_pages::console::views::{Day, Numbers, Overview, Warning};
-use latchkey_service::admin::Statistics;
+use latchkey_service::admin::{ListUsers, Statistics, UserPosition};
 
 use super::events::{self, People};
 use super::page::Page;
@@ -16,8 +19,8 @@ const PATH: &str = "/console";
 const DAYS: u32 = 30;
 /// Number of the last changes.
 const CHANGES: u32 = 10;
-/// Number of days of a week, today included.
-const WEEK: usize = 7;
+const DAY: Duration = Duration::from_hours(24);
+const WEEK: Duration = Duration::from_hours(7 * 24);
 
 pub(crate) const PAGE: Page = Page::of_reads(PATH, || get(show));
 
@@ -30,7 +33,11 @@ async fn view(visit: &ConsoleVisit) -> Result<Overview, Stop> {
     let statistics = visit.service().admin.statistics(DAYS).await?;
     let changes = visit.service().admin.last_changes(CHANGES).await?;
     Ok(Overview {
-        numbers: numbers(&statistics),
+        numbers: Numbers {
+            new_day: new_within(visit, DAY).await?,
+            new_week: new_within(visit, WEEK).await?,
+            ..numbers(&statistics)
+        },
         as_of: When(statistics.counted_at),
         days: statistics.days.iter().map(|(day, counts)| of_day(When(*day), counts)).collect(),
         warnings: visit.console.warnings().iter().map(|warning| shown(warning)).collect(),
@@ -48,14 +55,22 @@ fn numbers(Statistics { counts, days, .. }: &Statistics) -> Numbers {
     Numbers {
         accounts: counts.users,
         verified: counts.verified,
-        new_day: today.sign_ups,
-        new_week: days.iter().rev().take(WEEK).map(|(_, counts)| counts.sign_ups).sum(),
         sign_ins: today.sign_ins,
         failures: today.failures,
         sessions: counts.live_sessions,
         mails_waiting: counts.mails_queued,
         mails_dead: counts.mails_dead,
+        ..Numbers::default()
     }
+}
+
+/// Counts the accounts that were created within a time up to now. The statistics know whole days in UTC alone.
+async fn new_within(visit: &ConsoleVisit, time: Duration) -> Result<u64, Stop> {
+    let created_after = Some(visit.service().now().minus(time));
+    let filter = UserFilter { created_after, ..UserFilter::default() };
+    let list =
+        ListUsers { filter, order: UserSort::Created.order(), position: UserPosition::Offset(0), limit: 1 };
+    Ok(visit.service().admin.list_users(&list).await?.total)
 }
 
 fn of_day(day: When, counts: &DayCounts) -> Day {

@@ -4,12 +4,14 @@
 use std::str::FromStr;
 
 use axum::routing::get;
+use latchkey_domain::audit::AuditKind;
 use latchkey_domain::ids::UserId;
 use latchkey_http::path::PathText;
 use latchkey_pages::console::views::UserPage;
 use latchkey_service::admin::UserFile;
 use latchkey_service::refusal::USER_NOT_FOUND;
 
+use super::audit;
 use super::events::{self, People};
 use super::mails;
 use super::page::Page;
@@ -42,9 +44,10 @@ pub(super) async fn view(visit: &ConsoleVisit, id: UserId) -> Result<UserPage, S
         }
         Err(error) => return Err(error.into()),
     };
-    let UserFile { account, events, .. } = &file;
+    let UserFile { account, sign_ins, events, .. } = &file;
     let (user, forms) = (&account.user, Forms::new(visit, &file));
     let providers = visit.service().oauth.offered_providers();
+    let sign_ins = events::rows(visit.service(), sign_ins.clone(), People::Omitted).await?;
     let events = events::rows(visit.service(), events.clone(), People::Omitted).await?;
     let name = file.profile.as_ref().map(|profile| profile.name.as_str().to_owned());
     visit.service().admin.note_reading(id, visit.party(), &visit.to_client()).await?;
@@ -53,6 +56,7 @@ pub(super) async fn view(visit: &ConsoleVisit, id: UserId) -> Result<UserPage, S
         email: user.email.as_typed().to_owned(),
         name: name.filter(|name| !name.is_empty()),
         state: shown::state(user),
+        can_sign_in: file.can_sign_in(),
         obstacles: file.obstacles.iter().map(Into::into).collect(),
         operator: shown::mark(visit, &file),
         created: shown::when(user.created_at),
@@ -64,9 +68,13 @@ pub(super) async fn view(visit: &ConsoleVisit, id: UserId) -> Result<UserPage, S
         profile: file.profile.as_ref().map(shown::profile),
         metadata: shown::json(user.metadata.as_map()),
         mails: file.mails.iter().map(|mail| mails::row(mail, None, forms.retry_mail())).collect(),
+        all_mails: file.has_more_mails.then(|| mails::address_to(&user.email)),
         limits: file.limits.iter().map(shown::limit).collect(),
+        sign_ins,
+        all_sign_ins: audit::address_of_user(id, Some(AuditKind::SignedIn)),
+        all_failures: audit::address_of_user(id, Some(AuditKind::SignInFailed)),
         events,
-        all_events: format!("/console/audit?user={id}"),
+        all_events: audit::address_of_user(id, None),
         acts: forms.acts(&file),
     })
 }

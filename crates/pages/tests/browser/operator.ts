@@ -10,16 +10,16 @@ import { send, shown } from "./person.js";
 
 /** Running service with its data. */
 export interface Staffed extends Service {
-  /** Makes an account; one that is not verified cannot sign in. */
+  /** Makes an account; one that is not verified signs in by mail at most. */
   newAccount(isVerified: boolean, name?: string): Promise<string>;
   /** Makes an owner by command, who activates the role by its link and is signed in then. Returns the address. */
   becomeOwner(page: Page): Promise<string>;
 }
 
 /** Starts the service, with verification of addresses. */
-export async function startStaffed(): Promise<Staffed> {
+export async function startStaffed(more: Record<string, string> = {}): Promise<Staffed> {
   const folder = await mkdtemp(join(tmpdir(), "latchkey-console-"));
-  const service = await startService({ "data.dir": folder, "auth.require_email_verification": "true" });
+  const service = await startService({ "data.dir": folder, "auth.require_email_verification": "true", ...more });
   const staffed: Staffed = {
     url: service.url,
     async newAccount(isVerified, name = "Grace Hopper") {

@@ -12,7 +12,7 @@ let page: Page;
 let presses: number;
 const complaints: string[] = [];
 beforeAll(async () => {
-  [browser, service] = await Promise.all([openBrowser(), startStaffed()]);
+  [browser, service] = await Promise.all([openBrowser(), startStaffed({ "auth.email_sign_in": "off" })]);
   context = await browser.newContext({ locale: "en" });
   page = await newTab(context, complaints);
   await service.becomeOwner(page);

@@ -50,7 +50,7 @@ both_stores! {
         let path = format!("/console/users/{}", users["data"][0]["id"].as_str().unwrap());
 
         let page = support.browser.get(&path).await;
-        assert!(page.hosted(200).contains("Cannot sign in: address not verified"), "{page:?}");
+        assert!(page.hosted(200).contains("address not verified since"), "{page:?}");
         let sent = support.browser.submit(&page, "act=send-verification", &[]).await;
         let page = support.browser.follow(&sent).await;
 

@@ -5,6 +5,8 @@ use latchkey_testkit::{Answer, Browser, PASSWORD, TestApp, both_stores, seconds}
 
 use crate::console_calls::verified;
 use crate::console_user_calls::desk;
+use crate::imports::import_lines;
+use crate::routes::NOBODY;
 
 const AUDIT: &str = "/console/audit";
 
@@ -74,6 +76,50 @@ both_stores! {
             let again: Vec<_> = up.iter().flat_map(times).collect();
             assert!(again.len() >= number && again.ends_with(&listed[number - number.min(5)..]), "{query}");
             assert_eq!(times(&up[0]), listed[..number.min(50)], "{query}: the first page is whole");
+        }
+    }
+
+    with(|b| verified(b).console())
+    async fn acts_of_one_operator_are_chosen_by_owners_and_named_in_the_address(app) {
+        let (owner, viewer) = (desk(&app, "owner", Role::Owner).await, desk(&app, "viewer", Role::Viewer).await);
+        let (support, ada) = (desk(&app, "support", Role::Support).await, app.user("ada").await);
+        support.acts(&ada, "ban", &[]).await.hosted(200);
+        owner.page(&ada).await.hosted(200);
+
+        for (operator, total) in [
+            (support.id.as_str(), "1 event, newest first"),
+            ("support@example.org", "1 event, newest first"),
+            (&owner.id, "0 events, newest first"),
+            ("nobody@example.org", "0 events, newest first"),
+        ] {
+            let path = format!("{AUDIT}?event=user_banned&operator={operator}");
+            for desk in [&owner, &viewer] {
+                let page = desk.browser.get(&path).await;
+                assert!(page.hosted(200).contains(total), "{path}: {page:?}");
+                assert!(page.text().contains("Clear the filters"), "{path}");
+            }
+        }
+        let page = owner.browser.get(&format!("{AUDIT}?operator={}", support.id)).await;
+        let chosen = format!("<option value=\"{}\" selected>support@example.org</option>", support.id);
+        assert!(page.hosted(200).contains(&chosen), "{page:?}");
+        assert!(page.text().contains(&format!("/console/audit/export?operator={}", support.id)), "{page:?}");
+        let gone = owner.browser.get(&format!("{AUDIT}?operator={NOBODY}")).await;
+        assert!(gone.hosted(200).contains(&format!("<option value=\"{NOBODY}\" selected>")), "{gone:?}");
+        let page = viewer.browser.get(AUDIT).await;
+        assert!(!page.hosted(200).contains("name=\"operator\""), "{page:?}");
+    }
+
+    with(|b| verified(b).console())
+    async fn details_are_words(app) {
+        let viewer = desk(&app, "viewer", Role::Viewer).await;
+        viewer.browser.get("/console/operators").await.hosted(403);
+        import_lines(&app, "&dryRun=true", "{\"email\": \"ada@example.org\"}").await;
+
+        let page = viewer.browser.get(AUDIT).await;
+
+        let text = page.hosted(200);
+        for part in ["<bdi>act</bdi>: <bdi>manage operators</bdi>", "<bdi>import id</bdi>: ", "<bdi>dry run</bdi>: <bdi>true</bdi>"] {
+            assert!(text.contains(part), "{part} in {text}");
         }
     }
 

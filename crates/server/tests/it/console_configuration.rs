@@ -109,7 +109,7 @@ both_stores! {
             browser.get(path).await.hosted(403);
         }
 
-        assert_eq!(last(&app, "operator_refused").await["details"]["act"], "ManageProviders");
+        assert_eq!(last(&app, "operator_refused").await["details"]["act"], "manage_providers");
         assert!(browser.get("/console/system").await.hosted(200).contains("Database"));
     }
 

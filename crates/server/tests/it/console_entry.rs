@@ -384,6 +384,6 @@ both_stores! {
         assert!(page.text().contains("Sign out"), "{page:?}");
         let event = last(&app, "operator_refused").await;
         assert_eq!((&event["actor"], &event["operatorId"]), (&json!("operator"), &json!(ada.id)), "{event}");
-        assert_eq!(event["details"], json!({"act": "ManageOperators"}));
+        assert_eq!(event["details"], json!({"act": "manage_operators"}));
     }
 }

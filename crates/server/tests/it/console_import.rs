@@ -1,8 +1,9 @@
 //! `/console/import`: upload, trial, progress, report and undo.
 
 use latchkey_domain::operator::Role;
+use latchkey_service::imports::ImportPosition;
 use latchkey_testkit::browser::link;
-use latchkey_testkit::{Answer, PASSWORD, TestApp, Value, both_stores, json, minutes};
+use latchkey_testkit::{Answer, PASSWORD, TestApp, Value, both_stores, json, minutes, seconds};
 
 use crate::audit::events;
 use crate::console_calls::{operator, verified};
@@ -68,6 +69,11 @@ impl<'a> Form<'a> {
 
 fn lines(records: &[Value]) -> String {
     records.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+/// Number of all imports.
+async fn imports(app: &TestApp) -> u64 {
+    app.service().imports.list(ImportPosition::First, 1).await.unwrap().total
 }
 
 async fn total(app: &TestApp) -> Value {
@@ -188,7 +194,7 @@ both_stores! {
             desk.browser.send(request).await.hosted(403);
         }
         assert_eq!(total(&app).await, 1);
-        assert!(app.service().imports.list().await.unwrap().is_empty());
+        assert_eq!(imports(&app).await, 0);
     }
 
     with(|b| verified(b).console())
@@ -218,10 +224,37 @@ both_stores! {
         assert!(large.hosted(413).contains("latchkey import FILE"), "{large:?}");
         let unknown = Form::new(&desk, "people.jsonl", "x").with("from", "excel").send(&desk).await;
         unknown.hosted(400);
-        assert!(app.service().imports.list().await.unwrap().is_empty());
+        assert_eq!(imports(&app).await, 0);
         for path in [format!("{IMPORT}/x"), format!("{IMPORT}/0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b"), format!("{IMPORT}/x/report")] {
             desk.browser.get(&path).await.hosted(404);
         }
+    }
+
+    with(|b| verified(b).console())
+    async fn list_has_pages_and_an_exact_total(app) {
+        let desk = desk(&app, "olive", Role::Admin).await;
+        let record = lines(&[json!({"email": "ada@example.org"})]);
+        for index in 0..52 {
+            let name = format!("file-{index:02}.jsonl");
+            app.clock.advance(seconds(1));
+            Form::new(&desk, &name, &record).with("mode", "dry").ended(&desk).await;
+        }
+        let names = |page: &Answer| -> Vec<String> {
+            let rows = page.hosted(200).split("<bdi>file-").skip(1);
+            rows.map(|rest| rest.split('.').next().unwrap().to_owned()).collect()
+        };
+        let all: Vec<_> = (0..52).rev().map(|index| format!("{index:02}")).collect();
+
+        let first = desk.browser.get(IMPORT).await;
+        let second = desk.browser.get(&link(&first, "after=").expect("a second page")).await;
+        let back = desk.browser.get(&link(&second, "before=").expect("a page before it")).await;
+
+        assert_eq!((&names(&first)[..], &names(&second)[..]), (&all[..50], &all[50..]));
+        assert_eq!(names(&back), names(&first));
+        for page in [&first, &second, &back] {
+            assert!(page.text().contains("52 imports of the last 30 days"), "{page:?}");
+        }
+        assert!(!first.text().contains("rel=\"prev\"") && !second.text().contains("rel=\"next\""));
     }
 
     with(|b| verified(b).console())

@@ -96,7 +96,7 @@ both_stores! {
         assert!(!listed.hosted(200).contains("name=\"id\""), "{listed:?}");
         assert!(refused.hosted(403).contains("This is the account of an operator."), "{refused:?}");
         let event = last(&app, "operator_refused").await;
-        assert_eq!((&event["userId"], &event["details"]["act"]), (&owner.id.as_str().into(), &"EndSessions".into()));
+        assert_eq!((&event["userId"], &event["details"]["act"]), (&owner.id.as_str().into(), &"end_sessions".into()));
         owner.get("/api/profiles/me").send().await.expect(200);
     }
 }

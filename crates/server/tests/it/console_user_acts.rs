@@ -121,7 +121,7 @@ both_stores! {
         assert_eq!(count(&report, "The account does not exist any more"), 1, "{report:?}");
         assert!(is_banned(&app, &ada).await && !is_banned(&app, &owner_id).await);
         let refused = last(&app, "operator_refused").await;
-        assert_eq!((&refused["userId"], &refused["details"]["act"]), (&json!(owner_id), &json!("Ban")));
+        assert_eq!((&refused["userId"], &refused["details"]["act"]), (&json!(owner_id), &json!("ban")));
     }
 
     with(|b| verified(b).console())

@@ -28,6 +28,29 @@ pub(crate) async fn exchange(app: &TestApp, target: &Url) -> Answer {
     app.anon().post("/api/auth/oauth/exchange", body).client_type("server").send().await
 }
 
+/// Address to which a page leads when a language is chosen at its foot.
+pub(crate) fn in_language(page: &Answer, tag: &str) -> String {
+    let choice = page
+        .text()
+        .split("<form method=\"get\" action=\"")
+        .nth(1)
+        .unwrap_or_else(|| panic!("no choice: {page:?}"));
+    let (path, rest) = choice.split_once('"').unwrap();
+    assert!(rest.contains(&format!("name=\"locale\" value=\"{tag}\"")), "{page:?}");
+    let unescaped = |text: &str| {
+        text.replace("&quot;", "\"").replace("&gt;", ">").replace("&lt;", "<").replace("&amp;", "&")
+    };
+    let attribute = |input: &str, name: &str| {
+        unescaped(input.split_once(&format!("{name}=\"")).unwrap().1.split('"').next().unwrap())
+    };
+    let form = rest.split("</form>").next().unwrap();
+    let inputs = form.split("<input type=\"hidden\" ").skip(1);
+    let pairs = inputs.map(|input| (attribute(input, "name"), attribute(input, "value")));
+    let mut target = Url::parse("http://localhost").unwrap().join(path).unwrap();
+    target.query_pairs_mut().extend_pairs(pairs).append_pair("locale", tag);
+    format!("{path}?{}", target.query().unwrap())
+}
+
 /// Body of a page without what differs for every request: flows, tokens, ceremonies, and the address.
 pub(crate) fn plain(page: &Answer, email: &str) -> String {
     let text = page.text().replace(email, "EMAIL");

@@ -2,6 +2,8 @@
 
 use latchkey_testkit::{Answer, Browser, TestApp, both_stores, json, minutes};
 
+use crate::pages_calls::in_language;
+
 const FORM: &str = "application/x-www-form-urlencoded";
 const ADA: &str = "ada@example.org";
 
@@ -124,9 +126,8 @@ both_stores! {
     async fn chosen_language_stays_in_the_flow(app) {
         let browser = app.browser().with_header("accept-language", "en");
         let page = forgot(&browser).await;
-        let german = latchkey_testkit::browser::link(&page, "locale=de").unwrap();
 
-        let page = browser.get(&german).await;
+        let page = browser.get(&in_language(&page, "de")).await;
         assert!(page.hosted(200).contains("lang=\"de\""), "{page:?}");
         let wrong = browser.submit(&page, "/auth/forgot", &[("email", "ada")]).await;
         assert!(wrong.hosted(400).contains("<html lang=\"de\""), "{wrong:?}");

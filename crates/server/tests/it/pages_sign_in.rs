@@ -85,7 +85,6 @@ both_stores! {
             format!("redirect_uri={good}"),
             format!("redirect_uri={good}&code_challenge=short"),
             format!("redirect_uri=javascript:alert(1)&code_challenge={CHALLENGE}"),
-            format!("code_challenge={CHALLENGE}"),
             format!("redirect_uri={good}&code_challenge={CHALLENGE}&state=%0a"),
             format!("redirect_uri={good}&code_challenge={CHALLENGE}&state={}", "s".repeat(513)),
             format!("redirect_uri={good}&redirect_uri={good}&code_challenge={CHALLENGE}"),

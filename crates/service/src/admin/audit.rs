@@ -23,6 +23,20 @@ pub struct SignIns {
     pub failed: Vec<AuditEvent>,
 }
 
+impl SignIns {
+    /// Returns the latest of both, newest first.
+    pub(super) fn latest(self, limit: u32) -> Vec<AuditEvent> {
+        newest([self.completed, self.failed].concat(), limit)
+    }
+}
+
+/// Returns the newest of events of several lists, newest first.
+fn newest(mut events: Vec<AuditEvent>, limit: u32) -> Vec<AuditEvent> {
+    events.sort_by_key(|event| std::cmp::Reverse(event.id));
+    events.truncate(limit as usize);
+    events
+}
+
 impl Admin {
     /// Returns a page of audit events, newest first: those older than the event `before`, or the newest with `None`. The
     /// work is bounded: where few of very many events pass the filter, the page may have fewer events than `limit`
@@ -78,9 +92,7 @@ impl Admin {
             let filter = AuditFilter { actor: Some(actor), ..AuditFilter::default() };
             events.extend(self.list_events(filter, None, limit).await?.events);
         }
-        events.sort_by_key(|event| std::cmp::Reverse(event.id));
-        events.truncate(limit as usize);
-        Ok(events)
+        Ok(newest(events, limit))
     }
 
     /// Reads the last sign-ins of a user and the last failures, at most `limit` of each.
@@ -91,9 +103,7 @@ impl Admin {
         for kind in FAILURES {
             failed.extend(self.latest_of(user_id, kind, limit).await?);
         }
-        failed.sort_by_key(|event| std::cmp::Reverse(event.id));
-        failed.truncate(limit as usize);
-        Ok(SignIns { completed, failed })
+        Ok(SignIns { completed, failed: newest(failed, limit) })
     }
 
     /// Returns the time of the last known request of a user: the last use of a live session, or else the last sign-in. `None`

@@ -26,8 +26,12 @@ impl SignInState {
     /// True if a sign-in is possible, from some client at least.
     #[must_use]
     pub fn can_sign_in(&self) -> bool {
-        !self.obstacles.iter().any(Obstacle::is_blocking)
+        can_sign_in(&self.obstacles)
     }
+}
+
+pub(super) fn can_sign_in(obstacles: &[Obstacle]) -> bool {
+    !obstacles.iter().any(Obstacle::is_blocking)
 }
 
 /// What was read of an account, from which its obstacles follow.

@@ -12,11 +12,13 @@ use latchkey_domain::session::Session;
 use latchkey_store::{AccountFactors, LinkedIdentity, ListedMail};
 
 use super::Admin;
-use super::sign_in_state::Read;
+use super::sign_in_state::{Read, can_sign_in};
 use crate::error::Result;
 
-/// Number of the last mails that are read.
+/// Number of the last mails that are shown.
 const MAILS: u32 = 50;
+/// Number of the last sign-ins and failures.
+const SIGN_INS: u32 = 10;
 /// Number of the last events that are read.
 const EVENTS: u32 = 20;
 /// Rate at which the audit log notes that an operator reads about a user.
@@ -35,10 +37,22 @@ pub struct UserFile {
     pub profile: Option<Profile>,
     /// The last mails of the last 30 days, newest first.
     pub mails: Vec<ListedMail>,
+    /// True if these 30 days have more mails.
+    pub has_more_mails: bool,
     /// Limits that hold now.
     pub limits: Vec<HeldLimit>,
+    /// The last completed and failed sign-ins, newest first.
+    pub sign_ins: Vec<AuditEvent>,
     /// The last events, newest first.
     pub events: Vec<AuditEvent>,
+}
+
+impl UserFile {
+    /// True if a sign-in is possible, from some client at least.
+    #[must_use]
+    pub fn can_sign_in(&self) -> bool {
+        can_sign_in(&self.obstacles)
+    }
 }
 
 impl Admin {
@@ -48,18 +62,22 @@ impl Admin {
         let account = self.factors.of_user(id).await?;
         let (account, store) = (&account, &self.kernel.store);
         let events = AuditFilter { user_id: Some(id), ..AuditFilter::default() };
-        let (grant, identities, sessions, profile, mails, limits, events, address_since) = tokio::try_join!(
+        let (grant, identities, sessions, profile, mails, limits, sign_ins, events, address_since) = tokio::try_join!(
             async { Ok(store.find_operator(id).await?.map(|operator| operator.grant)) },
             async { Ok(store.list_identities(id).await?) },
             async { Ok(store.list_sessions(id, now).await?) },
             async { Ok(store.find_profile_of_any(id).await?) },
-            self.mails_of(id, now, MAILS),
+            self.mails_of(id, now, MAILS + 1),
             self.limits_of(&account.user, now),
+            self.sign_ins(id, SIGN_INS),
             self.list_events(events, None, EVENTS),
             self.address_since(&account.user)
         )?;
         let mut sessions = sessions;
         sessions.sort_by_key(|session| std::cmp::Reverse((session.last_seen_at, session.id)));
+        let mut mails = mails;
+        let has_more_mails = mails.len() > MAILS as usize;
+        mails.truncate(MAILS as usize);
         let read = Read { account, limits: &limits, mails: &mails, address_since };
         Ok(UserFile {
             obstacles: self.obstacles(&read),
@@ -69,7 +87,9 @@ impl Admin {
             sessions,
             profile,
             mails,
+            has_more_mails,
             limits,
+            sign_ins: sign_ins.latest(SIGN_INS),
             events: events.events,
         })
     }

@@ -9,7 +9,7 @@ use crate::states::{NOW, Person};
 
 pub(super) fn states(person: &Person) -> Vec<State> {
     let full = || Audit {
-        filters: filters("sign_in_failed"),
+        filters: filters(person, "sign_in_failed"),
         user: person.email.clone(),
         address: "192.0.2.7".to_owned(),
         since: "2026-05-01".to_owned(),
@@ -22,7 +22,7 @@ pub(super) fn states(person: &Person) -> Vec<State> {
         export: "/console/audit/export".to_owned(),
     };
     let first = || Audit {
-        filters: filters(""),
+        filters: filters(person, ""),
         user: String::new(),
         address: String::new(),
         since: String::new(),
@@ -47,7 +47,7 @@ pub(super) fn states(person: &Person) -> Vec<State> {
     ]
 }
 
-fn filters(chosen: &str) -> Vec<Filter> {
+fn filters(person: &Person, chosen: &str) -> Vec<Filter> {
     let kinds = AuditKind::ALL.iter().map(|kind| kind.as_str());
     let actors = ActorKind::ALL.iter().map(|actor| actor.as_str());
     let choice = |value: &str| Choice { value: value.to_owned(), label: None, is_chosen: value == chosen };
@@ -55,7 +55,24 @@ fn filters(chosen: &str) -> Vec<Filter> {
         name,
         choices: std::iter::once("").chain(values).map(choice).collect(),
     };
-    vec![of("event", kinds.collect()), of("actor", actors.collect())]
+    let operator =
+        Choice { value: "ada".to_owned(), label: Some(person.email.clone()), is_chosen: !chosen.is_empty() };
+    let any = Choice { value: String::new(), label: None, is_chosen: false };
+    let operators = Filter { name: "operator", choices: vec![any, operator] };
+    vec![of("event", kinds.collect()), of("actor", actors.collect()), operators]
+}
+
+/// Returns sign-ins and failed ones in turn.
+pub(super) fn sign_ins(person: &Person) -> Vec<EventRow> {
+    let row = |(index, event): (usize, EventRow)| {
+        let (kind, name, value) = match index % 3 {
+            1 => (AuditKind::SignInFailed, "reason", "wrong password"),
+            _ => (AuditKind::SignedIn, "methods", "pwd, otp"),
+        };
+        let details = vec![Detail { name: name.to_owned(), value: value.to_owned() }];
+        EventRow { kind, by: By::User, client: Some(client(person)), details, ..event }
+    };
+    rows(person, 10, false).into_iter().enumerate().map(row).collect()
 }
 
 /// Returns events of all kinds in turn.

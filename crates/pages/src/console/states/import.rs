@@ -3,7 +3,7 @@
 use latchkey_domain::imports::{ConflictPolicy, ImportState, ProblemCode};
 
 use super::users::choices;
-use super::{State, ago, form, later, user_id};
+use super::{State, ago, form, later, middle, user_id, whole};
 use crate::console::views::{
     Choice, Export, ImportNew, ImportPage, ImportRow, Imports, Irreversible, IrreversibleAct, ProblemCount,
     ReportRow,
@@ -17,8 +17,8 @@ const JOB: &str = "/console/import/0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b";
 pub(super) fn states(person: &Person) -> Vec<State> {
     let page = |name, view| State::inside(name, person, Place::Import, view);
     let mut states = vec![
-        page("console.import", Imports { rows: rows(person, 100), new: format!("{PATH}/new") }),
-        page("console.import.empty", Imports { rows: Vec::new(), new: format!("{PATH}/new") }),
+        page("console.import", Imports { list: middle(rows(person, 50), PATH), new: format!("{PATH}/new") }),
+        page("console.import.empty", Imports { list: whole(Vec::new()), new: format!("{PATH}/new") }),
     ];
     states.extend(forms(person));
     states.extend(jobs(person));

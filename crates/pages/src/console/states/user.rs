@@ -51,6 +51,7 @@ fn full(person: &Person, role: Role) -> UserPage {
         email: person.email.clone(),
         name: Some(person.name.clone()),
         state: AccountState::Verified,
+        can_sign_in: true,
         obstacles: Vec::new(),
         operator: None,
         created: ago(24 * 70),
@@ -65,6 +66,10 @@ fn full(person: &Person, role: Role) -> UserPage {
         limits: ["password sign-in, per account over all addresses", "mails per day"]
             .map(|name| LimitRow { name: name.to_owned(), until: Some(later(1)) })
             .to_vec(),
+        all_mails: Some("/console/mails?to=ada%40example.org".to_owned()),
+        sign_ins: events::sign_ins(person),
+        all_sign_ins: "/console/audit?user=ada&event=sign_in".to_owned(),
+        all_failures: "/console/audit?user=ada&event=sign_in_failed".to_owned(),
         events: events::rows(person, 10, false),
         all_events: "/console/audit?user=ada".to_owned(),
         acts: acts(role),
@@ -75,6 +80,7 @@ fn empty(person: &Person) -> UserPage {
     UserPage {
         name: None,
         state: AccountState::Pending,
+        can_sign_in: false,
         obstacles: vec![Obstacle::Unverified { since: ago(30) }],
         last_sign_in: None,
         ways: Ways {
@@ -91,7 +97,9 @@ fn empty(person: &Person) -> UserPage {
         profile: None,
         metadata: "{}".to_owned(),
         mails: Vec::new(),
+        all_mails: None,
         limits: Vec::new(),
+        sign_ins: Vec::new(),
         events: Vec::new(),
         ..full(person, Role::Owner)
     }
@@ -191,8 +199,8 @@ fn profile(person: &Person) -> PublicProfile {
 }
 
 fn obstacles(person: &Person) -> Vec<State> {
-    let state = |name, state, obstacles| {
-        let mut view = UserPage { state, obstacles, ..full(person, Role::Owner) };
+    let state = |name, state, can_sign_in, obstacles| {
+        let mut view = UserPage { state, can_sign_in, obstacles, ..full(person, Role::Owner) };
         view.acts.unban = (state == AccountState::Banned).then(|| form("/console/users/1?act=unban"));
         view.acts.ban = if state == AccountState::Banned { None } else { view.acts.ban };
         view.acts.keep = (state == AccountState::Deletion).then(|| form("/console/users/1?act=keep"));
@@ -201,29 +209,44 @@ fn obstacles(person: &Person) -> Vec<State> {
     let (since, until) = (ago(31), later(24 * 9));
     let limited = Obstacle::Limited { until: later(1) };
     vec![
-        state("console.user.banned", AccountState::Banned, vec![Obstacle::Banned { since }]),
+        state("console.user.banned", AccountState::Banned, false, vec![Obstacle::Banned { since }]),
         state(
             "console.user.unverified",
             AccountState::Unverified,
+            false,
             vec![Obstacle::UnverifiedMailed { since, mailed: ago(30) }, limited],
+        ),
+        state(
+            "console.user.by_mail",
+            AccountState::Unverified,
+            true,
+            vec![Obstacle::UnverifiedMailed { since, mailed: ago(30) }],
         ),
         state(
             "console.user.mail_dead",
             AccountState::Unverified,
+            false,
             vec![Obstacle::UnverifiedMailDead { since, failed: ago(30) }],
         ),
         state(
             "console.user.mail_queued",
             AccountState::Pending,
+            false,
             vec![Obstacle::UnverifiedMailQueued { since, written: ago(1) }],
         ),
         state(
             "console.user.must_enroll",
             AccountState::Verified,
+            true,
             vec![Obstacle::MustEnroll, Obstacle::LimitedOpen],
         ),
-        state("console.user.deletion", AccountState::Deletion, vec![Obstacle::Deletion { until }]),
-        state("console.user.no_way", AccountState::Verified, vec![Obstacle::NoWay, Obstacle::NoFactor]),
+        state("console.user.deletion", AccountState::Deletion, true, vec![Obstacle::Deletion { until }]),
+        state(
+            "console.user.no_way",
+            AccountState::Verified,
+            false,
+            vec![Obstacle::NoWay, Obstacle::NoFactor],
+        ),
     ]
 }
 

@@ -4,16 +4,16 @@ use latchkey_domain::imports::{ConflictPolicy, ImportState, ProblemCode};
 use latchkey_domain::user::UserId;
 use serde::Serialize;
 
-use super::parts::Choice;
+use super::parts::{Choice, Listing};
 use super::word;
 use crate::frame::Form;
 use crate::message::When;
 use crate::view::views;
 
-/// The newest imports.
+/// The imports, newest first.
 #[derive(Debug, Clone, Serialize)]
 pub struct Imports {
-    pub rows: Vec<ImportRow>,
+    pub list: Listing<ImportRow>,
     /// URL of the form of a new one.
     pub new: String,
 }

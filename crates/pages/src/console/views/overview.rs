@@ -24,6 +24,7 @@ pub struct Overview {
 pub struct Numbers {
     pub accounts: u64,
     pub verified: u64,
+    /// Accounts created in the last 24 hours, and in the last 7 days.
     pub new_day: u64,
     pub new_week: u64,
     /// Sign-ins and failed ones of today, in UTC.

@@ -25,7 +25,9 @@ pub struct UserPage {
     pub name: Option<String>,
     #[serde(serialize_with = "word")]
     pub state: AccountState,
-    /// Reasons why the user cannot sign in, the weightiest first; empty if nothing is in the way.
+    /// True if a sign-in is possible. Where the address is not verified, it is one by mail.
+    pub can_sign_in: bool,
+    /// Reasons why the user cannot sign in, or not as usual, the weightiest first; empty if nothing is in the way.
     pub obstacles: Vec<Obstacle>,
     /// Role of an operator's account.
     pub operator: Option<OperatorMark>,
@@ -42,7 +44,14 @@ pub struct UserPage {
     pub metadata: String,
     /// Mails of the last 30 days, newest first.
     pub mails: Vec<MailRow>,
+    /// URL of all mails to the address, if there are more.
+    pub all_mails: Option<String>,
     pub limits: Vec<LimitRow>,
+    /// The last sign-ins and failed ones, newest first.
+    pub sign_ins: Vec<EventRow>,
+    /// URLs of all sign-ins, and of all failed ones.
+    pub all_sign_ins: String,
+    pub all_failures: String,
     pub events: Vec<EventRow>,
     /// URL of all events.
     pub all_events: String,
@@ -58,7 +67,8 @@ pub struct OperatorMark {
     pub is_protected: bool,
 }
 
-/// Reason why a user cannot sign in. Its sentence is in the table `obstacle`.
+/// Reason why a user cannot sign in, or not as usual. Its sentence is in the table `obstacle`; that about an address which
+/// is not verified is in the table `by_mail` if the user can sign in.
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "key", rename_all = "snake_case")]
 pub enum Obstacle {
