@@ -17,6 +17,7 @@ use latchkey_domain::user::AppMetadata;
 use serde_json::{Map, Value};
 
 use crate::options::ImportOptions;
+use crate::values::note;
 
 /// Key of the metadata for an id that is no UUID.
 const IMPORTED_ID: &str = "importedId";
@@ -104,7 +105,7 @@ pub(crate) struct DraftIdentity {
 
 impl Draft {
     pub(crate) fn drop_field(&mut self, field: &str, message: impl std::fmt::Display) {
-        self.problems.push(Problem::of(ProblemCode::FieldDropped, field, message));
+        note(&mut self.problems, Problem::of(ProblemCode::FieldDropped, field, message));
     }
 
     pub(crate) fn drop_factor(&mut self, message: &str) {

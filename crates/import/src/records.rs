@@ -31,33 +31,42 @@ pub struct Records {
     options: ImportOptions,
     parts: std::vec::IntoIter<Part>,
     source: Option<(Option<String>, Box<dyn Source>)>,
+    /// True for the rows of a database, which all have the same columns.
+    is_table: bool,
     /// First row, which was read for its columns.
     ahead: Option<Row>,
     sides: Sides,
     columns: Vec<(&'static str, String)>,
+    /// Given columns that no record of a JSON file has had so far. Records may leave out what they lack.
+    unseen: Vec<(String, String)>,
     export: Export,
 }
 
 impl Records {
-    /// Opens a file. Side tables are read first, unless the rows bring them. Columns are settled by the header or the first
-    /// record; those of a database only once its first row is read, because the caller may not wait for it here.
+    /// Opens a file. Side tables are read first, unless the rows bring them. Columns are settled by the header; without one,
+    /// by each record, and those that are shown are the first one's. The first row of a database is not read here, because
+    /// the caller may not wait for it.
     pub fn open(format: &'static Format, input: Input, options: ImportOptions) -> Result<Self, ReadError> {
         if format.guess.is_none() && (options.keep_rest || !options.columns.is_empty()) {
             return Err(ReadError::OwnColumns(format.name));
         }
+        let unseen = options.columns.clone().into_iter().collect();
         let mut records = Self {
             format,
             options,
             parts: Vec::new().into_iter(),
             source: None,
+            is_table: false,
             ahead: None,
             sides: Sides::new(),
             columns: Vec::new(),
+            unseen,
             export: Export::default(),
         };
         let parts = match input {
             Input::Rows(rows) => {
                 records.source = Some((None, Box::new(RowTexts::new(rows))));
+                records.is_table = true;
                 return Ok(records);
             }
             Input::File(file, read) => vec![(None, Content::File(file, read))],
@@ -84,26 +93,33 @@ impl Records {
     fn open_next(&mut self) -> Result<bool, ReadError> {
         let Some((table, content)) = self.parts.next() else { return Ok(false) };
         let source = open(self.format, &content)?;
-        self.columns.clear();
+        self.unseen = self.options.columns.clone().into_iter().collect();
         if let Some(header) = source.header() {
-            self.learn_columns(&header.iter().map(String::as_str).collect::<Vec<_>>())?;
+            self.learn_columns(&header.iter().map(String::as_str).collect::<Vec<_>>(), true)?;
         }
         self.source = Some((table, source));
         Ok(true)
     }
 
-    /// Finds columns for the fields of ours that have none yet. The first names must contain the columns that are given.
-    fn learn_columns(&mut self, names: &[&str]) -> Result<(), ReadError> {
+    /// Finds columns for the fields of ours. If the names are `all` that there are, the given columns must be among them.
+    fn learn_columns(&mut self, names: &[&str], are_all: bool) -> Result<(), ReadError> {
         let Some(guess) = self.format.guess else { return Ok(()) };
-        let is_absent = |(_, theirs): &(&String, &String)| !names.contains(&theirs.as_str());
-        if self.columns.is_empty()
-            && let Some((ours, theirs)) = self.options.columns.iter().find(is_absent)
-        {
+        self.unseen.retain(|(_, theirs)| !names.contains(&theirs.as_str()));
+        if are_all && let Some((ours, theirs)) = self.unseen.pop() {
             let there = names[..names.len().min(MOST_NAMES)].join(", ");
-            return Err(ReadError::NoColumn { ours: ours.clone(), theirs: theirs.clone(), there });
+            return Err(ReadError::NoColumn { ours, theirs, there });
         }
+        self.columns.clear();
         guess(names, &self.options, &mut self.columns);
         Ok(())
+    }
+
+    /// Fails if a given column was in no record.
+    fn end(&mut self) -> Result<(), ReadError> {
+        let is_empty = self.columns.is_empty();
+        let Some((ours, theirs)) = self.unseen.pop().filter(|_| !is_empty) else { return Ok(()) };
+        let there = self.columns.iter().map(|(_, theirs)| theirs.as_str()).collect::<Vec<_>>().join(", ");
+        Err(ReadError::NoColumn { ours, theirs, there })
     }
 
     fn next_row(&mut self) -> Result<Option<Row>, ReadError> {
@@ -124,12 +140,14 @@ impl Records {
                         && !has_header
                         && self.format.guess.is_some()
                     {
-                        self.learn_columns(&object.keys().map(String::as_str).collect::<Vec<_>>())?;
+                        let names: Vec<_> = object.keys().map(String::as_str).collect();
+                        self.learn_columns(&names, self.is_table)?;
                     }
                     return Ok(Some(row));
                 }
             } else {
                 self.source = None;
+                self.end()?;
                 if !self.open_next()? {
                     return Ok(None);
                 }

@@ -80,7 +80,7 @@ impl<'a> Fields<'a> {
 
     fn drop_field(self, name: &str, message: &str) {
         let name = self.of.map_or_else(|| name.to_owned(), |of| format!("{of}.{name}"));
-        self.drops.0.borrow_mut().push(Problem::of(ProblemCode::FieldDropped, &name, message));
+        note(&mut self.drops.0.borrow_mut(), Problem::of(ProblemCode::FieldDropped, &name, message));
     }
 
     pub(crate) fn text(self, names: &[&str]) -> Option<String> {
@@ -124,6 +124,13 @@ impl<'a> Fields<'a> {
             None
         };
         self.list(name).into_iter().filter_map(object).collect()
+    }
+}
+
+/// Adds a problem, unless it was told already: a list may have half a million bad elements.
+pub(crate) fn note(problems: &mut Vec<Problem>, problem: Problem) {
+    if !problems.contains(&problem) {
+        problems.push(problem);
     }
 }
 
@@ -171,6 +178,9 @@ fn time_of_number(number: i64) -> Timestamp {
 /// Parses RFC 3339, the text of PostgreSQL and of SQLite (a blank instead of `T`, a zone of two digits or none, which is
 /// UTC), or a number.
 fn time_of_text(text: &str) -> Option<Timestamp> {
+    if !text.is_ascii() {
+        return None;
+    }
     if let Some(time) = Timestamp::parse(text) {
         return Some(time);
     }
@@ -196,6 +206,11 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn text_with_other_letters_in_its_zone_is_no_time() {
+        assert_eq!(time_of(&json!("2026-03-01 13:00:00+1é2")), None);
+    }
 
     #[test]
     fn times_of_all_sources_are_read() {

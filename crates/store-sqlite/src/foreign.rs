@@ -3,6 +3,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
 
@@ -17,7 +18,7 @@ use crate::open;
 
 /// Number of rows that are read ahead.
 const AHEAD: usize = 1_000;
-/// Limit of the whole reading, which ends with the import. It is that of a foreign PostgreSQL database.
+/// Time in which a statement must yield a row. What the import takes for the row does not count.
 const LIMIT: Duration = Duration::from_hours(6);
 /// Number of SQLite's instructions after which a statement looks whether it is to end.
 const INSTRUCTIONS: i32 = 100_000;
@@ -25,7 +26,7 @@ const INSTRUCTIONS: i32 = 100_000;
 /// Error: the time limit, or the end of the import, ended a statement.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "the table {0:?} was not read within {hours} hours: name a table that can be read to its end, or import from a file",
+    "the table {0:?} yielded no row within {hours} hours: name a table that can be read to its end, or import from a file",
     hours = LIMIT.as_secs() / 3600
 )]
 struct Unending(String);
@@ -40,11 +41,10 @@ pub fn foreign_rows(
 ) -> std::io::Result<Receiver<ForeignRow>> {
     let (sender, rows) = sync_channel(AHEAD);
     let (path, table) = (path.to_owned(), table.to_owned());
-    let until = Instant::now() + LIMIT;
-    let is_over = Arc::new(move || Instant::now() >= until || is_stopped());
+    let watch = Arc::new(Watch { begun: Instant::now(), row_at: AtomicU64::new(0), is_stopped });
     let work = move || {
-        if let Err(fault) = read(&path, &table, &sides, &sender, Arc::clone(&is_over)) {
-            let error = if is_over() { Unending(table).into() } else { StoreError::from(fault).into() };
+        if let Err(fault) = read(&path, &table, &sides, &sender, &watch) {
+            let error = if watch.is_over() { Unending(table).into() } else { StoreError::from(fault).into() };
             let _ = sender.send(Err(error)); // nobody waits for it any more
         }
     };
@@ -52,17 +52,37 @@ pub fn foreign_rows(
     Ok(rows)
 }
 
-fn read(
+/// Watch over a reading.
+struct Watch<F> {
+    begun: Instant,
+    /// Seconds from the begin until the last row was taken.
+    row_at: AtomicU64,
+    is_stopped: F,
+}
+
+impl<F: Fn() -> bool> Watch<F> {
+    fn is_over(&self) -> bool {
+        let waited = self.begun.elapsed().as_secs().saturating_sub(self.row_at.load(Ordering::Relaxed));
+        waited >= LIMIT.as_secs() || (self.is_stopped)()
+    }
+
+    fn note_row(&self) {
+        self.row_at.store(self.begun.elapsed().as_secs(), Ordering::Relaxed);
+    }
+}
+
+fn read<F: Fn() -> bool + Send + Sync + 'static>(
     path: &Path,
     table: &str,
     sides: &[SideTable],
     rows: &SyncSender<ForeignRow>,
-    is_over: Arc<impl Fn() -> bool + Send + Sync + 'static>,
+    watch: &Arc<Watch<F>>,
 ) -> Fallible<()> {
     let mut conn = open::passive_reader(path)?;
     // A view has no index on its ids: it is sorted in a file, because it may not fit into memory.
     conn.pragma_update(None, "temp_store", "FILE")?;
-    conn.progress_handler(INSTRUCTIONS, Some(move || is_over()))?;
+    let during = Arc::clone(watch);
+    conn.progress_handler(INSTRUCTIONS, Some(move || during.is_over()))?;
     let _snapshot = conn.unchecked_transaction()?;
     let mut beside = Vec::new();
     for side in sides {
@@ -84,6 +104,7 @@ fn read(
         if rows.send(Ok(Value::Object(object).to_string())).is_err() {
             return Ok(()); // the import ended early
         }
+        watch.note_row();
     }
     Ok(())
 }

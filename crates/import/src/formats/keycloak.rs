@@ -32,8 +32,9 @@ fn map(fields: Fields<'_>) -> Draft {
     // Keycloak lets the address be the username.
     draft.username = fields.text(&["username"]).filter(|name| !name.contains('@'));
     let attributes = fields.object(&["attributes"]).unwrap_or_default();
-    let mut attributes: Map<String, Value> =
-        attributes.into_iter().map(|(key, value)| (key, single(value))).collect();
+    let is_empty = |value: &Value| value.as_array().is_some_and(Vec::is_empty);
+    let attributes = attributes.into_iter().filter(|(_, value)| !is_empty(value));
+    let mut attributes: Map<String, Value> = attributes.map(|(key, value)| (key, single(value))).collect();
     draft.locale = fields.within("attributes", &attributes).text(&["locale"]);
     attributes.remove("locale");
     if !attributes.is_empty() {

@@ -52,7 +52,7 @@ fn map(fields: Fields<'_>) -> Draft {
         created_at: fields.time(&["created"]),
         ..Draft::default()
     };
-    if fields.get("avatar").is_some() {
+    if fields.get("avatar").is_some_and(|files| files.as_array().is_none_or(|list| !list.is_empty())) {
         draft.drop_field("avatar", "is a file of PocketBase, which is not carried");
     }
     for identity in fields.objects("externalAuths") {

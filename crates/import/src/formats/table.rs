@@ -91,9 +91,6 @@ fn join_names(draft: &mut Draft, fields: Fields<'_>, names: [&str; 2]) {
 fn guess(names: &[&str], options: &ImportOptions, columns: &mut Vec<(&'static str, String)>) {
     let plain: Vec<String> = names.iter().map(|name| plain(name)).collect();
     for ours in FIELDS {
-        if columns.iter().any(|(known, _)| *known == ours) {
-            continue;
-        }
         let usual = USUAL.iter().find(|(name, _)| *name == ours).map_or(&[][..], |(_, usual)| usual);
         let place = || usual.iter().find_map(|usual| plain.iter().position(|name| name == usual));
         let given = options.columns.get(ours).map(String::as_str);

@@ -42,15 +42,39 @@ fn field_that_the_first_record_lacks_is_read_all_the_same() {
 
 #[test]
 fn given_column_that_the_file_lacks_is_refused() {
-    for text in
-        ["email,password\nada@example.org,x\n", "[{\"email\": \"ada@example.org\", \"password\": \"x\"}]"]
-    {
-        let error = open("csv", text, &["passwordHash=nope"]).err().expect("a refusal").to_string();
-        for word in ["passwordHash", "\"nope\"", "email, password"] {
-            assert!(error.contains(word), "{error}");
-        }
-        assert!(open("csv", text, &["passwordHash=password"]).is_ok());
+    let text = "email,password\nada@example.org,x\n";
+    let error = open("csv", text, &["passwordHash=nope"]).err().expect("a refusal").to_string();
+    for word in ["passwordHash", "\"nope\"", "email, password"] {
+        assert!(error.contains(word), "{error}");
     }
+    assert!(open("csv", text, &["passwordHash=password"]).is_ok());
+}
+
+#[test]
+fn given_column_that_no_record_has_is_told_at_the_end() {
+    let text = "{\"email\": \"ada@example.org\"}\n{\"email\": \"bob@example.org\", \"photo\": \"https://example.org/b\"}\n";
+
+    let all: Vec<_> = open("csv", text, &["avatarUrl=photo"]).unwrap().collect();
+    assert!(all.iter().all(Result::is_ok) && all.len() == 2);
+    let record = all[1].as_ref().unwrap().read.as_ref().unwrap();
+    assert!(record.avatar_url.is_some());
+
+    let all: Vec<_> = open("csv", text, &["passwordHash=nope"]).unwrap().collect();
+    let error = all.last().unwrap().as_ref().unwrap_err().to_string();
+    assert!(all.len() == 3 && error.contains("\"nope\""), "{error}");
+}
+
+#[test]
+fn columns_of_json_are_those_of_each_record() {
+    let text = json!([{"mail": "ada@example.org"}, {"email": "bob@example.org"}]).to_string();
+    assert!(open("csv", &text, &[]).unwrap().all(|entry| entry.unwrap().read.is_ok()));
+    let dump = json!([
+        {"model": "tenants.org", "pk": 1, "fields": {"name": "O", "created": "2020-01-01T00:00:00Z"}},
+        {"model": "auth.user", "pk": 1, "fields": {"email": "ada@example.org", "date_joined": "2021-01-01T00:00:00Z"}},
+    ])
+    .to_string();
+    let user = open("django", &dump, &[]).unwrap().last().unwrap().unwrap().read.unwrap();
+    assert_eq!(user.created_at.unwrap().to_string(), "2021-01-01T00:00:00.000Z");
 }
 
 #[test]

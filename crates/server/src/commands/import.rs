@@ -17,7 +17,7 @@ use latchkey_http::endpoints::auth::import::ImportBody;
 use latchkey_import::{FORMATS, FirebaseHashes, Format, ImportOptions, Records};
 use latchkey_service::imports::{Control, ImportEnd, RunningImport, StartImport, Stop};
 use serde_json::json;
-use tokio::time::{Instant, interval_at};
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 use self::neighbours::Neighbours;
 use self::open::{Opened, Source};
@@ -154,6 +154,7 @@ impl Import {
             });
             tokio::pin!(run);
             let mut seconds = interval_at(Instant::now() + SECOND, SECOND);
+            seconds.set_missed_tick_behavior(MissedTickBehavior::Delay); // after a halt of the process
             loop {
                 tokio::select! {
                     end = &mut run => break end,

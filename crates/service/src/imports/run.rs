@@ -9,7 +9,7 @@ use latchkey_import::{ReadError, Records};
 use latchkey_store::{BatchOutcome, BatchRecord, ImportBatch, RecordResult};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
-use tokio::time::{Instant, interval_at, sleep_until};
+use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until};
 
 use super::prepare::Preparer;
 use super::stop::Stop;
@@ -101,8 +101,9 @@ impl Imports {
         let end = loop {
             let records = match self.unless_stopped(running, control, batches.recv()).await? {
                 None => break ImportEnd::Stopped,
-                Some(None) => break ImportEnd::Done,
+                Some(None) => return Err(Error::internal("the thread that reads the file has ended early")),
                 Some(Some(Err(error))) => break ImportEnd::Unreadable(error),
+                Some(Some(Ok(records))) if records.is_empty() => break ImportEnd::Done,
                 Some(Some(Ok(records))) => records,
             };
             if self.unless_stopped(running, control, sleep_until(next_at)).await?.is_none() {
@@ -123,7 +124,7 @@ impl Imports {
         Ok(end)
     }
 
-    /// Starts the thread that reads the file. It ends when the receiver is dropped, at the next record: a read that hangs is
+    /// Starts the thread that reads the file. An empty batch is the end of it. The thread ends when the receiver is dropped, at the next record: a read that hangs is
     /// not waited for.
     fn read(
         &self,
@@ -141,7 +142,9 @@ impl Imports {
                     Ok(entry) => entry,
                     Err(error) => {
                         // A receiver that is gone has no interest in the error either.
-                        let _ = sender.blocking_send(Ok(batch));
+                        if !batch.is_empty() {
+                            let _ = sender.blocking_send(Ok(batch));
+                        }
                         let _ = sender.blocking_send(Err(error));
                         return;
                     }
@@ -163,6 +166,7 @@ impl Imports {
             if !batch.is_empty() {
                 let _ = sender.blocking_send(Ok(batch));
             }
+            let _ = sender.blocking_send(Ok(Vec::new()));
         };
         std::thread::Builder::new().name("import".to_owned()).spawn(work).map_err(Error::internal)?;
         Ok(batches)
@@ -203,6 +207,7 @@ impl Imports {
     ) -> Result<Option<T>> {
         let mut waiting = std::pin::pin!(waiting);
         let mut alive = interval_at(Instant::now() + ALIVE, ALIVE);
+        alive.set_missed_tick_behavior(MissedTickBehavior::Delay); // after a halt of the process
         loop {
             tokio::select! {
                 biased;

@@ -88,10 +88,10 @@ fn is_in(user: &User, state: UserState) -> bool {
 }
 
 fn passes(user: &User, filter: &UserFilter) -> bool {
-    let signed_in = user.last_sign_in_at.unwrap_or(Timestamp::from_millis(0));
+    let signed_in = user.last_sign_in_at;
     filter.state.is_none_or(|state| is_in(user, state))
-        && filter.signed_in_after.is_none_or(|time| signed_in >= time)
-        && filter.signed_in_before.is_none_or(|time| signed_in < time)
+        && filter.signed_in_after.is_none_or(|time| signed_in.is_some_and(|at| at >= time))
+        && filter.signed_in_before.is_none_or(|time| signed_in.is_none_or(|at| at < time))
         && filter.provider.as_ref().is_none_or(|key| user.identities.contains(key))
         && filter.created_after.is_none_or(|time| user.created_at >= time)
         && filter.created_before.is_none_or(|time| user.created_at < time)
@@ -126,8 +126,9 @@ fn filters() -> Vec<UserFilter> {
         (None, Some(at(20 * HOUR))),
         (Some(at(30 * HOUR)), Some(at(29 * HOUR))),
     ];
-    let sign_ins: [(Option<Timestamp>, Option<Timestamp>); 4] = [
+    let sign_ins: [(Option<Timestamp>, Option<Timestamp>); 5] = [
         (None, None),
+        (Some(Timestamp::from_millis(0)), None),
         (Some(at(1)), None),
         (None, Some(at(1_000 * HOUR - 4))),
         (Some(at(1_000 * HOUR - 8)), Some(at(1_000 * HOUR))),

@@ -279,9 +279,10 @@ fn created(filter: &UserFilter) -> (i64, i64) {
     range(filter.created_after, filter.created_before)
 }
 
-/// Returns the time of the last sign-in as a range. Users who never signed in have the time 0.
+/// Returns the time of the last sign-in as a range. Users who never signed in have the time 0, which is after none.
 fn signed_in(filter: &UserFilter) -> (i64, i64) {
-    range(filter.signed_in_after, filter.signed_in_before)
+    let (from, until) = range(filter.signed_in_after, filter.signed_in_before);
+    (if filter.signed_in_after.is_some() { from.max(1) } else { from }, until)
 }
 
 fn range(after: Option<Timestamp>, before: Option<Timestamp>) -> (i64, i64) {
