@@ -30,3 +30,9 @@ impl Browser {
         URL_SAFE_NO_PAD.encode(self.secret.hash().as_bytes())
     }
 }
+
+/// True if a browser fetches a page ahead, before anybody asks for it. `Purpose` is the older name of the header.
+pub(crate) fn is_prefetch(headers: &HeaderMap) -> bool {
+    let purposes = ["sec-purpose", "purpose"].into_iter().filter_map(|name| headers.get(name));
+    purposes.into_iter().any(|purpose| purpose.as_bytes().starts_with(b"prefetch"))
+}

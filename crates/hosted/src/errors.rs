@@ -1,6 +1,7 @@
 //! Error pages. A handler returns a [`PageError`]. The outermost layer replaces the body of each error response by a
 //! page, so refusals of the router and of the middleware become pages too.
 
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use axum::body::{Body, HttpBody};
@@ -8,7 +9,7 @@ use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http::header::{CONTENT_LENGTH, RETRY_AFTER};
-use http::{HeaderMap, Method, StatusCode};
+use http::{HeaderMap, Method, StatusCode, Uri};
 use latchkey_http::error::{ApiError, ErrorCode, codes};
 use latchkey_http::query::Query;
 use latchkey_pages::views::{ErrorCause, ErrorPage};
@@ -37,12 +38,21 @@ pub(crate) struct Shown {
     pub(crate) next: Option<String>,
 }
 
+/// What a request asked for, and its error page still heeds.
+pub(crate) struct Wish {
+    /// Path and query of the page without `locale`.
+    pub(crate) here: String,
+    /// The wanted languages, before those of the browser.
+    pub(crate) languages: Vec<String>,
+}
+
+/// Request extension in which a visit leaves its wish for the layer of error pages.
+pub(crate) type Told = Arc<OnceLock<Wish>>;
+
 /// A request that got an error response, with that response.
 pub(crate) struct Failed<'a> {
-    pub(crate) path: &'a str,
-    /// Language of the query.
-    pub(crate) locale: Option<&'a str>,
-    pub(crate) headers: &'a HeaderMap,
+    wish: &'a Wish,
+    headers: &'a HeaderMap,
     pub(crate) response: &'a Response,
 }
 
@@ -125,19 +135,31 @@ impl IntoResponse for PageError {
     }
 }
 
+impl Wish {
+    /// Returns the wish of a request that failed before it was a visit.
+    fn of(uri: &Uri) -> Self {
+        let query = Query::parse(uri.query().unwrap_or_default());
+        let locale = query.and_then(|query| query.optional("locale")).unwrap_or_default();
+        Self { here: uri.path().to_owned(), languages: locale.into_iter().collect() }
+    }
+}
+
 /// Layer that replaces the body of every error response by a page.
-pub(crate) async fn show<S: ErrorPages>(State(state): State<S>, request: Request, next: Next) -> Response {
-    let (path, headers) = (request.uri().path().to_owned(), request.headers().clone());
-    let locale = Query::parse(request.uri().query().unwrap_or_default())
-        .and_then(|query| query.optional("locale"))
-        .unwrap_or_default();
+pub(crate) async fn show<S: ErrorPages>(
+    State(state): State<S>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let (uri, headers, told) = (request.uri().clone(), request.headers().clone(), Told::default());
+    request.extensions_mut().insert(Arc::clone(&told));
     let is_head = request.method() == Method::HEAD;
     let response = next.run(request).await;
     let is_error = response.status().is_client_error() || response.status().is_server_error();
     if !is_error || response.extensions().get::<IsPage>().is_some() {
         return response;
     }
-    let failed = Failed { path: &path, locale: locale.as_deref(), headers: &headers, response: &response };
+    let wish = told.get_or_init(|| Wish::of(&uri));
+    let failed = Failed { wish, headers: &headers, response: &response };
     let page =
         html(response.status(), state.error_page(&failed).unwrap_or_else(|error| failed.plain(&error)));
     let page = with_headers(page, &response);
@@ -148,8 +170,9 @@ impl ErrorPages for Hosted {
     fn error_page(&self, failed: &Failed<'_>) -> Result<String, TemplateError> {
         let view =
             ErrorPage { cause: failed.cause(), request_id: failed.request_id(), next: failed.shown().next };
-        let frame = Frame::new(failed.path, When(self.service.now()));
-        let language = language::choose(self, failed.locale.as_slice(), failed.headers);
+        let frame = Frame::new(&failed.wish.here, When(self.service.now()));
+        let wanted: Vec<_> = failed.wish.languages.iter().map(String::as_str).collect();
+        let language = language::choose(self, &wanted, failed.headers);
         self.pages.render(language, &frame, &view)
     }
 }

@@ -17,6 +17,11 @@ use crate::sealed::Carried;
 
 /// Name of the query parameter.
 pub(crate) const PARAMETER: &str = "flow";
+/// Name of the query parameter of a mailed link with the flow that asked for the mail.
+pub(crate) const BEGUN: &str = "begun";
+/// Query parameters that a flow is made of.
+pub(crate) const CONTENTS: [&str; 8] =
+    [PARAMETER, BEGUN, "redirect_uri", "code_challenge", "state", "login_hint", "prompt", "max_age"];
 /// Lifetime of a flow.
 pub(crate) const LIFETIME: Duration = Duration::from_mins(30);
 /// Maximum length of the app's `state`.
@@ -103,8 +108,8 @@ impl Flow {
 }
 
 impl AppRequest {
-    /// Reads redirect target, challenge and state; `None` if the query has neither target nor challenge. Without a target
-    /// the default of the settings is meant.
+    /// Reads redirect target, challenge and state. Without a target the default of the settings is meant; `None` without
+    /// either, or if the query has neither target nor challenge.
     fn read(hosted: &Hosted, query: &Query) -> Result<Option<Self>, PageError> {
         let target = query.optional("redirect_uri")?;
         let challenge = query.optional("code_challenge")?;
@@ -114,7 +119,7 @@ impl AppRequest {
         }
         let settings = hosted.service.settings();
         let target = match target {
-            Some(target) => settings.redirects.check(&target).ok(),
+            Some(target) => Some(settings.redirects.check(&target).map_err(|_| PageError::bad_target())?),
             None => settings.default_redirect.clone(),
         };
         let is_digit = |c: u8| c.is_ascii_alphanumeric() || matches!(c, b'-' | b'_');
@@ -122,12 +127,9 @@ impl AppRequest {
         let is_state = |text: &String| {
             text.len() <= LONGEST_STATE && text.bytes().all(|c| c.is_ascii_graphic() || c == b' ')
         };
-        match (target, challenge) {
-            (Some(target), Some(code_challenge)) if state.as_ref().is_none_or(is_state) => {
-                Ok(Some(Self { redirect_uri: target.as_str().to_owned(), code_challenge, state }))
-            }
-            _ => Err(PageError::bad_target()),
-        }
+        let code_challenge = challenge.filter(|_| state.as_ref().is_none_or(is_state));
+        let code_challenge = code_challenge.ok_or_else(PageError::bad_target)?;
+        Ok(target.map(|target| Self { redirect_uri: target.as_str().to_owned(), code_challenge, state }))
     }
 
     /// Returns the app for use cases, which check it again: an admin may have changed the list.

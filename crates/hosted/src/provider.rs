@@ -21,6 +21,7 @@ use latchkey_service::refusal::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::browser::is_prefetch;
 use crate::errors::PageError;
 
 /// A request that a person made, not a prefetch and not `HEAD`: both ways are links, and act on `GET`.
@@ -30,9 +31,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Deliberate {
     type Rejection = PageError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, PageError> {
-        let purpose = parts.headers.get("sec-purpose").map(|purpose| purpose.as_bytes().to_vec());
-        let is_prefetch = purpose.is_some_and(|purpose| purpose.starts_with(b"prefetch"));
-        if is_prefetch || parts.method == Method::HEAD { Err(PageError::forbidden()) } else { Ok(Self) }
+        let is_undesired = is_prefetch(&parts.headers) || parts.method == Method::HEAD;
+        if is_undesired { Err(PageError::forbidden()) } else { Ok(Self) }
     }
 }
 

@@ -13,6 +13,7 @@ use crate::errors::{self, PageError};
 use crate::hosted::Hosted;
 use crate::list::PAGES;
 use crate::page::Page;
+use crate::visit::Visit;
 use crate::{assets, host, start};
 
 /// Paths below which every unknown path is an error page.
@@ -81,7 +82,8 @@ fn router(hosted: Hosted, middleware: &Middleware) -> Router {
     let start = hosted.settings.development.then_some(&start::PAGE);
     let pages = PAGES.iter().copied().chain(start);
     let routes = pages.fold(Router::new(), |routes, page| routes.route(page.path, (page.methods)()));
-    let unknown = || any(async || PageError::not_found());
+    // A visit that fails has told its language before.
+    let unknown = || any(async |_: Result<Visit, PageError>| PageError::not_found());
     let routes = UNKNOWN.into_iter().fold(routes, |routes, path| routes.route(path, unknown()));
     let routes = routes.layer(from_fn_with_state(hosted.clone(), host::check::<Hosted>));
     let routes = routes.merge(assets::routes()).with_state(hosted.clone());

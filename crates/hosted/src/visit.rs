@@ -1,14 +1,16 @@
 //! A visit: what every page needs of its request, and the responses that it gives.
 
+mod frame;
+mod mailed;
+
 use std::sync::LazyLock;
 
 use axum::extract::FromRequestParts;
 use axum::response::{IntoResponse, Response};
 use http::header::{LOCATION, SET_COOKIE};
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use latchkey_domain::client::Client;
-use latchkey_domain::identity::ProviderKey;
 use latchkey_domain::locale::Locale;
 use latchkey_domain::page_session::PageToken;
 use latchkey_domain::time::Timestamp;
@@ -16,17 +18,16 @@ use latchkey_http::client::ClientInfo;
 use latchkey_http::error::ApiError;
 use latchkey_http::query::Query;
 use latchkey_pages::views::App;
-use latchkey_pages::{Ending, Form, Frame, Notice, Problem, View, Wait, When};
+use latchkey_pages::{Form, Frame, View, Wait};
 use latchkey_service::Service;
 use latchkey_service::sessions::{KeepSignedIn, Opens, PageSession, PageSignIn, SignInClient};
 
-use crate::browser::Browser;
+use crate::browser::{Browser, is_prefetch};
 use crate::errors::PageError;
 use crate::flow::{self, Flow};
 use crate::form_token;
 use crate::hosted::Hosted;
 use crate::language;
-use crate::other_account::Left;
 use crate::problem::Rejection;
 use crate::response::{add_headers, html};
 use crate::sealed::{self, Carried, Opened};
@@ -42,6 +43,9 @@ pub(crate) struct Visit {
     /// Time of the request.
     pub(crate) now: Timestamp,
     path: String,
+    /// The query as it was sent.
+    sent: String,
+    is_head: bool,
     headers: HeaderMap,
     pub(crate) browser: Browser,
     /// The live page session of this browser.
@@ -63,12 +67,19 @@ impl FromRequestParts<Hosted> for Visit {
     type Rejection = PageError;
 
     async fn from_request_parts(parts: &mut Parts, hosted: &Hosted) -> Result<Self, PageError> {
+        // Nobody sees what was fetched ahead, so it must not open a link, use a ticket up or prolong a session.
+        if is_prefetch(&parts.headers) {
+            return Err(PageError::forbidden());
+        }
         let client = ClientInfo::from_request_parts(parts, hosted).await?;
-        let query = Query::parse(parts.uri.query().unwrap_or_default())?;
+        let sent = parts.uri.query().unwrap_or_default().to_owned();
+        let query = Query::parse(&sent)?;
         let mut visit = Self {
             now: hosted.service.now(),
             browser: Browser::of(hosted, &parts.headers),
             path: parts.uri.path().to_owned(),
+            sent,
+            is_head: parts.method == Method::HEAD,
             headers: parts.headers.clone(),
             locale: query.optional("locale")?,
             session: None,
@@ -84,10 +95,10 @@ impl FromRequestParts<Hosted> for Visit {
         } else {
             visit.session = visit.find_session().await?;
         }
-        if let Some(text) = visit.query.optional(flow::PARAMETER)? {
-            visit.resume(text)?;
-        }
-        Ok(visit)
+        let text = visit.query.optional(flow::PARAMETER)?;
+        let resumed = text.map_or(Ok(()), |text| visit.resume(text));
+        visit.tell(&parts.extensions);
+        resumed.map(|()| visit)
     }
 }
 
@@ -122,7 +133,7 @@ impl Visit {
         let opened = sealed::open::<Flow>(&self.hosted, &self.browser, &text);
         let Opened { mut value, ends } =
             opened.filter(|opened| opened.ends > self.now).ok_or_else(PageError::bad_flow)?;
-        let stays = self.query.optional("stay")?.is_some();
+        let stays = self.query.optional(frame::STAY)?.is_some();
         if stays || (self.locale.is_some() && value.locale != self.locale) {
             value.locale = self.locale.take().or(value.locale);
             let ends = if stays { self.now.plus(flow::LIFETIME) } else { ends };
@@ -285,9 +296,15 @@ impl Visit {
 
     /// Shows a page with another status.
     pub(crate) fn page_as(&self, status: StatusCode, view: &dyn View) -> Outcome {
-        let page = self.render(status, Vec::new(), view)?;
+        let page = self.render(status, &self.frame(Vec::new()), view)?;
         let is_error = status.is_client_error() || status.is_server_error();
         Ok(if is_error { ApiError::of_status(status).into_page(page) } else { page })
+    }
+
+    /// Shows a page that only the first request gets. Its frame has no address to load it again.
+    pub(crate) fn page_once(&self, view: &dyn View) -> Outcome {
+        let frame = Frame { here: String::new(), ..self.frame(Vec::new()) };
+        self.render(StatusCode::OK, &frame, view)
     }
 
     /// Shows the form again with the reason for which it was refused. A refusal that is not about the form is an error
@@ -295,7 +312,7 @@ impl Visit {
     pub(crate) fn refuse(&self, rejection: Rejection, view: &dyn View) -> Outcome {
         match rejection {
             Rejection::Form(refused) => {
-                let page = self.render(refused.error.status, refused.problems, view)?;
+                let page = self.render(refused.error.status, &self.frame(refused.problems), view)?;
                 Ok(refused.error.into_page(page))
             }
             Rejection::Page(error) => Err(error),
@@ -325,65 +342,15 @@ impl Visit {
         self.with_cookies(response)
     }
 
-    fn render(&self, status: StatusCode, problems: Vec<Problem>, view: &dyn View) -> Outcome {
-        let chosen = self.locale.iter().chain(&self.flow().locale).map(String::as_str);
-        let own = self.session.as_ref().and_then(PageSession::locale).map(Locale::as_str);
-        let wanted: Vec<_> = chosen.chain(own).collect();
-        let language = language::choose(&self.hosted, &wanted, &self.headers);
-        let frame = Frame {
-            account: self.account(),
-            problems,
-            notice: self.notice(),
-            ending: self.ending(),
-            ..Frame::new(self.here(), When(self.now))
-        };
-        let text = self.hosted.pages.render(language, &frame, view).map_err(PageError::internal)?;
+    fn render(&self, status: StatusCode, frame: &Frame, view: &dyn View) -> Outcome {
+        let language = language::choose(&self.hosted, &self.languages(), &self.headers);
+        let text = self.hosted.pages.render(language, frame, view).map_err(PageError::internal)?;
         Ok(self.with_cookies(html(status, text)))
     }
 
-    /// Returns the address of the signed-in user, which the pages of the account show.
-    fn account(&self) -> Option<String> {
-        let session = self.session.as_ref().filter(|_| self.path.starts_with("/auth/account"))?;
-        Some(session.user().email.as_typed().to_owned())
-    }
-
-    /// Returns the address of this page without `locale`.
-    fn here(&self) -> String {
-        match &self.flow {
-            Some(flow) => format!("{}?{}={}", self.path, flow::PARAMETER, flow.text),
-            None => self.path.clone(),
-        }
-    }
-
-    /// Returns the notice that the page before asked to show.
-    fn notice(&self) -> Option<Notice> {
-        if let Some(left) = Left::of(self) {
-            return Some(Notice::OtherAccountLeft { email: left });
-        }
-        let key = self.query.optional("notice").ok()??;
-        match key.as_str() {
-            "provider_linked" => Some(Notice::ProviderLinked { provider: self.noticed_provider()? }),
-            "provider_unlinked" => Some(Notice::ProviderUnlinked { provider: self.noticed_provider()? }),
-            key => Notice::parse(key),
-        }
-    }
-
-    /// Returns the name of the provider that a notice is about.
-    fn noticed_provider(&self) -> Option<String> {
-        let key = ProviderKey::parse(&self.query.optional("provider").ok()??).ok()?;
-        Some(self.provider_name(key.as_str()))
-    }
-
-    /// Returns the end of the flow, else of the session, which any request postpones up to its absolute end.
-    fn ending(&self) -> Option<Ending> {
-        let session = || Some((self.session.as_ref()?.session().expires_at(), self.here()));
-        let flow = self.flow.as_ref().map(|flow| (flow.ends, format!("{}&stay=1", self.here())));
-        let (ends, stay) = flow.or_else(session)?;
-        Some(Ending { seconds: ends.since(self.now).as_secs(), stay })
-    }
-
+    /// Adds the cookies. `HEAD` changes nothing, so its response has none.
     fn with_cookies(&self, mut response: Response) -> Response {
-        for cookie in &self.cookies {
+        for cookie in self.cookies.iter().filter(|_| !self.is_head) {
             response.headers_mut().append(SET_COOKIE, cookie.clone());
         }
         response

@@ -1,15 +1,17 @@
 //! Small HTML pages: no script, no remote resource, all text escaped. Endpoints write the texts, except those of the
 //! pages for mailed links and failed sign-ins, which are here and in the modules below.
 
+mod headers;
 mod markup;
 mod undo;
 
 use axum::response::{IntoResponse, Response};
 use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, InvalidHeaderValue};
-use http::{HeaderValue, StatusCode};
+use http::{HeaderName, HeaderValue, StatusCode};
 
 use crate::error::Shaped;
 
+use headers::HEADERS;
 use markup::escape;
 pub use markup::{Field, Markup};
 pub use undo::{UndoForm, ask_again, ask_for_code, ask_to_undo, dead_undo, undone};
@@ -32,6 +34,8 @@ pub struct Page {
     policy: HeaderValue,
     /// Seconds after which a browser loads the page again.
     refresh: Option<u8>,
+    /// Headers beside the policy.
+    headers: &'static [(&'static str, &'static str)],
 }
 
 /// The purpose of a link in a mail.
@@ -46,13 +50,20 @@ impl Page {
     /// Creates a page with the strict policy, which allows its style sheet only.
     #[must_use]
     pub fn new(status: StatusCode, title: impl Into<String>, body: Markup) -> Self {
-        Self { status, title: title.into(), body, policy: POLICY, refresh: None }
+        Self { status, title: title.into(), body, policy: POLICY, refresh: None, headers: &[] }
     }
 
     /// Replaces the Content Security Policy, for a page that contains a frame.
     #[must_use]
     pub fn policy(mut self, policy: HeaderValue) -> Self {
         self.policy = policy;
+        self
+    }
+
+    /// Adds the headers of the hosted pages, for a page with a task.
+    #[must_use]
+    fn with_headers(mut self) -> Self {
+        self.headers = &HEADERS;
         self
     }
 
@@ -87,6 +98,10 @@ impl IntoResponse for Page {
             (CONTENT_SECURITY_POLICY, self.policy),
         ];
         let mut response = (self.status, headers, html).into_response();
+        for (name, value) in self.headers {
+            let name = HeaderName::from_static(name);
+            response.headers_mut().insert(name, HeaderValue::from_static(value));
+        }
         response.extensions_mut().insert(Shaped); // the middleware must not replace the page by a JSON error
         response
     }

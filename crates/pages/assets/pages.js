@@ -108,7 +108,7 @@ function localTimes() {
 function countLeft() {
   for (const area of all("[data-most]")) {
     const field = /** @type {HTMLTextAreaElement} */ (area);
-    const hint = document.getElementById(`${field.id}-hint`);
+    const hint = document.getElementById(`${field.id}-left`);
     const words = hint?.dataset.words;
     if (!hint || !words) continue;
     const count = () => {

@@ -24,7 +24,8 @@ pub struct Links {
 /// Data of one page that its layout shows.
 #[derive(Debug, Clone, Serialize)]
 pub struct Frame {
-    /// Path and query of this page without `locale`. Links to other languages add it.
+    /// Path and query of this page without `locale`, which the choice of another language adds. Empty if the page cannot
+    /// be loaded again; then it has no choice.
     pub here: String,
     /// The time of the response. Durations such as "3 hours ago" are relative to it.
     pub now: When,

@@ -28,6 +28,11 @@ pub(crate) fn add_common(environment: &mut Environment<'static>, shared: &Arc<Sh
         Value::from_safe_string(html)
     });
     environment.add_filter("initials", initials);
+    environment.add_filter("parameters", |here: &str| {
+        let query = here.split_once('?').map_or("", |(_, query)| query);
+        let pairs = form_urlencoded::parse(query.as_bytes());
+        pairs.map(|(name, value)| vec![name.into_owned(), value.into_owned()]).collect::<Vec<_>>()
+    });
     environment.add_filter("with_locale", |here: &str, tag: &str| {
         let separator = if here.contains('?') { '&' } else { '?' };
         format!("{here}{separator}locale={tag}")
@@ -113,9 +118,11 @@ enum Form {
     Html,
 }
 
-/// Returns the text of a key with its placeholders filled. A missing key or value is an error.
+/// Returns the text of a key with its placeholders filled. A missing key or value is an error. If the values have the
+/// time `now`, the distance to it follows each time in HTML.
 fn fill(words: &Catalogue, key: &str, value: &dyn Fn(&str) -> Option<Value>, form: Form) -> Made {
     let text = words.text(key).ok_or_else(|| fault(format!("the languages have no text {key}")))?;
+    let now = value("now").and_then(|now| stored_time(&now).ok()).filter(|_| form == Form::Html);
     let count = value("count").and_then(|count| u64::try_from(count.as_i64()?).ok());
     let mut filled = String::new();
     for piece in pieces(text.form(&words.tag, count)) {
@@ -126,6 +133,11 @@ fn fill(words: &Catalogue, key: &str, value: &dyn Fn(&str) -> Option<Value>, for
                 let value = value(name).filter(|value| !value.is_undefined());
                 let value = value.ok_or_else(|| fault(format!("the text {key} needs a value for {name}")))?;
                 write_value(words, &mut filled, &value, form)?;
+                if let Some(now) = now
+                    && let Ok(at) = stored_time(&value)
+                {
+                    let _ = write!(filled, " ({})", escape::text(&words.distance(at, now)));
+                }
             }
         }
     }

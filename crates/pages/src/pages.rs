@@ -104,18 +104,23 @@ impl Pages {
             let (page, view) = (value(&state.frame), state.view.value());
             let html = self.render_values(language, template, page, view, full_reason)?;
             if tokens::is_missing(&html) {
-                return Err(TemplateError::Broken {
-                    file: template.to_owned(),
-                    line: self
-                        .base
-                        .get_template(template)
-                        .ok()
-                        .and_then(|found| tokens::line(found.source())),
-                    reason: "a form that acts lacks the field form_token".to_owned(),
-                });
+                let (file, line) = self.without_token(template);
+                let reason = "a form that acts lacks the field form_token".to_owned();
+                return Err(TemplateError::Broken { file: file.to_owned(), line, reason });
             }
         }
         Ok(())
+    }
+
+    /// Returns file and line of the form without token that a template shows: of the operator's files the one that has
+    /// such a form, the template itself before those that it includes.
+    fn without_token(&self, template: &'static str) -> (&'static str, Option<usize>) {
+        let own = EMBEDDED.iter().filter_map(|(name, ours)| {
+            let found = self.base.get_template(name).ok()?;
+            (found.source() != *ours).then(|| (*name, tokens::line(found.source())))
+        });
+        let found = own.min_by_key(|(name, line)| (line.is_none(), *name != template));
+        found.unwrap_or((template, None))
     }
 
     pub(crate) fn render_values(

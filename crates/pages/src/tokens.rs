@@ -12,11 +12,11 @@ pub(crate) fn line(source: &str) -> Option<usize> {
     Some(source[..at].matches('\n').count() + 1)
 }
 
-/// Returns position and text of each form with `method="post"`, up to its end.
+/// Returns position and text of each form with `method="post"`, up to its end or to the next form.
 fn forms(html: &str) -> impl Iterator<Item = (usize, &str)> {
-    html.match_indices("<form").filter_map(|(at, _)| {
-        let rest = &html[at..];
-        let form = &rest[..rest.find("</form").unwrap_or(rest.len())];
+    html.match_indices("<form").filter_map(|(at, found)| {
+        let end = html[at + found.len()..].split("</form").next()?.split("<form").next()?.len();
+        let form = &html[at..at + found.len() + end];
         let head = &form[..form.find('>').unwrap_or(form.len())];
         head.to_ascii_lowercase().contains("method=\"post\"").then_some((at, form))
     })

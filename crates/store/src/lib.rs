@@ -81,8 +81,9 @@ pub use identities::{
 };
 pub use imported_hashes::{HashKey, ImportedHashes, MAX_HASH_KEYS, ReplaceHash};
 pub use imports::{
-    BatchOutcome, BatchRecord, BeginImport, BegunImport, IMPORT_RETENTION, ImportBatch, ImportKey, ImportPage,
-    ImportPosition, Imports, NewImported, NewImportedTotp, RecordResult, SeenBefore, UndoImport, UndoneBatch,
+    BatchOutcome, BatchRecord, BeginImport, BegunImport, IMPORT_RETENTION, ImportBatch, ImportKey,
+    ImportPage, ImportPosition, Imports, NewImported, NewImportedTotp, RecordResult, SeenBefore, UndoImport,
+    UndoneBatch,
 };
 pub use instances::{Instances, LISTED_INSTANCES};
 pub use limits::Limits;

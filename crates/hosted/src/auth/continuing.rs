@@ -2,7 +2,6 @@
 //! after a form, so a page is in between. It leads on once: shown again, it has a link without a code.
 
 use axum::routing::get;
-use http::Method;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_pages::Address;
 use latchkey_pages::views::{Continue, ContinueStep};
@@ -17,7 +16,7 @@ const MOST_SHOWN: usize = 8;
 
 pub(crate) const PAGE: Page = Page::of_reads("/auth/continue", || get(show));
 
-async fn show(method: Method, mut visit: Visit) -> Outcome {
+async fn show(mut visit: Visit) -> Outcome {
     let text = visit.query.optional("ticket")?.unwrap_or_default();
     let Some(opened) = visit.open::<Ticket>(&text) else {
         return visit.page_as(http::StatusCode::BAD_REQUEST, &Continue { step: ContinueStep::Foreign });
@@ -26,7 +25,7 @@ async fn show(method: Method, mut visit: Visit) -> Outcome {
     let digest = hex::encode(&TokenHash::of(text.as_bytes()).as_bytes()[..8]);
     let mut shown = shown_before(&visit);
     let is_first = opened.ends > visit.now && !shown.contains(&digest);
-    if is_first && method != Method::HEAD {
+    if is_first {
         shown.insert(0, digest);
         shown.truncate(MOST_SHOWN);
         let cookie = visit.hosted.cookies.shown.set_until_closed(&shown.join("."));
@@ -34,12 +33,11 @@ async fn show(method: Method, mut visit: Visit) -> Outcome {
     }
     let target = if is_first { ticket.address } else { ticket.app };
     let target = Address::parse(&target).ok_or_else(PageError::bad_target)?;
-    let step = if is_first {
-        ContinueStep::Go { target, host: ticket.host }
+    if is_first {
+        visit.page_once(&Continue { step: ContinueStep::Go { target, host: ticket.host } })
     } else {
-        ContinueStep::Shown { target, host: ticket.host }
-    };
-    visit.page(&Continue { step })
+        visit.page(&Continue { step: ContinueStep::Shown { target, host: ticket.host } })
+    }
 }
 
 fn shown_before(visit: &Visit) -> Vec<String> {

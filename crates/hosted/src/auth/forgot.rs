@@ -3,7 +3,6 @@
 use axum::routing::get;
 use latchkey_domain::email::Email;
 use latchkey_pages::views::Forgot;
-use latchkey_service::accounts::sign_up::RedirectInput;
 
 use crate::fields::Fields;
 use crate::page::Page;
@@ -33,19 +32,16 @@ async fn act(Submission { mut visit, mut fields }: Submission) -> Outcome {
 async fn send(visit: &mut Visit, fields: &mut Fields) -> Result<(), Rejection> {
     let Some(email) = fields.email("email")? else { return Err(fields.rejection()) };
     let typed = email.as_typed().to_owned();
+    visit.change_flow(|flow| flow.email = Some(typed))?;
     mail(visit, email).await?;
     let now = visit.now.as_millis();
-    visit.change_flow(|flow| {
-        flow.email = Some(typed);
-        flow.mailed_at = Some(now);
-    })?;
+    visit.change_flow(|flow| flow.mailed_at = Some(now))?;
     Ok(())
 }
 
 /// Mails a code or link to set a new password with, if the address has an account.
 pub(super) async fn mail(visit: &Visit, email: Email) -> Result<(), Rejection> {
-    let redirect_to = format!("{}/auth/reset", visit.service().site().origin());
-    let redirect = RedirectInput { redirect_to: Some(redirect_to), email_redirect_to: None };
+    let redirect = visit.mailed("/auth/reset");
     Ok(visit.service().passwords.send_reset(email, redirect, visit.to_client()).await?)
 }
 

@@ -12,7 +12,6 @@ use http::StatusCode;
 use latchkey_domain::email::Email;
 use latchkey_domain::tokens::{LinkToken, TokenHash};
 use latchkey_pages::views::{CodeForm, MailCode, MailCodeStep, SendAgain};
-use latchkey_service::accounts::sign_up::RedirectInput;
 use latchkey_service::mailbox::sign_in::SignInMail;
 use latchkey_service::sessions::KeepSignedIn;
 use serde::{Deserialize, Serialize};
@@ -20,7 +19,6 @@ use serde::{Deserialize, Serialize};
 use crate::entrance;
 use crate::errors::PageError;
 use crate::fields::Fields;
-use crate::flow::Flow;
 use crate::page::Page;
 use crate::problem::Rejection;
 use crate::sealed::Carried;
@@ -30,8 +28,6 @@ use crate::visit::{Outcome, Visit};
 const PATH: &str = "/auth/mail-code";
 /// Query parameter that says what a form does.
 const ACT: &str = "act";
-/// Query parameter of the link: the flow that asked for the mail.
-const BEGUN: &str = "begun";
 /// Query parameter of the first step, to name another address.
 const CHANGE: &str = "change";
 /// Lifetime of the cookie with the token.
@@ -62,10 +58,9 @@ async fn show(visit: Visit) -> Outcome {
 
 /// Takes a mailed link. Opening it uses nothing up.
 fn arrive(mut visit: Visit, token: String) -> Outcome {
-    let begun = visit.query.optional(BEGUN)?.and_then(|text| visit.open::<Flow>(&text));
-    let begun = begun.filter(|begun| begun.ends > visit.now && begun.value.verifier.is_some());
-    let Some(begun) = begun else { return visit.page(&view(&visit, MailCodeStep::Elsewhere)) };
-    visit.change_flow(|flow| *flow = begun.value)?;
+    if !visit.take_up()? || visit.flow().verifier.is_none() {
+        return visit.page(&view(&visit, MailCodeStep::Elsewhere));
+    }
     let sealed = visit.seal(visit.now.plus(LIFETIME), Link(token))?;
     let cookie = visit.hosted.cookies.sign_in_link.set(&sealed, LIFETIME);
     visit.set_cookie(cookie)?;
@@ -108,13 +103,7 @@ async fn send(visit: &mut Visit, email: Email) -> Result<String, Rejection> {
     visit.change_flow(|flow| {
         (flow.email, flow.mailed_at, flow.verifier) = (Some(typed), Some(now), Some(verifier));
     })?;
-    let begun = visit.flow_text().unwrap_or_default();
-    let redirect_to = format!("{}{PATH}?{BEGUN}={begun}", visit.service().site().origin());
-    let mail = SignInMail {
-        email,
-        redirect: RedirectInput { redirect_to: Some(redirect_to), email_redirect_to: None },
-        code_challenge: Some(challenge),
-    };
+    let mail = SignInMail { email, redirect: visit.mailed(PATH), code_challenge: Some(challenge) };
     visit.service().mailbox.send_sign_in(mail, &visit.to_client()).await?;
     Ok(visit.href_with(PATH, &[(ACT, "code")]))
 }

@@ -45,6 +45,7 @@ impl Carried for Ticket {
 }
 
 async fn show(mut visit: Visit) -> Outcome {
+    visit.take_up()?;
     if let Some(token) = visit.query.optional("token")? {
         let is_taken = take(&mut visit, &token).await?;
         return if is_taken { visit.go_to(&visit.href(PATH)) } else { visit.page(&dead(&visit)) };

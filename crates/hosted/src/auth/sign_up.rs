@@ -4,7 +4,7 @@ use axum::routing::get;
 use latchkey_domain::email_verification::SIGN_UP_COOKIE_LIFETIME;
 use latchkey_domain::tokens::LinkToken;
 use latchkey_pages::views::{PasswordRules, SignUp as View};
-use latchkey_service::accounts::sign_up::{RedirectInput, SignUp, SignedUp};
+use latchkey_service::accounts::sign_up::{SignUp, SignedUp};
 use latchkey_service::sessions::KeepSignedIn;
 
 use super::provider;
@@ -44,12 +44,12 @@ async fn sign_up(visit: &mut Visit, fields: &mut Fields) -> Result<String, Rejec
     }
     let typed = email.as_typed().to_owned();
     let browser = LinkToken::new(visit.service().random_bytes());
-    let redirect_to = format!("{}/auth/verified", visit.service().site().origin());
+    visit.change_flow(|flow| flow.email = Some(typed))?;
     let sign_up = SignUp {
         email,
         password,
         name,
-        redirect: RedirectInput { redirect_to: Some(redirect_to), email_redirect_to: None },
+        redirect: visit.mailed("/auth/verified"),
         browser: Some(browser.hash()),
         client: visit.sign_in_client(KeepSignedIn::No),
     };
@@ -62,10 +62,7 @@ async fn sign_up(visit: &mut Visit, fields: &mut Fields) -> Result<String, Rejec
         SignedUp::Entered(entrance) => entrance::enter(visit, entrance, KeepSignedIn::No).await,
         SignedUp::VerificationRequired => {
             let now = visit.now.as_millis();
-            visit.change_flow(|flow| {
-                flow.email = Some(typed);
-                flow.mailed_at = Some(now);
-            })?;
+            visit.change_flow(|flow| flow.mailed_at = Some(now))?;
             Ok(visit.href("/auth/verify"))
         }
     }

@@ -9,10 +9,13 @@ use crate::visit::{Outcome, Visit};
 
 pub(crate) const PAGE: Page = Page::of_reads("/auth/verified", || get(show));
 
-async fn show(visit: Visit) -> Outcome {
+async fn show(mut visit: Visit) -> Outcome {
+    visit.take_up()?;
     let status = visit.service().site().parameter("status");
     let is_verified = visit.query.optional(&status)?.as_deref() == Some("success");
-    let next = visit.href(if visit.session.is_some() { "/auth/account" } else { "/auth/sign-in" });
-    let view = Verified { is_verified, next, app: visit.app()? };
+    let app = visit.app()?;
+    let is_over = visit.session.is_some() && app.is_none();
+    let next = if is_over { "/auth/account".to_owned() } else { visit.href("/auth/sign-in") };
+    let view = Verified { is_verified, next, app };
     visit.page_as(if is_verified { StatusCode::OK } else { StatusCode::BAD_REQUEST }, &view)
 }

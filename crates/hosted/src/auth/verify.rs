@@ -3,7 +3,6 @@
 use axum::routing::get;
 use latchkey_domain::email::Email;
 use latchkey_pages::views::{CodeForm, SendAgain, Verify, VerifyBy};
-use latchkey_service::accounts::sign_up::RedirectInput;
 use latchkey_service::mailbox::verify_email::VerificationProof;
 use latchkey_service::sessions::{Credential, KeepSignedIn};
 use latchkey_service::settings::EmailMethod;
@@ -59,8 +58,7 @@ async fn verify(visit: &mut Visit, fields: &mut Fields) -> Result<String, Reject
 
 async fn send_again(visit: &mut Visit) -> Result<String, Rejection> {
     let email = typed_address(visit)?;
-    let redirect_to = format!("{}/auth/verified", visit.service().site().origin());
-    let redirect = RedirectInput { redirect_to: Some(redirect_to), email_redirect_to: None };
+    let redirect = visit.mailed("/auth/verified");
     visit.service().mailbox.resend_verification(email, redirect, visit.to_client()).await?;
     let now = visit.now.as_millis();
     visit.change_flow(|flow| flow.mailed_at = Some(now))?;

@@ -86,7 +86,7 @@ pub fn undone(service_name: &str) -> Page {
              were signed out."
         ))
         .paragraph("A mail is on its way to you. Set a new password with it, one that you use nowhere else.");
-    Page::new(StatusCode::OK, "It was undone", body)
+    Page::new(StatusCode::OK, "It was undone", body).with_headers()
 }
 
 /// Builds the page (status 400) for an undo link that is unknown, used or expired.
@@ -101,7 +101,7 @@ pub fn dead_undo(service_name: &str) -> Page {
             "Does someone else use your account? Set a new password with “Forgot password” in the app. If that asks for a \
              code that you do not have, ask the people who run {service_name} for help."
         ));
-    Page::new(StatusCode::BAD_REQUEST, "This link does not work", body)
+    Page::new(StatusCode::BAD_REQUEST, "This link does not work", body).with_headers()
 }
 
 fn with_form(body: Markup, form: &UndoForm<'_>, code: Option<Field<'_>>) -> Markup {
@@ -123,7 +123,7 @@ fn page(status: StatusCode, title: &str, body: Markup) -> Page {
     let policy =
         String::from_utf8_lossy(POLICY.as_bytes()).replace("form-action 'none'", "form-action 'self'");
     let policy = HeaderValue::try_from(policy).unwrap_or(POLICY);
-    Page::new(status, title, body).policy(policy)
+    Page::new(status, title, body).policy(policy).with_headers()
 }
 
 #[cfg(test)]

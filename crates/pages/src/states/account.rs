@@ -124,7 +124,10 @@ fn profile(person: &Person) -> Vec<State> {
         form: form("/auth/account/profile"),
         version: "7".to_owned(),
         fields: fields(),
+        longest_name: 100,
+        longest_username: 32,
         longest_bio: 1_000,
+        longest_avatar_url: 2_048,
         conflict: None,
     };
     let empty = String::new;

@@ -34,7 +34,7 @@ fn email(person: &Person) -> Vec<State> {
             form: confirm,
             needs_new: true,
             needs_current,
-            expires: later(0),
+            expires: later(1),
             cancel: form("/auth/account/email?act=cancel"),
         }),
         ..plain()

@@ -53,7 +53,10 @@ pub struct Profile {
     /// Version of the profile that the form changes (`ETag`); empty for a new profile.
     pub version: String,
     pub fields: ProfileFields,
+    pub longest_name: u64,
+    pub longest_username: u64,
     pub longest_bio: u64,
+    pub longest_avatar_url: u64,
     pub conflict: Option<Conflict>,
 }
 

@@ -33,8 +33,15 @@ fn every_form_that_acts_has_one_token() {
     every(|name, html, _| {
         for form in html.split("<form").skip(1) {
             let form = form.split_once("</form>").unwrap().0;
-            assert!(form.contains("method=\"post\""), "{name}: {form}");
-            assert_eq!(form.matches("name=\"form_token\"").count(), 1, "{name}: {form}");
+            let acts = form.contains("method=\"post\"");
+            assert_eq!(form.matches("name=\"form_token\"").count(), usize::from(acts), "{name}: {form}");
+            if !acts {
+                assert!(
+                    form.contains("method=\"get\"") && form.contains("name=\"locale\""),
+                    "{name}: {form}"
+                );
+                continue;
+            }
             assert_eq!(
                 form.matches("<button>").count() + form.matches("<button ").count()
                     - form.matches("type=\"button\"").count(),
@@ -156,4 +163,65 @@ fn every_button_says_what_it_does() {
             assert!(!text.contains('!') && !text.to_lowercase().contains("submit"), "{name}: {text}");
         }
     });
+}
+
+#[test]
+fn choice_of_a_language_keeps_the_parameters_of_the_page_and_is_left_out_where_it_cannot_lead_back() {
+    let pages = pages();
+    let language = pages.languages().choose(["en"]);
+    let mut state = latchkey_pages::all_states(&Person::plain()).remove(0);
+    for (here, expected) in [
+        ("/auth/verified", Some("action=\"/auth/verified\">\n<ul>")),
+        (
+            "/auth/error?cause=a+%26%22b&flow=c",
+            Some(
+                "action=\"/auth/error\">\n<input type=\"hidden\" name=\"cause\" value=\"a &amp;&quot;b\">\n\
+                 <input type=\"hidden\" name=\"flow\" value=\"c\">\n<ul>",
+            ),
+        ),
+        ("", None),
+    ] {
+        here.clone_into(&mut state.frame.here);
+        let html = pages.render(language, &state.frame, state.view.as_ref()).unwrap();
+        assert_eq!(html.contains("name=\"locale\""), expected.is_some(), "{here}");
+        assert!(html.contains(expected.unwrap_or_default()), "{here}: {html}");
+    }
+}
+
+#[test]
+fn every_field_of_the_profile_says_how_many_characters_it_takes() {
+    let pages = pages();
+    let shown = shown(&pages, "en", &Person::plain());
+    let page = shown.iter().find(|page| page.name == "profile").unwrap();
+    for (name, most, words) in [
+        ("name", "100", "100 characters"),
+        ("username", "32", "32 characters"),
+        ("bio", "1000", "1,000 characters"),
+        ("avatar_url", "2048", "2,048 characters"),
+    ] {
+        let tags = tags(&page.html);
+        let field = tags.iter().find(|tag| tag.get("name") == Some(name) && tag.has("data-most")).unwrap();
+        assert_eq!(field.get("data-most"), Some(most), "{name}");
+        let count = format!("{name}-left");
+        assert!(field.get("aria-describedby").unwrap().split(' ').any(|id| id == count), "{name}");
+        assert!(page.html.contains(&format!("At most {words}.")), "{name}");
+    }
+}
+
+#[test]
+fn times_that_a_person_plans_by_are_relative_in_words_too() {
+    let pages = pages();
+    let shown = shown(&pages, "en", &Person::plain());
+    for (name, words) in [
+        ("challenge.restore", "</time> (in "),
+        ("deleted", "</time> (in 14 days)"),
+        ("email.pending", "</time> (in "),
+        ("passkeys", "Added "),
+        ("two_step.on", "Added "),
+    ] {
+        let page = shown.iter().find(|page| page.name == name).unwrap_or_else(|| panic!("{name}"));
+        let at = page.html.find(words).unwrap_or_else(|| panic!("{name}: {words}"));
+        let said: String = page.html[at..].chars().take(80).collect();
+        assert!(!said.starts_with("Added <time"), "{name}: {said}");
+    }
 }

@@ -8,6 +8,7 @@ use tempfile::TempDir;
 use crate::support::site;
 
 const SIGN_OUT: &str = include_str!("../../templates/sign_out.html");
+const SHARED: &str = include_str!("../../templates/ui.html");
 
 fn folder(name: &str, source: &str) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -57,6 +58,25 @@ fn faults_name_file_and_line() {
         let refusal = refusal("sign_out.html", &source);
         assert!(refusal.contains(expected), "{expected}: {refusal}");
     }
+}
+
+#[test]
+fn missing_token_of_a_shared_template_is_told_at_its_own_line() {
+    let field = "<input type=\"hidden\" name=\"form_token\" value=\"{{ form.token }}\">\n";
+    assert!(SHARED.contains(field));
+    let folder = folder("ui.html", &SHARED.replace(field, ""));
+    fs::write(folder.path().join("sign_in.html"), include_str!("../../templates/sign_in.html")).unwrap();
+    fs::write(
+        folder.path().join("sign_out.html"),
+        SIGN_OUT.replace("<p class=\"lead\">", "<p class=\"ours\">"),
+    )
+    .unwrap();
+
+    let refusal = load(&folder).err().unwrap();
+
+    let line = SHARED.lines().position(|line| line.starts_with("<form method=\"post\"")).unwrap() + 1;
+    let expected = format!("ui.html line {line}: a form that acts lacks the field form_token");
+    assert!(refusal.contains(&expected), "{refusal}");
 }
 
 #[test]

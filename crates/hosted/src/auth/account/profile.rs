@@ -3,7 +3,8 @@
 
 use axum::routing::get;
 use latchkey_domain::profile::{
-    AvatarUrl, Bio, InvalidAvatarUrl, InvalidUsername, LONGEST_BIO, Profile, ProfilePatch, Username,
+    AvatarUrl, Bio, InvalidAvatarUrl, InvalidUsername, LONGEST_AVATAR_URL, LONGEST_BIO, LONGEST_NAME,
+    Profile, ProfilePatch, Username,
 };
 use latchkey_domain::text::InvalidText;
 use latchkey_pages::views::{Conflict, Profile as View, ProfileFields};
@@ -21,6 +22,8 @@ use crate::submission::Submission;
 use crate::visit::{Outcome, Visit};
 
 const PATH: &str = "/auth/account/profile";
+/// Maximum length of a username, which the domain has in its rule alone.
+const LONGEST_USERNAME: u64 = 32;
 /// Hidden field with the version of the profile that the form changes; empty for a new profile.
 const VERSION: &str = "version";
 
@@ -115,5 +118,14 @@ fn typed(fields: &Fields) -> Result<ProfileFields, PageError> {
 }
 
 fn view(visit: &Visit, version: String, fields: ProfileFields, conflict: Option<Conflict>) -> View {
-    View { form: visit.form(PATH), version, fields, longest_bio: LONGEST_BIO as u64, conflict }
+    View {
+        form: visit.form(PATH),
+        version,
+        fields,
+        longest_name: LONGEST_NAME as u64,
+        longest_username: LONGEST_USERNAME,
+        longest_bio: LONGEST_BIO as u64,
+        longest_avatar_url: LONGEST_AVATAR_URL as u64,
+        conflict,
+    }
 }

@@ -82,9 +82,10 @@ impl Arena {
     }
 
     pub(super) fn compute(&mut self, job: &Job, metrics: &HashMetrics) -> Result<Computed> {
-        let fits_elsewhere = job.elsewhere.as_ref().is_some_and(|hash| {
-            timed(metrics, WorkClass::Elsewhere, || self.compare(hash, &job.password))
-        });
+        let fits_elsewhere = job
+            .elsewhere
+            .as_ref()
+            .is_some_and(|hash| timed(metrics, WorkClass::Elsewhere, || self.compare(hash, &job.password)));
         let hash = timed(metrics, WorkClass::Own, || self.hash(job))?;
         Ok(Computed { hash, fits_elsewhere })
     }
