@@ -170,7 +170,7 @@ mod tests {
             foreign_rows(&path, "users", Vec::new(), move || asked.swap(true, Ordering::Relaxed)).unwrap();
 
         let error = rows.recv().unwrap().unwrap_err();
-        assert!(error.to_string().contains("\"users\" was not read within 6 hours"), "{error}");
+        assert!(error.to_string().contains("\"users\" yielded no row within 6 hours"), "{error}");
         assert!(is_stopped.load(Ordering::Relaxed) && rows.recv().is_err());
     }
 }
