@@ -5,7 +5,9 @@ mod idle_timeout;
 mod in_flight;
 mod log_throttle;
 mod protocol;
+mod unread_body;
 
+use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
@@ -223,8 +225,15 @@ async fn serve_requests(
     let service = service_fn(|mut request: Request<Incoming>| {
         let permits = server.admit(&mut request, &activity);
         request.extensions_mut().insert(PeerAddr(peer));
+        let (request, unread) = unread_body::lend(request);
         let response = server.router.clone().oneshot(request);
-        async move { response.await.map(|response| response.map(|body| PermitBody::new(body, permits))) }
+        async move {
+            let mut response = response.await?;
+            if let Some(unread) = unread {
+                unread.settle(&mut response).await;
+            }
+            Ok::<_, Infallible>(response.map(|body| PermitBody::new(body, permits)))
+        }
     });
     let mut connection = pin!(server.builder.serve_connection(TokioIo::new(stream), service));
     // The parser has an idle timeout too, but only for some connections (see `idle_timeout`). This one is a second

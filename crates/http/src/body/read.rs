@@ -5,33 +5,21 @@ use std::time::Duration;
 
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
-use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, EXPECT};
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use http_body_util::BodyExt;
 use latchkey_domain::reason::Reason;
 
 use crate::error::{ApiError, Result, codes};
 
-/// Limits, in bytes and time, on reading and discarding the rest of a body that is too large. Without that, the
-/// connection would close while the client still sends, and the client would report a broken connection instead of
-/// the 413.
-const DISCARD_LIMIT: usize = 1024 * 1024;
-const DISCARD_TIME: Duration = Duration::from_secs(1);
-
 /// Reads a body of at most `limit` bytes within `time`. Both limits also hold if `Content-Length` is missing or wrong.
 pub(super) async fn read(headers: &HeaderMap, mut body: Body, limit: usize, time: Duration) -> Result<Bytes> {
     if declared_length(headers).is_some_and(|length| length > limit as u64) {
-        if !headers.contains_key(EXPECT) {
-            discard(&mut body).await;
-        }
         return Err(too_large(limit));
     }
     match tokio::time::timeout(time, collect(&mut body, limit)).await {
         Ok(Ok(Some(bytes))) => Ok(bytes),
-        Ok(Ok(None)) => {
-            discard(&mut body).await;
-            Err(too_large(limit))
-        }
+        Ok(Ok(None)) => Err(too_large(limit)),
         Ok(Err(_)) => {
             let message = "The body could not be read to its end.";
             Err(ApiError::new(&codes::VALIDATION_ERROR, message).reason(Reason::Malformed))
@@ -111,20 +99,6 @@ async fn collect(body: &mut Body, limit: usize) -> Result<Option<Bytes>, axum::E
         bytes.extend_from_slice(&data);
     }
     Ok(Some(bytes.freeze()))
-}
-
-/// Reads and drops the rest of a body, up to [`DISCARD_LIMIT`] bytes.
-async fn discard(body: &mut Body) {
-    let rest = async {
-        let mut taken = 0;
-        while let Some(Ok(frame)) = body.frame().await {
-            taken += frame.data_ref().map_or(0, Bytes::len);
-            if taken > DISCARD_LIMIT {
-                break;
-            }
-        }
-    };
-    let _ = tokio::time::timeout(DISCARD_TIME, rest).await; // the response is the same if the time runs out
 }
 
 fn too_large(limit: usize) -> ApiError {

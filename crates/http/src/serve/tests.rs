@@ -10,6 +10,7 @@ use super::*;
 
 mod floods;
 mod http2;
+mod unread_bodies;
 
 struct Running {
     address: SocketAddr,
