@@ -87,7 +87,7 @@ pub struct UserFilter {
     pub search: Option<UserSearch>,
     /// State of the account.
     pub state: Option<UserState>,
-    /// Key of an identity provider of which the account has an identity.
+    /// One of [`User::providers`](crate::user::User::providers).
     pub provider: Option<String>,
     /// Created at this time or later.
     pub created_after: Option<Timestamp>,

@@ -102,10 +102,8 @@ pub(crate) fn user_state() -> Parameter {
 /// Describes the query parameter `provider` of the list of users.
 pub(crate) fn user_provider() -> Parameter {
     let schema = string().examples(["google"]);
-    built(
-        query("provider", "Only users with an identity of the identity provider that has this key."),
-        schema,
-    )
+    let description = "Only users with this in `providers`: the key of an identity provider, `email` (a password) or `passkey`.";
+    built(query("provider", description), schema)
 }
 
 /// Describes the query parameter `createdAfter` of the list of users.

@@ -28,7 +28,11 @@ async fn mixed(world: &World) {
             _ => world.create(NewAccount { profile: None, ..world.account(&name, now) }).await,
         };
         if number % 4 == 0 {
-            world.open_session(user.id, at(1_000 * HOUR - number)).await;
+            let now = at(1_000 * HOUR - number);
+            let session = world.open_session(user.id, now).await;
+            if number == 8 {
+                world.add_passkey(user.id, session.id, now).await;
+            }
         }
     }
     let entered = [
@@ -92,7 +96,7 @@ fn passes(user: &User, filter: &UserFilter) -> bool {
     filter.state.is_none_or(|state| is_in(user, state))
         && filter.signed_in_after.is_none_or(|time| signed_in.is_some_and(|at| at >= time))
         && filter.signed_in_before.is_none_or(|time| signed_in.is_none_or(|at| at < time))
-        && filter.provider.as_ref().is_none_or(|key| user.identities.contains(key))
+        && filter.provider.as_ref().is_none_or(|key| user.providers().contains(&key.as_str()))
         && filter.created_after.is_none_or(|time| user.created_at >= time)
         && filter.created_before.is_none_or(|time| user.created_at < time)
 }
@@ -135,7 +139,7 @@ fn filters() -> Vec<UserFilter> {
     ];
     let mut filters = Vec::new();
     for state in states {
-        for provider in [None, Some("google"), Some("github"), Some("none")] {
+        for provider in [None, Some("google"), Some("github"), Some("none"), Some("email"), Some("passkey")] {
             for (created_after, created_before) in times {
                 let provider = provider.map(str::to_owned);
                 let of_time =

@@ -1,13 +1,13 @@
 //! Statements of the list of users. A page is read in one of two ways, which [`Way`] chooses by the numbers of users that
 //! `user_counts` has: along the index of the order, skipping what the filter leaves out; or by collecting all matches from a
 //! small set first. The total of the first way is a sum of numbers, that of the second way is counted. `user_counts` does not
-//! know last sign-ins and hashes from elsewhere, so that these are counted by their indexes.
+//! know last sign-ins, hashes from elsewhere and passwords, so that these are counted themselves.
 
 mod sets;
 pub(crate) mod statements;
 
 use latchkey_domain::time::Timestamp;
-use latchkey_domain::user::User;
+use latchkey_domain::user::{EMAIL_PROVIDER, PASSKEY_PROVIDER, User};
 use latchkey_domain::user_list::{
     Direction, UserFilter, UserKey, UserKeyValue, UserSearch, UserSort, UserState,
 };
@@ -18,8 +18,8 @@ use super::read_account;
 use crate::form::{NameQuery, Results, Script, Slot, Sql, Value, values};
 use statements::{
     COUNT_MATCHES, CREATED, FIND_NUMBERS, OF_PROVIDER, OF_STATE, OPERATING, Ordered, SEARCHED, SIGNED_IN,
-    WALK, WITH_IMPORTED_HASH, WITHOUT_PROFILE, count_few_imported_hashes, count_few_signed_in,
-    count_imported_hashes, count_signed_in,
+    WALK, WITH_IMPORTED_HASH, WITH_PASSKEY, WITHOUT_PROFILE, count_few_imported_hashes, count_few_signed_in,
+    count_imported_hashes, count_passwords, count_signed_in,
 };
 
 /// Milliseconds of a day.
@@ -44,6 +44,7 @@ pub(crate) enum Set {
     State,
     NoProfile,
     Provider,
+    Passkey,
     Operators,
     Created,
     SignedIn,
@@ -80,7 +81,8 @@ pub(crate) enum Read {
 /// Adds the statements that read the numbers of a filter. Times count as whole days.
 pub(crate) fn find_numbers(script: &mut Script, filter: &UserFilter) -> FoundNumbers {
     let (from, until) = created(filter);
-    let mut values = kind(filter);
+    let provider = identity_provider(filter).unwrap_or_default();
+    let mut values = values![state(filter), provider.to_owned()];
     values.extend(values![from, until, from.div_euclid(DAY), until.saturating_add(DAY - 1).div_euclid(DAY)]);
     let counts = script.read(&FIND_NUMBERS, values);
     let signed_in = asks_for_sign_in(filter).then(|| {
@@ -112,12 +114,15 @@ impl Way {
         if filter.state == Some(UserState::Operator) {
             return Self::Gather(Set::Operators);
         }
+        if filter.provider.as_deref() == Some(PASSKEY_PROVIDER) {
+            return Self::Gather(Set::Passkey);
+        }
         let Some(numbers) = numbers else { return Self::Gather(Set::Created) }; // an empty time
         let state = if filter.state == Some(UserState::NoProfile) { Set::NoProfile } else { Set::State };
         let is_of_state = filter.state.is_some() && !asks_for_hash(filter);
         let sets = [
             (state, is_of_state.then_some(numbers.of_state)),
-            (Set::Provider, filter.provider.is_some().then_some(numbers.of_provider)),
+            (Set::Provider, identity_provider(filter).map(|_| numbers.of_provider)),
             (Set::Created, asks_for_creation(filter).then_some(numbers.of_days)),
             (Set::SignedIn, numbers.signed_in),
             (Set::ImportedHash, numbers.imported_hash),
@@ -125,6 +130,9 @@ impl Way {
         let given: Vec<_> = sets.into_iter().filter_map(|(set, number)| Some((set, number?))).collect();
         let smallest = given.iter().copied().min_by_key(|(_, number)| *number);
         let Some((set, number)) = smallest else { return Self::Walk };
+        if asks_for_password(filter) {
+            return Self::Gather(set); // the number of matches is not known
+        }
         if numbers.signed_in.is_some() || numbers.imported_hash.is_some() {
             // Beside another filter, the number of matches is not known, so that they are collected.
             let walks = number > FEW && given.len() == 1;
@@ -162,6 +170,7 @@ pub(crate) fn read(script: &mut Script, list: &ListUsers, way: Way) -> Read {
                 Set::State => &OF_STATE,
                 Set::NoProfile => &WITHOUT_PROFILE,
                 Set::Provider => &OF_PROVIDER,
+                Set::Passkey => &WITH_PASSKEY,
                 Set::Operators => &OPERATING,
                 Set::Created => &CREATED,
                 Set::SignedIn => &SIGNED_IN,
@@ -222,6 +231,9 @@ fn count_matches(script: &mut Script, filter: &UserFilter) -> Slot {
     if asks_for_hash(filter) {
         return count_imported_hashes(script);
     }
+    if asks_for_password(filter) {
+        return count_passwords(script);
+    }
     if asks_for_sign_in(filter) {
         let (from, until) = signed_in(filter);
         return count_signed_in(script, from, until);
@@ -259,7 +271,19 @@ fn direction(list: &ListUsers) -> Direction {
 /// Returns the values of state and provider.
 fn kind(filter: &UserFilter) -> Vec<Value> {
     let provider = filter.provider.clone().unwrap_or_default();
-    values![filter.state.map_or("", UserState::as_str), provider]
+    values![state(filter), provider]
+}
+
+fn state(filter: &UserFilter) -> &'static str {
+    filter.state.map_or("", UserState::as_str)
+}
+
+fn asks_for_password(filter: &UserFilter) -> bool {
+    filter.provider.as_deref() == Some(EMAIL_PROVIDER)
+}
+
+fn identity_provider(filter: &UserFilter) -> Option<&str> {
+    filter.provider.as_deref().filter(|_| !asks_for_password(filter))
 }
 
 fn asks_for_creation(filter: &UserFilter) -> bool {

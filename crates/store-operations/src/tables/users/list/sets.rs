@@ -26,6 +26,11 @@ macro_rules! of_provider {
         concat!("(SELECT DISTINCT user_id AS id FROM identities WHERE provider = $2)", $joined)
     };
 }
+macro_rules! with_passkey {
+    ($joined:expr) => {
+        concat!("(SELECT DISTINCT user_id AS id FROM passkeys)", $joined)
+    };
+}
 macro_rules! operating {
     () => {
         "operators AS d CROSS JOIN users AS u WHERE u.id = d.user_id"
@@ -120,5 +125,5 @@ macro_rules! has_words_in_sqlite {
 pub(super) use {
     created, has_words_in_postgres, has_words_in_sqlite, joined_in_postgres, not_by_address, of_names,
     of_provider, of_state, one_by_one_in_sqlite, operating, searched_in_postgres, searched_in_sqlite,
-    signed_in, with_imported_hash, without_profile,
+    signed_in, with_imported_hash, with_passkey, without_profile,
 };

@@ -3,7 +3,7 @@
 use super::sets::{
     created, has_words_in_postgres, has_words_in_sqlite, joined_in_postgres, not_by_address, of_names,
     of_provider, of_state, one_by_one_in_sqlite, operating, searched_in_postgres, searched_in_sqlite,
-    signed_in, with_imported_hash, without_profile,
+    signed_in, with_imported_hash, with_passkey, without_profile,
 };
 use crate::form::{Sql, statements};
 use crate::tables::credentials::{classed, imported_hashes};
@@ -38,7 +38,10 @@ macro_rules! is_of_kind {
                 ELSE ",
             state_of!("u"),
             " = $1 END
-            AND ($2 = '' OR EXISTS (SELECT 1 FROM identities AS i WHERE i.user_id = u.id AND i.provider = $2))"
+            AND CASE $2 WHEN '' THEN TRUE
+                WHEN 'email' THEN EXISTS (SELECT 1 FROM credentials AS k WHERE k.user_id = u.id AND k.kind = 'password')
+                WHEN 'passkey' THEN EXISTS (SELECT 1 FROM passkeys AS k WHERE k.user_id = u.id)
+                ELSE EXISTS (SELECT 1 FROM identities AS i WHERE i.user_id = u.id AND i.provider = $2) END"
         )
     };
 }
@@ -183,6 +186,8 @@ statements! {
         "coalesce((SELECT CAST(sum(total) AS BIGINT) FROM user_counts WHERE provider = '' AND state <> 'no-profile'), 0)
         WHERE $3 <= $4"
     );
+    /// Counts the users with a password.
+    COUNT_PASSWORDS: read count_passwords() = "SELECT count(*) FROM credentials WHERE kind = 'password'";
     /// Counts the users with a hash from elsewhere.
     COUNT_IMPORTED_HASHES: read count_imported_hashes() = concat!("SELECT count(*) FROM (", imported_hashes!(), ") AS h");
     /// Counts the same, but no more than a limit.
@@ -232,6 +237,18 @@ statements! {
         ordered!(gather (of_provider!(one_by_one_in_sqlite!())) email down);
     PROVIDER_EMAIL_UP = ordered!(gather (of_provider!(joined_in_postgres!())) email up),
         ordered!(gather (of_provider!(one_by_one_in_sqlite!())) email up);
+    PASSKEY_CREATED_DOWN = ordered!(gather (with_passkey!(joined_in_postgres!())) created down),
+        ordered!(gather (with_passkey!(one_by_one_in_sqlite!())) created down);
+    PASSKEY_CREATED_UP = ordered!(gather (with_passkey!(joined_in_postgres!())) created up),
+        ordered!(gather (with_passkey!(one_by_one_in_sqlite!())) created up);
+    PASSKEY_SIGN_IN_DOWN = ordered!(gather (with_passkey!(joined_in_postgres!())) sign_in down),
+        ordered!(gather (with_passkey!(one_by_one_in_sqlite!())) sign_in down);
+    PASSKEY_SIGN_IN_UP = ordered!(gather (with_passkey!(joined_in_postgres!())) sign_in up),
+        ordered!(gather (with_passkey!(one_by_one_in_sqlite!())) sign_in up);
+    PASSKEY_EMAIL_DOWN = ordered!(gather (with_passkey!(joined_in_postgres!())) email down),
+        ordered!(gather (with_passkey!(one_by_one_in_sqlite!())) email down);
+    PASSKEY_EMAIL_UP = ordered!(gather (with_passkey!(joined_in_postgres!())) email up),
+        ordered!(gather (with_passkey!(one_by_one_in_sqlite!())) email up);
     OPERATOR_CREATED_DOWN = ordered!(gather (operating!()) created down);
     OPERATOR_CREATED_UP = ordered!(gather (operating!()) created up);
     OPERATOR_SIGN_IN_DOWN = ordered!(gather (operating!()) sign_in down);
@@ -302,6 +319,12 @@ pub(super) static OF_PROVIDER: Ordered = [
     [&PROVIDER_CREATED_DOWN, &PROVIDER_CREATED_UP],
     [&PROVIDER_SIGN_IN_DOWN, &PROVIDER_SIGN_IN_UP],
     [&PROVIDER_EMAIL_DOWN, &PROVIDER_EMAIL_UP],
+];
+/// From all users with a passkey.
+pub(super) static WITH_PASSKEY: Ordered = [
+    [&PASSKEY_CREATED_DOWN, &PASSKEY_CREATED_UP],
+    [&PASSKEY_SIGN_IN_DOWN, &PASSKEY_SIGN_IN_UP],
+    [&PASSKEY_EMAIL_DOWN, &PASSKEY_EMAIL_UP],
 ];
 /// From all operators.
 pub(super) static OPERATING: Ordered = [
