@@ -31,6 +31,8 @@ id! {
 
 /// Maximum length of the name of a field in a problem, in characters.
 const LONGEST_FIELD: usize = 64;
+/// Lengths that the secret of a TOTP factor may have in bytes: 80 bits, as many services make them, to 512 bits.
+pub const TOTP_SECRET: std::ops::RangeInclusive<usize> = 10..=64;
 /// Maximum size of a record in bytes.
 pub const LARGEST_RECORD: usize = 1024 * 1024;
 
@@ -91,7 +93,7 @@ words! {
         Running = "running",
         /// All records were read.
         Done = "done",
-        /// The import ended early. The same import goes on.
+        /// The import ended early. One that was stopped goes on; one that a clash or its file ended is over.
         Failed = "failed",
         /// The accounts of the import were deleted again.
         Undone = "undone",
@@ -143,6 +145,8 @@ impl Problem {
 pub struct ImportRecord {
     /// Id that the account keeps; `None` if the source has none that is a UUID.
     pub id: Option<UserId>,
+    /// Id at the source, if it is no UUID and the metadata have no room for it.
+    pub imported_id: Option<String>,
     /// Email address.
     pub email: Email,
     /// True if the source verified the address.

@@ -1,13 +1,15 @@
 //! A draft: what a format found in a row, as text. It becomes a record here, and nowhere else: each value passes the type
 //! that the API uses. A bad email address refuses the record, another bad value is left out and reported.
 
+use std::time::Duration;
+
 use latchkey_domain::email::Email;
 use latchkey_domain::factors::FactorName;
 use latchkey_domain::identity::{ProviderKey, Subject};
 use latchkey_domain::ids::UserId;
 use latchkey_domain::imported_hash::{HashProblem, ImportedHash};
 use latchkey_domain::imports::{
-    ImportIdentity, ImportPasskey, ImportRecord, ImportTotp, Problem, ProblemCode,
+    ImportIdentity, ImportPasskey, ImportRecord, ImportTotp, Problem, ProblemCode, TOTP_SECRET,
 };
 use latchkey_domain::locale::Locale;
 use latchkey_domain::passkey::{MAX_PASSKEYS, UserHandle};
@@ -17,15 +19,15 @@ use latchkey_domain::user::AppMetadata;
 use serde_json::{Map, Value};
 
 use crate::options::ImportOptions;
-use crate::values::note;
+use crate::problems::Problems;
 
 /// Key of the metadata for an id that is no UUID.
 const IMPORTED_ID: &str = "importedId";
-/// Length of a TOTP secret in bytes.
-const TOTP_SECRET: usize = 20;
 /// Maximum number of TOTP factors and of identities of a record.
 const MOST_TOTP: usize = 2;
 const MOST_IDENTITIES: usize = 100;
+
+const DAY: Duration = Duration::from_hours(24);
 
 /// Providers whose key differs from ours.
 const PROVIDERS: [(&str, &str); 17] = [
@@ -50,6 +52,11 @@ const PROVIDERS: [(&str, &str); 17] = [
 
 /// Names under which a source lists the password or the mailbox as a provider.
 const OWN_PROVIDERS: [&str; 6] = ["email", "password", "credential", "auth0", "phone", "anonymous"];
+
+/// True if a source lists the password or the mailbox under this name.
+pub(crate) fn is_own_provider(name: &str) -> bool {
+    OWN_PROVIDERS.contains(&name)
+}
 
 /// A record of the file: its line, and the account or the reason why it is refused.
 #[derive(Debug, Clone)]
@@ -92,7 +99,7 @@ pub(crate) struct Draft {
     pub(crate) totp: Vec<(String, Option<String>)>,
     /// Passkeys, each with the user handle under which its authenticator stores it.
     pub(crate) passkeys: Vec<(UserHandle, ImportPasskey)>,
-    pub(crate) problems: Vec<Problem>,
+    pub(crate) problems: Problems,
     /// Reason why the record is refused.
     pub(crate) refused: Option<Problem>,
 }
@@ -105,7 +112,7 @@ pub(crate) struct DraftIdentity {
 
 impl Draft {
     pub(crate) fn drop_field(&mut self, field: &str, message: impl std::fmt::Display) {
-        note(&mut self.problems, Problem::of(ProblemCode::FieldDropped, field, message));
+        self.problems.note(Problem::of(ProblemCode::FieldDropped, field, message));
     }
 
     pub(crate) fn drop_factor(&mut self, message: &str) {
@@ -119,7 +126,7 @@ impl Draft {
         subject: Option<String>,
         email: Option<String>,
     ) {
-        if !provider.as_deref().is_some_and(|provider| OWN_PROVIDERS.contains(&provider)) {
+        if !provider.as_deref().is_some_and(is_own_provider) {
             self.add_any_identity(provider, subject, email);
         }
     }
@@ -141,13 +148,15 @@ impl Draft {
     pub(crate) fn finish(mut self, line: u64, options: &ImportOptions) -> Entry {
         let email = match self.refused.take().map_or_else(|| self.email(), Err) {
             Ok(email) => email,
-            Err(problem) => return Entry { line, read: Err(problem), problems: self.problems },
+            Err(problem) => return Entry { line, read: Err(problem), problems: self.problems.into_told() },
         };
-        let id = self.kept_id();
+        let (id, imported_id) = self.ids();
+        let (metadata, imported_id) = self.metadata(imported_id);
         let password = self.password(options.allow_weak);
         let (totp, (user_handle, passkeys)) = (self.totp(), self.passkeys());
         let record = ImportRecord {
             id,
+            imported_id,
             email,
             email_verified: self.email_verified && !options.is_unverified,
             password,
@@ -157,12 +166,12 @@ impl Draft {
             username: take(&mut self.problems, "username", self.username.take(), Username::parse),
             avatar_url: take(&mut self.problems, "avatarUrl", self.avatar_url.take(), AvatarUrl::parse),
             bio: take(&mut self.problems, "bio", self.bio.take(), Bio::parse),
-            metadata: self.metadata(),
+            metadata,
             profile_metadata: self.profile_metadata(),
             custom: self.custom(),
             locale: take(&mut self.problems, "locale", self.locale.take(), Locale::parse),
             is_banned: self.is_banned,
-            created_at: self.created_at,
+            created_at: self.created_at(options.now),
             updated_at: self.updated_at,
             last_sign_in_at: self.last_sign_in_at,
             identities: self.identities(),
@@ -171,7 +180,7 @@ impl Draft {
             user_handle,
             passkeys,
         };
-        Entry { line, read: Ok(Box::new(record)), problems: self.problems }
+        Entry { line, read: Ok(Box::new(record)), problems: self.problems.into_told() }
     }
 
     fn email(&self) -> Result<Email, Problem> {
@@ -180,14 +189,13 @@ impl Draft {
         Email::parse(text).map_err(|error| invalid(error.to_string()))
     }
 
-    /// Returns the id if it is a UUID. Another id goes to the metadata.
-    fn kept_id(&mut self) -> Option<UserId> {
-        let text = self.id.take()?;
-        let id = text.parse::<UserId>().ok().filter(|id| !id.as_uuid().is_nil());
-        if id.is_none() {
-            self.metadata.insert(IMPORTED_ID.to_owned(), text.into());
+    /// Returns the id if it is a UUID, or else as another one, which goes to the metadata.
+    fn ids(&mut self) -> (Option<UserId>, Option<String>) {
+        let Some(text) = self.id.take() else { return (None, None) };
+        match text.parse::<UserId>().ok().filter(|id| !id.as_uuid().is_nil()) {
+            None => (None, Some(text)),
+            id => (id, None),
         }
-        id
     }
 
     fn password(&mut self, allow_weak: bool) -> Option<ImportedHash> {
@@ -212,11 +220,42 @@ impl Draft {
         take(&mut self.problems, "name", text, Name::parse).unwrap_or_default()
     }
 
-    fn metadata(&mut self) -> AppMetadata {
-        AppMetadata::new(std::mem::take(&mut self.metadata)).unwrap_or_else(|error| {
+    /// Returns the metadata, with the id in them if they have room for it, and the id if they have none.
+    fn metadata(&mut self, imported_id: Option<String>) -> (AppMetadata, Option<String>) {
+        let metadata = std::mem::take(&mut self.metadata);
+        let Some(id) = imported_id else { return (self.checked(metadata), None) };
+        let mut with_id = metadata.clone();
+        with_id.insert(IMPORTED_ID.to_owned(), id.as_str().into());
+        if let Ok(metadata) = AppMetadata::new(with_id) {
+            return (metadata, None);
+        }
+        match AppMetadata::new(metadata) {
+            Ok(metadata) => {
+                self.drop_field("metadata.importedId", "has no room in the metadata; the report has the id");
+                (metadata, Some(id))
+            }
+            Err(error) => {
+                self.drop_field("metadata", error);
+                self.metadata(Some(id)) // without the others
+            }
+        }
+    }
+
+    fn checked(&mut self, metadata: Map<String, Value>) -> AppMetadata {
+        AppMetadata::new(metadata).unwrap_or_else(|error| {
             self.drop_field("metadata", error);
             AppMetadata::default()
         })
+    }
+
+    /// Returns the time of the creation. Clocks differ, but not by more than a day.
+    fn created_at(&mut self, now: Timestamp) -> Option<Timestamp> {
+        let is_past = |time: &Timestamp| *time <= now.plus(DAY);
+        let kept = self.created_at.filter(is_past);
+        if kept.is_none() && self.created_at.is_some() {
+            self.drop_field("createdAt", "lies in the future");
+        }
+        kept
     }
 
     fn profile_metadata(&mut self) -> Metadata {
@@ -267,13 +306,14 @@ impl Draft {
         let mut found = Vec::new();
         for (text, name) in std::mem::take(&mut self.totp) {
             match base32(&text) {
-                Some(secret) if secret.len() == TOTP_SECRET && found.len() < MOST_TOTP => {
+                Some(secret) if TOTP_SECRET.contains(&secret.len()) && found.len() < MOST_TOTP => {
                     let name =
                         take(&mut self.problems, "totp.name", name, |name| FactorName::parse(name.trim()));
                     let name = name.unwrap_or_else(FactorName::of_totp);
                     found.push(ImportTotp { secret, name });
                 }
-                _ => self.drop_factor("the secret has not 160 bits in base32, or there are more than two"),
+                _ => self
+                    .drop_factor("the secret has not 80 to 512 bits in base32, or there are more than two"),
             }
         }
         found
@@ -308,7 +348,7 @@ impl Draft {
 
 /// Parses an optional value. A bad one is left out and reported.
 fn take<T, E: std::fmt::Display>(
-    problems: &mut Vec<Problem>,
+    problems: &mut Problems,
     field: &str,
     text: Option<String>,
     parse: impl Fn(&str) -> Result<T, E>,

@@ -33,16 +33,18 @@ impl Export {
             return Err(ReadError::Altered);
         }
         let Ok(object) = &row.object else { return Ok(()) };
-        match object.get("kind").and_then(Value::as_str) {
+        let Some(kind) = object.get("kind").filter(|kind| !kind.is_null()) else { return Ok(()) };
+        match kind.as_str() {
             Some(HEAD) => self.begin(object)?,
             Some("user") => self.users += 1,
-            Some("hashKey") => {
+            Some("hashKey") if self.is_one => {
                 if let Err(problem) = self.keep_key(object) {
                     row.object = Err(problem);
                 }
             }
-            Some("end") => self.end(object, source.digest())?,
-            _ => {}
+            Some("end") if self.is_one => self.end(object, source.digest())?,
+            Some("provider" | "settings") if self.is_one => {}
+            _ => row.object = Err(Problem::of(ProblemCode::JsonInvalid, "kind", "is none that is read here")),
         }
         Ok(())
     }

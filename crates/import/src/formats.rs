@@ -50,6 +50,11 @@ pub struct Format {
 /// Function that guesses a column for each field of ours that has none yet. The names are those of a header or a record.
 pub(crate) type Guess = fn(&[&str], &ImportOptions, &mut Vec<(&'static str, String)>);
 
+/// Function that takes off what is not read of a row.
+pub(crate) type Slim = fn(Object) -> Option<Object>;
+
+type Object = Map<String, Value>;
+
 /// A table beside the accounts, whose rows become a list in the account's row.
 pub struct Side {
     /// Field of the list.
@@ -64,6 +69,8 @@ pub struct Side {
     pub owner: &'static str,
     /// Columns that are read.
     pub(crate) keeps: &'static [&'static str],
+    /// Takes off what is not read of a row; `None` for a row that says nothing.
+    pub(crate) slim: Slim,
 }
 
 impl Format {

@@ -9,8 +9,10 @@ mod export;
 pub mod formats;
 mod input;
 mod options;
+mod problems;
 mod read_error;
 mod records;
+mod sides;
 mod source;
 mod values;
 

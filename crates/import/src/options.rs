@@ -130,9 +130,31 @@ impl FirebaseHashes {
             parallelization: number("parallelization", &["parallelization"])?,
             block_size: number("block_size", &["blocksize"])?,
             dk_len: number("dk_len", &["dklen", "derivedkeylength"])?,
-            is_password_first: order == "PASSWORD_FIRST",
+            // Firebase's own library has the salt of an HMAC last without an order, that of a digest first.
+            is_password_first: order == "PASSWORD_FIRST"
+                || order.is_empty() && algorithm.starts_with("HMAC_"),
             algorithm,
         })
+    }
+
+    /// Formats all parameters, so that two that differ have different texts. The signer key is in it.
+    #[must_use]
+    pub fn canonical(&self) -> Zeroizing<String> {
+        // Whoever adds a parameter adds it here.
+        let Self {
+            algorithm,
+            signer_key,
+            salt_separator,
+            rounds,
+            mem_cost,
+            parallelization,
+            block_size,
+            dk_len,
+            is_password_first,
+        } = self;
+        let numbers = [rounds, mem_cost, parallelization, block_size, dk_len].map(u32::to_string).join(" ");
+        let parts = [algorithm, signer_key.as_str(), salt_separator, &numbers];
+        Zeroizing::new(format!("{parts:?} {is_password_first}"))
     }
 }
 

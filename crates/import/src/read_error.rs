@@ -10,7 +10,7 @@ pub enum ReadError {
     Io(#[from] io::Error),
     /// The rows of the tables beside the accounts do not fit into memory.
     #[error(
-        "the tables beside the accounts have more than 48 MiB: import from the database itself (--url-file, or the SQLite \
+        "the tables beside the accounts need more than 48 MiB: import from the database itself (--url-file, or the SQLite \
          file)"
     )]
     Sides,
@@ -33,6 +33,9 @@ pub enum ReadError {
     /// The folder has no file of the format.
     #[error("the folder has no file of this format")]
     Empty,
+    /// The file is not empty, and has no place for accounts.
+    #[error("no accounts found: expected {0}")]
+    NoAccounts(&'static str),
     /// The file is an export that ends early.
     #[error("the export is torn: its last line is missing. Export again, or copy the file again")]
     Torn,

@@ -1,9 +1,6 @@
 //! Records of a file in a format.
 
-use std::collections::HashMap;
 use std::path::Path;
-
-use serde_json::{Map, Value};
 
 use crate::draft::Entry;
 use crate::export::Export;
@@ -11,16 +8,12 @@ use crate::formats::Format;
 use crate::input::{Content, Input};
 use crate::options::ImportOptions;
 use crate::read_error::ReadError;
+use crate::sides::Sides;
 use crate::source::{Row, RowTexts, Source, files_of, open};
-use crate::values::{Drops, Fields, text_of};
+use crate::values::{Drops, Fields};
 
-/// Maximum size of the rows of side tables, which are in memory while the accounts are read.
-const MOST_SIDES: usize = 48 * 1024 * 1024;
 /// Maximum number of columns that an error names.
 const MOST_NAMES: usize = 30;
-
-/// Rows of side tables by the id of their account, and the field that they become.
-type Sides = HashMap<String, Vec<(&'static str, Value)>>;
 
 /// A file that is still to be read, with the table of its rows if its name says so.
 type Part = (Option<String>, Content);
@@ -40,6 +33,8 @@ pub struct Records {
     /// Given columns that no record of a JSON file has had so far. Records may leave out what they lack.
     unseen: Vec<(String, String)>,
     export: Export,
+    /// True if a part of the file has a place for accounts.
+    has_place: bool,
 }
 
 impl Records {
@@ -58,10 +53,11 @@ impl Records {
             source: None,
             is_table: false,
             ahead: None,
-            sides: Sides::new(),
+            sides: Sides::default(),
             columns: Vec::new(),
             unseen,
             export: Export::default(),
+            has_place: false,
         };
         let parts = match input {
             Input::Rows(rows) => {
@@ -74,7 +70,7 @@ impl Records {
             Input::Folder(path) => parts_of(format, &path)?,
         };
         if !format.sides.is_empty() {
-            records.sides = read_sides(format, &parts)?;
+            records.sides = Sides::read(format, &parts)?;
         }
         records.parts = parts.into_iter();
         records.open_next()?;
@@ -146,6 +142,8 @@ impl Records {
                     return Ok(Some(row));
                 }
             } else {
+                let is_main = |name: &str| self.format.is_main(name);
+                self.has_place |= table.as_deref().is_none_or(is_main) && source.has_place(&is_main);
                 self.source = None;
                 self.end()?;
                 if !self.open_next()? {
@@ -159,33 +157,19 @@ impl Records {
         match row.object {
             Err(problem) => Some(Entry { line: row.line, read: Err(problem), problems: Vec::new() }),
             Ok(mut object) => {
-                self.join(&mut object);
+                self.sides.join(&mut object);
                 let drops = Drops::default();
                 let fields = Fields::new(&object, &drops);
                 if (self.format.is_skipped)(fields) {
                     return None;
                 }
                 let mut draft = (self.format.map)(fields, &self.options, &self.columns);
-                draft.problems.extend(drops.into_problems());
+                draft.problems.append(drops.into_problems());
                 let mut entry = draft.finish(row.line, &self.options);
                 if let Ok(record) = &mut entry.read {
                     self.export.complete(record);
                 }
                 Some(entry)
-            }
-        }
-    }
-
-    /// Adds the rows of side tables to a row.
-    fn join(&mut self, object: &mut Map<String, Value>) {
-        if self.sides.is_empty() {
-            return;
-        }
-        let id = object.get("id").and_then(text_of).unwrap_or_default();
-        for (field, row) in self.sides.remove(&id).unwrap_or_default() {
-            let list = object.entry(field).or_insert_with(|| Value::Array(Vec::new()));
-            if let Value::Array(list) = list {
-                list.push(row);
             }
         }
     }
@@ -195,9 +179,15 @@ impl Iterator for Records {
     type Item = Result<Entry, ReadError>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        if let Some(refused) = self.sides.next_refused() {
+            return Some(Ok(refused));
+        }
         loop {
             match self.next_row() {
                 Ok(None) if std::mem::take(&mut self.export).is_torn() => return Some(Err(ReadError::Torn)),
+                Ok(None) if !std::mem::replace(&mut self.has_place, true) => {
+                    return Some(Err(ReadError::NoAccounts(self.format.about)));
+                }
                 Ok(None) => return None,
                 Ok(Some(row)) => {
                     if let Some(entry) = self.entry(row) {
@@ -206,6 +196,7 @@ impl Iterator for Records {
                 }
                 Err(error) => {
                     self.source = None;
+                    self.has_place = true;
                     self.parts = Vec::new().into_iter();
                     self.export = Export::default();
                     return Some(Err(error));
@@ -228,36 +219,4 @@ fn parts_of(format: &Format, folder: &Path) -> Result<Vec<Part>, ReadError> {
             .collect()
     };
     if parts.is_empty() { Err(ReadError::Empty) } else { Ok(parts) }
-}
-
-fn read_sides(format: &Format, parts: &[Part]) -> Result<Sides, ReadError> {
-    let (mut sides, mut size) = (Sides::new(), 0);
-    for (table, content) in parts {
-        let mut source = open(format, content)?;
-        while let Some(row) = source.next_row()? {
-            let name = row.table.as_ref().or(table.as_ref());
-            let found =
-                name.and_then(|name| format.sides.iter().find(|one| one.names.contains(&name.as_str())));
-            let (Some(table), Ok(object)) = (found, row.object) else { continue };
-            let Some(owner) = object.get(table.owner).and_then(text_of) else { continue };
-            let kept: Map<String, Value> = object
-                .into_iter()
-                .filter(|(key, value)| table.keeps.contains(&key.as_str()) && !value.is_null())
-                .collect();
-            size += kept.iter().map(|(key, value)| key.len() + 64 + size_of_value(value)).sum::<usize>();
-            if size > MOST_SIDES {
-                return Err(ReadError::Sides);
-            }
-            sides.entry(owner).or_default().push((table.field, Value::Object(kept)));
-        }
-    }
-    Ok(sides)
-}
-
-fn size_of_value(value: &Value) -> usize {
-    match value {
-        Value::String(text) => text.len(),
-        Value::Array(_) | Value::Object(_) => 4 * value.to_string().len(),
-        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
-    }
 }

@@ -38,6 +38,11 @@ pub(crate) trait Source: Send {
         None
     }
 
+    /// True if the file has a place for accounts, be it empty. It is known at the end.
+    fn has_place(&self, _is_main: &dyn Fn(&str) -> bool) -> bool {
+        true
+    }
+
     /// Returns the SHA-256 of all bytes before the last row, if the source computes it.
     fn digest(&self) -> Option<[u8; 32]> {
         None

@@ -7,6 +7,8 @@ use latchkey_domain::imports::{Problem, ProblemCode};
 use latchkey_domain::time::Timestamp;
 use serde_json::{Map, Value};
 
+use crate::problems::Problems;
+
 /// Numbers from this one on are milliseconds since 1970, smaller ones seconds: it is 1973 in milliseconds, and 5138 in
 /// seconds.
 const FIRST_MILLIS: i64 = 100_000_000_000;
@@ -23,10 +25,10 @@ pub(crate) fn text_of(value: &Value) -> Option<String> {
 
 /// Problems of the values of a row that cannot be read. A format reads many values, and each adds its problem here.
 #[derive(Default)]
-pub(crate) struct Drops(RefCell<Vec<Problem>>);
+pub(crate) struct Drops(RefCell<Problems>);
 
 impl Drops {
-    pub(crate) fn into_problems(self) -> Vec<Problem> {
+    pub(crate) fn into_problems(self) -> Problems {
         self.0.into_inner()
     }
 }
@@ -80,7 +82,7 @@ impl<'a> Fields<'a> {
 
     fn drop_field(self, name: &str, message: &str) {
         let name = self.of.map_or_else(|| name.to_owned(), |of| format!("{of}.{name}"));
-        note(&mut self.drops.0.borrow_mut(), Problem::of(ProblemCode::FieldDropped, &name, message));
+        self.drops.0.borrow_mut().note(Problem::of(ProblemCode::FieldDropped, &name, message));
     }
 
     pub(crate) fn text(self, names: &[&str]) -> Option<String> {
@@ -124,13 +126,6 @@ impl<'a> Fields<'a> {
             None
         };
         self.list(name).into_iter().filter_map(object).collect()
-    }
-}
-
-/// Adds a problem, unless it was told already: a list may have half a million bad elements.
-pub(crate) fn note(problems: &mut Vec<Problem>, problem: Problem) {
-    if !problems.contains(&problem) {
-        problems.push(problem);
     }
 }
 

@@ -204,7 +204,8 @@ impl Factors {
         vec![Take { key, rate: self.limits.reauthentication, limit }]
     }
 
-    /// Seals the secret of a TOTP factor from elsewhere; `None` if it does not have the length of ours.
+    /// Seals the secret of a TOTP factor from elsewhere; `None` if its length is none of
+    /// [`TOTP_SECRET`](latchkey_domain::imports::TOTP_SECRET).
     pub(crate) fn seal_totp(&self, secret: &[u8], of: (UserId, FactorId)) -> Option<Vec<u8>> {
         TotpSecret::of_bytes(secret)?.seal(&self.totp_key, &*self.kernel.entropy, of).ok()
     }

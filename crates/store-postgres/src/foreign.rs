@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::pin::pin;
 
 use futures_util::stream::TryStreamExt;
-use latchkey_store::{ForeignRow, SideTable, StoreResult};
+use latchkey_store::{ForeignRow, NoTable, SideTable, StoreResult};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio_postgres::Client;
 use tokio_postgres::types::Type;
@@ -29,6 +29,10 @@ pub async fn foreign_rows(
 ) -> StoreResult<Receiver<ForeignRow>> {
     let (client, sql) = open(options, table, sides).await?;
     let (sender, rows) = channel(AHEAD);
+    let Some(sql) = sql else {
+        let _ = sender.send(Err(NoTable(table.to_owned()).into())).await; // there is room for it
+        return Ok(rows);
+    };
     tokio::spawn(async move {
         if let Err(fault) = read(&client, &sql, &sender).await {
             // Nobody waits for it if the import ended early.
@@ -38,7 +42,12 @@ pub async fn foreign_rows(
     Ok(rows)
 }
 
-async fn open(options: &PostgresOptions, table: &str, sides: Vec<SideTable>) -> Fallible<(Client, String)> {
+/// Connects, and returns the query of the rows; `None` if the table does not exist.
+async fn open(
+    options: &PostgresOptions,
+    table: &str,
+    sides: Vec<SideTable>,
+) -> Fallible<(Client, Option<String>)> {
     let address = Address::parse(options).map_err(driver)?;
     let tls = tls_for(&address).map_err(driver)?;
     let connecting = tokio::time::timeout(options.connect_timeout, address.config.connect(tls)).await;
@@ -49,6 +58,9 @@ async fn open(options: &PostgresOptions, table: &str, sides: Vec<SideTable>) -> 
         }
     });
     client.batch_execute(READ_ONLY).await?;
+    if !has_table(&client, table).await? {
+        return Ok((client, None));
+    }
     let mut lists = String::new();
     for side in sides {
         if has_table(&client, side.table).await? {
@@ -62,7 +74,7 @@ async fn open(options: &PostgresOptions, table: &str, sides: Vec<SideTable>) -> 
     }
     let sql =
         format!("SELECT row_to_json(t)::text FROM (SELECT u.*{lists} FROM {table} AS u ORDER BY u.id) AS t");
-    Ok((client, sql))
+    Ok((client, Some(sql)))
 }
 
 async fn has_table(client: &Client, table: &str) -> Fallible<bool> {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
 
-use latchkey_store::{ForeignRow, SideTable, StoreError};
+use latchkey_store::{ForeignRow, NoTable, SideTable, StoreError};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, Statement};
 use serde_json::{Map, Value};
@@ -84,6 +84,10 @@ fn read<F: Fn() -> bool + Send + Sync + 'static>(
     let during = Arc::clone(watch);
     conn.progress_handler(INSTRUCTIONS, Some(move || during.is_over()))?;
     let _snapshot = conn.unchecked_transaction()?;
+    if !has_table(&conn, table)? {
+        let _ = rows.send(Err(NoTable(table.to_owned()).into())); // nobody waits for it any more
+        return Ok(());
+    }
     let mut beside = Vec::new();
     for side in sides {
         if has_table(&conn, side.table)? {
@@ -110,7 +114,7 @@ fn read<F: Fn() -> bool + Send + Sync + 'static>(
 }
 
 fn has_table(conn: &Connection, table: &str) -> Fallible<bool> {
-    Ok(conn.prepare("SELECT 1 FROM sqlite_master WHERE name = ?1")?.exists([table])?)
+    Ok(conn.prepare("SELECT 1 FROM sqlite_master WHERE name = ?1 COLLATE NOCASE")?.exists([table])?)
 }
 
 fn quoted(name: &str) -> String {

@@ -13,3 +13,8 @@ pub struct SideTable {
 
 /// Text of a row, or the reason why the reading ended.
 pub type ForeignRow = Result<String, Box<dyn std::error::Error + Send + Sync>>;
+
+/// Error: the database does not have the table of the accounts.
+#[derive(Debug, thiserror::Error)]
+#[error("the database has no table {0}: name the table of the accounts by --table")]
+pub struct NoTable(pub String);

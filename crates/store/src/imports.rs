@@ -59,6 +59,8 @@ pub enum BegunImport {
     Resumed(ImportJob),
     /// Another import is being written.
     Running(ImportId),
+    /// An import of a file of this name is being written, or was killed a moment ago; the file or an option is another.
+    OtherOfFile(ImportId),
     /// An import of a file of this name was interrupted, and the file has changed since.
     Changed(ImportId),
 }
@@ -101,18 +103,19 @@ pub struct NewImported {
     pub event: AuditEvent,
 }
 
-/// Values of a record that an earlier record of the file has too.
+/// Values of a record that a record of an earlier batch has taken. All but the address are of a dry run: another import finds
+/// them in the database.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is about a value of its own")]
 pub struct SeenBefore {
-    /// True for the email address.
+    /// True for the email address, which a skipped record has taken too.
     pub email: bool,
     /// True for the id.
     pub id: bool,
     /// True for the username.
     pub username: bool,
-    /// True for any identity.
-    pub identity: bool,
+    /// Positions of the identities.
+    pub identities: Vec<usize>,
     /// True for any passkey.
     pub passkey: bool,
 }
@@ -168,6 +171,10 @@ pub struct RecordResult {
     pub user_id: Option<UserId>,
     /// Problems of the record.
     pub problems: Vec<Problem>,
+    /// Positions of the identities that an account got which was there.
+    pub linked: Vec<usize>,
+    /// Id at the source of an account that was created, if its metadata have no room for it.
+    pub imported_id: Option<String>,
 }
 
 impl NewImported {
@@ -179,7 +186,8 @@ impl NewImported {
 }
 
 impl RecordResult {
-    /// Returns the lines of the report about the record: one JSON object for each problem.
+    /// Returns the lines of the report about the record: one JSON object for each problem, and one for an id at the source
+    /// that the account does not tell.
     #[must_use]
     pub fn report_lines(&self) -> Vec<String> {
         let line = |problem: &Problem| {
@@ -189,7 +197,13 @@ impl RecordResult {
             line.extend(problem.to_json());
             Value::Object(line).to_string()
         };
-        self.problems.iter().map(line).collect()
+        let id = |imported: &String| {
+            let mut line = Map::new();
+            line.insert("importedId".to_owned(), imported.as_str().into());
+            line.insert("id".to_owned(), self.user_id?.to_string().into());
+            Some(Value::Object(line).to_string())
+        };
+        self.problems.iter().map(line).chain(self.imported_id.as_ref().and_then(id)).collect()
     }
 }
 

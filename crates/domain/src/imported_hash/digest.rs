@@ -56,11 +56,16 @@ pub enum SaltPlace {
     After,
     /// The salt is the key of an HMAC of the password.
     Key,
+    /// The salt is the length of a key, the key of an HMAC, and the text that precedes the password.
+    KeyBefore,
+    /// The salt is the length of a key, the key of an HMAC, and the text that follows the password.
+    KeyAfter,
 }
 
 impl SaltPlace {
     /// All places.
-    pub const ALL: [Self; 4] = [Self::None, Self::Before, Self::After, Self::Key];
+    pub const ALL: [Self; 6] =
+        [Self::None, Self::Before, Self::After, Self::Key, Self::KeyBefore, Self::KeyAfter];
 
     const fn as_str(self) -> &'static str {
         match self {
@@ -68,6 +73,8 @@ impl SaltPlace {
             Self::Before => "before",
             Self::After => "after",
             Self::Key => "key",
+            Self::KeyBefore => "keybefore",
+            Self::KeyAfter => "keyafter",
         }
     }
 }
@@ -83,6 +90,26 @@ pub struct DigestRecipe {
     pub salt: Vec<u8>,
 }
 
+impl DigestRecipe {
+    fn new(algorithm: WeakDigest, place: SaltPlace, salted: Vec<u8>) -> Read<Self> {
+        let recipe = Self { algorithm, place, salt: salt(salted)? };
+        let is_consistent = match place {
+            SaltPlace::None => recipe.salt.is_empty(),
+            SaltPlace::Before | SaltPlace::After | SaltPlace::Key => true,
+            SaltPlace::KeyBefore | SaltPlace::KeyAfter => recipe.key_and_salt().is_some(),
+        };
+        if is_consistent { Ok(recipe) } else { Err(HashProblem::Unknown) }
+    }
+
+    /// Splits the salt of [`SaltPlace::KeyBefore`] or [`SaltPlace::KeyAfter`] into the key of the HMAC and what is beside the
+    /// password.
+    #[must_use]
+    pub fn key_and_salt(&self) -> Option<(&[u8], &[u8])> {
+        let (length, rest) = self.salt.split_first()?;
+        rest.split_at_checked(usize::from(*length))
+    }
+}
+
 /// A bare digest.
 #[derive(Clone, PartialEq, Eq)]
 pub struct DigestHash {
@@ -95,9 +122,8 @@ pub struct DigestHash {
 impl DigestHash {
     /// Creates a bare digest. The output must be as long as that of the algorithm, the salt empty if it has no place.
     pub fn new(algorithm: WeakDigest, place: SaltPlace, salted: Vec<u8>, digest: Vec<u8>) -> Read<Self> {
-        let recipe = DigestRecipe { algorithm, place, salt: salt(salted)? };
-        let is_consistent = place != SaltPlace::None || recipe.salt.is_empty();
-        if digest.len() != algorithm.length() || !is_consistent {
+        let recipe = DigestRecipe::new(algorithm, place, salted)?;
+        if digest.len() != algorithm.length() {
             return Err(HashProblem::Unknown);
         }
         Ok(Self { recipe, output: digest })
@@ -148,7 +174,7 @@ fn read_wrapped(rest: &str) -> Read<WrappedDigest> {
     let [costs, recipe, inner, salted, hashed] = parts(rest)?;
     let (memory_kib, passes, lanes) = costs_of(costs)?;
     let (algorithm, place) = recipe_of(recipe)?;
-    let recipe = DigestRecipe { algorithm, place, salt: salt(base64(inner)?)? };
+    let recipe = DigestRecipe::new(algorithm, place, base64(inner)?)?;
     let salted = salt(base64(salted)?)?;
     within(salted.len(), 8, usize::MAX)?;
     Ok(WrappedDigest { recipe, memory_kib, passes, lanes, salt: salted, output: output(base64(hashed)?)? })
@@ -168,7 +194,7 @@ pub(super) fn parse(text: &str) -> Option<Read<DigestHash>> {
     if let Some(rest) = text.strip_prefix('{') {
         return read_ldap(rest);
     }
-    read_django(text).or_else(|| read_hex(text))
+    read_django(text).or_else(|| read_hex(text)).or_else(|| read_base64(text))
 }
 
 fn read(rest: &str) -> Read<DigestHash> {
@@ -216,5 +242,14 @@ fn read_ldap(rest: &str) -> Option<Read<DigestHash>> {
 fn read_hex(text: &str) -> Option<Read<DigestHash>> {
     let algorithm = WeakDigest::ALL.into_iter().find(|known| 2 * known.length() == text.len())?;
     let digest = hex::decode(text).ok()?;
+    Some(DigestHash::new(algorithm, SaltPlace::None, Vec::new(), digest))
+}
+
+/// Reads base64 with its padding alone, where its length names the algorithm.
+fn read_base64(text: &str) -> Option<Read<DigestHash>> {
+    let length = |algorithm: &WeakDigest| algorithm.length().div_ceil(3) * 4;
+    let algorithm = WeakDigest::ALL.into_iter().find(|known| length(known) == text.len())?;
+    // Each of the lengths has padding. Without it, the text is of another one.
+    let digest = base64(text).ok().filter(|_| text.ends_with('='))?;
     Some(DigestHash::new(algorithm, SaltPlace::None, Vec::new(), digest))
 }

@@ -16,7 +16,7 @@ fn problem(text: &str) -> HashProblem {
 }
 
 /// Texts as other software writes them, with the beginning of their canonical text.
-const OF_OTHERS: [(&str, &str); 17] = [
+const OF_OTHERS: [(&str, &str); 19] = [
     (
         "$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHQ$AAAAAAAAAAAAAAAAAAAAAA",
         "$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHQ$",
@@ -53,6 +53,8 @@ const OF_OTHERS: [(&str, &str); 17] = [
     ),
     ("{SSHA}AAAAAAAAAAAAAAAAAAAAAAAAAABzYWx0", "$digest$a=sha1,s=after$c2FsdA$AAAA"),
     ("5f4dcc3b5aa765d61d8327deb882cf99", "$digest$a=md5,s=none$$X03MO1qnZdYdgyfeuILPmQ"),
+    ("X03MO1qnZdYdgyfeuILPmQ==", "$digest$a=md5,s=none$$X03MO1qnZdYdgyfeuILPmQ"),
+    ("W6ph5Mm5Pz8GgiULbPgzG37mj9g=", "$digest$a=sha1,s=none$$W6ph5Mm5Pz8GgiULbPgzG37mj9g"),
 ];
 
 #[test]
@@ -169,8 +171,17 @@ fn costs() -> impl Strategy<Value = ScryptCosts> {
 }
 
 fn recipe() -> impl Strategy<Value = DigestRecipe> {
-    let of_place =
-        |place| if place == SaltPlace::None { bytes(0..=0).boxed() } else { bytes(0..=32).boxed() };
+    let with_key = |(key, salt): (Vec<u8>, Vec<u8>)| {
+        let length = u8::try_from(key.len()).unwrap();
+        [&[length][..], &key, &salt].concat()
+    };
+    let of_place = move |place| match place {
+        SaltPlace::None => bytes(0..=0).boxed(),
+        SaltPlace::Before | SaltPlace::After | SaltPlace::Key => bytes(0..=32).boxed(),
+        SaltPlace::KeyBefore | SaltPlace::KeyAfter => {
+            (bytes(0..=32), bytes(0..=32)).prop_map(with_key).boxed()
+        }
+    };
     let places = proptest::sample::select(SaltPlace::ALL.to_vec());
     let salted = places.prop_flat_map(move |place| (Just(place), of_place(place)));
     let algorithms = proptest::sample::select(WeakDigest::ALL.to_vec());

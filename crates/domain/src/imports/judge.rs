@@ -93,7 +93,7 @@ pub enum Verdict {
 pub fn judge(record: &ImportRecord, clash: &Clash, policy: ConflictPolicy) -> Verdict {
     if clash.is_duplicate {
         let message = "an earlier record has the address";
-        return Verdict::Refuse(Problem::of(ProblemCode::DuplicateInFile, "email", message));
+        return refuse_or_stop(Problem::of(ProblemCode::DuplicateInFile, "email", message), policy);
     }
     let gives_way = |found: &&Occupant| {
         found.is_pending && !found.is_banned && !found.is_operator && record.email_verified

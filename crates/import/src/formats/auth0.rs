@@ -117,15 +117,17 @@ fn custom_hash(custom: Fields<'_>) -> Option<String> {
             hashes::scrypt(n.into(), r, number(&["parallelization"], 1)?, &bytes(salt)?, &output)
         }
         "hmac" => {
-            // The text has no place for a salt beside the key.
-            if salt.get("value").is_some() {
-                return None;
-            }
             let key = match hash.get("key")? {
                 Value::Object(key) => bytes(hash.within("key", key))?,
                 _ => STANDARD.encode(hash.text(&["key"])?),
             };
-            Some(format!("$digest$a={},s=key${key}${}", hash.text(&["digest"])?, output(hash, &value)?))
+            let (name, output) = (hash.text(&["digest"])?, output(hash, &value)?);
+            match salt.text(&["position"]).as_deref() {
+                _ if salt.get("value").is_none() => Some(format!("$digest$a={name},s=key${key}${output}")),
+                Some("prefix") => hashes::salted_hmac(&name, &key, &bytes(salt)?, true, &output),
+                Some("suffix") => hashes::salted_hmac(&name, &key, &bytes(salt)?, false, &output),
+                _ => None,
+            }
         }
         name @ ("md5" | "sha1" | "sha256" | "sha512") => {
             let (place, salt) = match salt.text(&["position"]).as_deref() {

@@ -1,7 +1,9 @@
 //! Better Auth: the tables `user` and `account`, as JSON or CSV, from the SQLite file or from PostgreSQL.
 
+use serde_json::{Map, Value};
+
 use super::{Format, Side};
-use crate::draft::Draft;
+use crate::draft::{Draft, is_own_provider};
 use crate::values::Fields;
 
 pub(super) const FORMAT: Format = Format {
@@ -18,6 +20,7 @@ pub(super) const FORMAT: Format = Format {
             sqlite: "account",
             owner: "userId",
             keeps: &["providerId", "accountId", "password"],
+            slim: slim_account,
         },
         Side {
             field: "twoFactor",
@@ -26,11 +29,20 @@ pub(super) const FORMAT: Format = Format {
             sqlite: "twoFactor",
             owner: "userId",
             keeps: &["id"],
+            slim: Some,
         },
     ],
     map: |fields, _, _| map(fields),
     ..Format::DEFAULT
 };
+
+/// Leaves out rows that stand for the mailbox and have no password.
+fn slim_account(row: Map<String, Value>) -> Option<Map<String, Value>> {
+    let text = |key: &str| row.get(key).and_then(Value::as_str);
+    let is_own = text("providerId").is_some_and(is_own_provider);
+    let says_nothing = is_own && row.get("password").is_none_or(|hash| hash.is_null() || hash == "");
+    (!says_nothing).then_some(row)
+}
 
 fn map(fields: Fields<'_>) -> Draft {
     let mut draft = Draft {

@@ -90,16 +90,18 @@ fn digest(parameters: &FirebaseHashes, output: Vec<u8>, salt: &str) -> Option<St
     let (is_keyed, name) = algorithm.strip_prefix("HMAC_").map_or((false, algorithm), |name| (true, name));
     // A single pass is zero rounds of MD5, but one round of SHA. More passes have no text.
     let single = u32::from(name != "MD5");
-    let (place, salt) = match (is_keyed, salt.is_empty()) {
-        (true, true) => ("key", STANDARD.encode(base64(&parameters.signer_key)?)),
-        // The HMAC is of password and salt.
-        (true, false) => return None,
-        (false, _) if parameters.rounds != single => return None,
-        (false, true) => ("none", String::new()),
-        (false, false) => (if parameters.is_password_first { "after" } else { "before" }, salt.to_owned()),
-    };
     // MD5 comes as its hex digits, the others as bytes.
     let is_hex = output.iter().all(u8::is_ascii_hexdigit);
     let output = if is_hex { String::from_utf8(output).ok()? } else { STANDARD.encode(output) };
-    Some(format!("$digest$a={},s={place}${salt}${output}", name.to_ascii_lowercase()))
+    let name = name.to_ascii_lowercase();
+    let key = || base64(&parameters.signer_key).map(|key| STANDARD.encode(key));
+    let is_before = !parameters.is_password_first;
+    let (place, salt) = match (is_keyed, salt.is_empty()) {
+        (true, true) => ("key", key()?),
+        (true, false) => return hashes::salted_hmac(&name, &key()?, salt, is_before, &output),
+        (false, _) if parameters.rounds != single => return None,
+        (false, true) => ("none", String::new()),
+        (false, false) => (if is_before { "before" } else { "after" }, salt.to_owned()),
+    };
+    Some(format!("$digest$a={name},s={place}${salt}${output}"))
 }

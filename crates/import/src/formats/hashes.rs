@@ -47,3 +47,17 @@ pub(super) fn base64_of_hex(text: &str) -> Option<String> {
 pub(super) fn base64(text: &str) -> Option<Vec<u8>> {
     STANDARD_NO_PAD.decode(text.trim_end_matches('=').replace('-', "+").replace('_', "/")).ok()
 }
+
+/// Returns an HMAC of the password and a salt before it or after it; all but the algorithm and the place are in base64.
+pub(super) fn salted_hmac(
+    algorithm: &str,
+    key: &str,
+    salt: &str,
+    is_before: bool,
+    output: &str,
+) -> Option<String> {
+    let (key, salt) = (base64(key)?, base64(salt)?);
+    let place = if is_before { "keybefore" } else { "keyafter" };
+    let both = STANDARD.encode([&[u8::try_from(key.len()).ok()?][..], &key, &salt].concat());
+    Some(format!("$digest$a={algorithm},s={place}${both}${output}"))
+}

@@ -31,6 +31,7 @@ pub(super) const FORMAT: Format = Format {
     name: "latchkey",
     about: "JSON lines: records of ours, or an export",
     is_lines: true,
+    // A line of an unknown kind is no row any more.
     is_skipped: |fields| fields.get("kind").is_some_and(|kind| kind != "user"),
     map: |fields, _, _| map(fields),
     ..Format::DEFAULT

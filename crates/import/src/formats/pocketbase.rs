@@ -16,6 +16,7 @@ pub(super) const FORMAT: Format = Format {
         sqlite: "_externalAuths",
         owner: "recordRef",
         keeps: &["provider", "providerId"],
+        slim: Some,
     }],
     map: |fields, _, _| map(fields),
     ..Format::DEFAULT

@@ -2,10 +2,11 @@
 //! database. A user's own metadata stays private: an application must not take it for what an admin wrote.
 
 use latchkey_domain::imports::{Problem, ProblemCode};
-use serde_json::Value;
+use latchkey_domain::strict_json::parse_object;
+use serde_json::{Map, Value};
 
 use super::{Format, Side};
-use crate::draft::Draft;
+use crate::draft::{Draft, is_own_provider};
 use crate::options::ImportOptions;
 use crate::values::{Fields, text_of};
 
@@ -22,6 +23,7 @@ pub(super) const FORMAT: Format = Format {
             sqlite: "",
             owner: "user_id",
             keeps: &["provider", "provider_id", "identity_data", "id"],
+            slim: slim_identity,
         },
         Side {
             field: "mfa_factors",
@@ -30,11 +32,30 @@ pub(super) const FORMAT: Format = Format {
             sqlite: "",
             owner: "user_id",
             keeps: &["factor_type", "status", "secret", "friendly_name"],
+            slim: Some,
         },
     ],
     map: |fields, options, _| map(fields, options),
     ..Format::DEFAULT
 };
+
+/// Leaves out identities that stand for the mailbox, which each account has, and what is not read of the others.
+fn slim_identity(mut row: Map<String, Value>) -> Option<Map<String, Value>> {
+    if row.get("provider").and_then(Value::as_str).is_some_and(is_own_provider) {
+        return None;
+    }
+    let data = match row.get_mut("identity_data") {
+        Some(Value::String(text)) => parse_object("identity_data", text.as_bytes()).ok(),
+        Some(Value::Object(data)) => Some(std::mem::take(data)),
+        _ => None,
+    };
+    // One that cannot be read stays, and is reported with its account.
+    if let Some(mut data) = data {
+        data.retain(|key, _| matches!(key.as_str(), "sub" | "email"));
+        row.insert("identity_data".to_owned(), data.into());
+    }
+    Some(row)
+}
 
 fn map(fields: Fields<'_>, options: &ImportOptions) -> Draft {
     let mut draft = Draft {

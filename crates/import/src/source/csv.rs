@@ -25,8 +25,12 @@ struct Fields {
     bytes: Vec<u8>,
     ends: Vec<usize>,
     is_large: bool,
-    is_malformed: bool,
+    problem: Option<&'static str>,
 }
+
+const QUOTE: &str = "a quote is not closed, or text follows it";
+const PLAIN_QUOTE: &str = "a quote is inside of a field that does not begin with one";
+const COLUMNS: &str = "there are more than 1,000 fields";
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
@@ -50,7 +54,7 @@ impl Fields {
         if self.ends.len() < MOST_COLUMNS {
             self.ends.push(self.bytes.len());
         } else {
-            self.is_malformed = true;
+            self.problem.get_or_insert(COLUMNS);
         }
     }
 
@@ -58,7 +62,7 @@ impl Fields {
     fn read(&mut self, bytes: &mut Bytes) -> io::Result<bool> {
         self.bytes.clear();
         self.ends.clear();
-        (self.is_large, self.is_malformed) = (false, false);
+        (self.is_large, self.problem) = (false, None);
         let (mut state, mut is_empty) = (State::Start, true);
         while let Some(byte) = bytes.next()? {
             is_empty = false;
@@ -83,7 +87,11 @@ impl Fields {
                 }
                 (_, b'\r') if bytes.peek()? == Some(b'\n') => state,
                 (State::Quote, _) => {
-                    self.is_malformed = true;
+                    self.problem.get_or_insert(QUOTE);
+                    State::Plain
+                }
+                (State::Plain, b'"') => {
+                    self.problem.get_or_insert(PLAIN_QUOTE);
                     State::Plain
                 }
                 (State::Start | State::Plain, _) => {
@@ -95,7 +103,9 @@ impl Fields {
         if is_empty {
             return Ok(false);
         }
-        self.is_malformed |= state == State::Quoted;
+        if state == State::Quoted {
+            self.problem.get_or_insert(QUOTE);
+        }
         self.end();
         Ok(true)
     }
@@ -120,8 +130,14 @@ impl Table {
         bytes.skip_blanks()?;
         let mut fields = Fields::default();
         fields.read(&mut bytes)?;
+        if let Some(problem) = fields.problem {
+            return Err(malformed(1, &format!("in the header {problem}")));
+        }
         let header = fields.texts().ok_or_else(|| malformed(1, "the header is not UTF-8"))?;
         let header: Vec<String> = header.into_iter().map(|name| name.trim().to_owned()).collect();
+        if header.iter().any(|name| name.contains('\r')) {
+            return Err(malformed(1, "the lines end with CR alone: write them with LF or CR LF"));
+        }
         if let Some(twice) = header.iter().enumerate().find(|(at, name)| header[..*at].contains(name)) {
             return Err(malformed(1, &format!("the column {:?} is given twice", twice.1)));
         }
@@ -133,8 +149,8 @@ impl Table {
         if self.fields.is_large {
             return Err(too_large());
         }
-        if self.fields.is_malformed {
-            return Err(invalid("a quote is not closed, or text follows it".to_owned()));
+        if let Some(problem) = self.fields.problem {
+            return Err(invalid(problem.to_owned()));
         }
         let texts = self.fields.texts().ok_or_else(|| invalid("the record is not UTF-8".to_owned()))?;
         if texts.len() != self.header.len() {

@@ -14,6 +14,8 @@ pub(crate) struct Dump {
     tables: Vec<&'static str>,
     block: Option<Block>,
     buffer: Vec<u8>,
+    /// Names of the tables that have a block.
+    met: Vec<String>,
 }
 
 struct Block {
@@ -23,7 +25,7 @@ struct Block {
 
 impl Dump {
     pub(crate) fn new(bytes: Bytes, tables: Vec<&'static str>) -> Self {
-        Self { bytes, tables, block: None, buffer: Vec::new() }
+        Self { bytes, tables, block: None, buffer: Vec::new(), met: Vec::new() }
     }
 }
 
@@ -34,6 +36,8 @@ impl Source for Dump {
             let Some(read) = read_line(&mut self.bytes, &mut self.buffer)? else { return Ok(None) };
             let Some(block) = &self.block else {
                 self.block = block_of(&self.buffer).filter(|_| matches!(read, Line::Whole));
+                let met = self.block.iter().map(|block| &block.table);
+                self.met.extend(met.filter(|table| self.tables.contains(&table.as_str())).cloned());
                 continue;
             };
             if self.buffer == b"\\." {
@@ -49,6 +53,10 @@ impl Source for Dump {
             };
             return Ok(Some(Row { line, table: Some(block.table.clone()), object }));
         }
+    }
+
+    fn has_place(&self, is_main: &dyn Fn(&str) -> bool) -> bool {
+        self.met.iter().any(|name| is_main(name))
     }
 }
 

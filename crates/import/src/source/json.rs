@@ -15,6 +15,10 @@ pub(crate) struct Document {
     tables: Vec<&'static str>,
     place: Place,
     buffer: Vec<u8>,
+    /// True if the document itself is an array.
+    is_list: bool,
+    /// Names of the tables that it has.
+    met: Vec<String>,
 }
 
 enum Place {
@@ -28,7 +32,27 @@ enum Place {
 
 impl Document {
     pub(crate) fn new(bytes: Bytes, tables: Vec<&'static str>) -> Self {
-        Self { bytes, tables, place: Place::Start, buffer: Vec::new() }
+        Self { bytes, tables, place: Place::Start, buffer: Vec::new(), is_list: false, met: Vec::new() }
+    }
+
+    /// True if the document is an object with one of the tables, and not the object of an account. The rest is left unread.
+    pub(super) fn has_table(mut self) -> io::Result<bool> {
+        self.expect(b'{')?;
+        while let Some(name) = self.read_name()? {
+            if name == "email" {
+                break;
+            }
+            if self.is_table(&name)? {
+                return Ok(true);
+            }
+            self.read_value()?;
+        }
+        Ok(false)
+    }
+
+    /// True if the value that follows is the array of a table.
+    fn is_table(&mut self, name: &str) -> io::Result<bool> {
+        Ok(self.tables.contains(&name) && self.bytes.skip_blanks()? == Some(b'['))
     }
 
     fn expect(&mut self, wanted: u8) -> io::Result<()> {
@@ -74,27 +98,35 @@ impl Document {
         }
     }
 
-    /// Reads the name of the next member up to its value, and enters the array of a table.
-    fn read_member(&mut self) -> io::Result<()> {
-        match self.bytes.skip_blanks()? {
-            Some(b',') => {
-                self.bytes.next()?;
-                return Ok(());
-            }
+    /// Reads the name of the next member up to its value; `None` at the end of the object.
+    fn read_name(&mut self) -> io::Result<Option<String>> {
+        let wanted = "wanted the name of a member";
+        while self.bytes.skip_blanks()? == Some(b',') {
+            self.bytes.next()?;
+        }
+        match self.bytes.peek()? {
             Some(b'}') => {
                 self.bytes.next()?;
-                self.place = Place::End;
-                return Ok(());
+                return Ok(None);
             }
             Some(b'"') => {}
-            _ => return Err(malformed(self.bytes.line, "wanted the name of a member")),
+            _ => return Err(malformed(self.bytes.line, wanted)),
         }
         self.read_value()?;
-        let name: String = serde_json::from_slice(&self.buffer)
-            .map_err(|_| malformed(self.bytes.line, "wanted the name of a member"))?;
+        let name = serde_json::from_slice(&self.buffer).map_err(|_| malformed(self.bytes.line, wanted))?;
         self.expect(b':')?;
-        if self.tables.contains(&name.as_str()) && self.bytes.skip_blanks()? == Some(b'[') {
+        Ok(Some(name))
+    }
+
+    /// Reads the next member, and enters the array of a table.
+    fn read_member(&mut self) -> io::Result<()> {
+        let Some(name) = self.read_name()? else {
+            self.place = Place::End;
+            return Ok(());
+        };
+        if self.is_table(&name)? {
             self.bytes.next()?;
+            self.met.push(name.clone());
             self.place = Place::Elements(Some(name));
         } else {
             self.read_value()?;
@@ -110,6 +142,7 @@ impl Source for Document {
                 Place::Start => match self.bytes.skip_blanks()? {
                     Some(b'[') => {
                         self.bytes.next()?;
+                        self.is_list = true;
                         self.place = Place::Elements(None);
                     }
                     Some(b'{') => {
@@ -151,5 +184,8 @@ impl Source for Document {
                 }
             }
         }
+    }
+    fn has_place(&self, is_main: &dyn Fn(&str) -> bool) -> bool {
+        self.is_list || self.met.iter().any(|name| is_main(name))
     }
 }

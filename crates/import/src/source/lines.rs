@@ -32,7 +32,8 @@ pub(super) fn read_line(bytes: &mut Bytes, buffer: &mut Vec<u8>) -> io::Result<O
         is_some = true;
         let end = memchr::memchr(b'\n', found);
         let part = &found[..end.unwrap_or(found.len())];
-        is_large |= buffer.len() + part.len() > LARGEST_RECORD;
+        // One byte more may be the CR of the line's end.
+        is_large |= buffer.len() + part.len() > LARGEST_RECORD + 1;
         if !is_large {
             buffer.extend_from_slice(part);
         }
@@ -46,6 +47,7 @@ pub(super) fn read_line(bytes: &mut Bytes, buffer: &mut Vec<u8>) -> io::Result<O
     if buffer.last() == Some(&b'\r') {
         buffer.pop();
     }
+    is_large |= buffer.len() > LARGEST_RECORD;
     Ok(is_some.then_some(if is_large { Line::TooLarge } else { Line::Whole }))
 }
 

@@ -32,7 +32,9 @@ pub(crate) fn open(format: &Format, content: &Content) -> io::Result<Box<dyn Sou
     match first {
         Some(_) if format.is_lines => Ok(Box::new(JsonLines::with_digest(bytes))),
         Some(b'[') => Ok(Box::new(Document::new(bytes, tables))),
-        Some(b'{') if is_document(format, bytes.buffered()?) => Ok(Box::new(Document::new(bytes, tables))),
+        Some(b'{') if format.is_document || is_document(format, content) => {
+            Ok(Box::new(Document::new(bytes, tables)))
+        }
         Some(b'{') => Ok(Box::new(JsonLines::new(bytes))),
         Some(_) if DUMP.iter().any(|start| bytes.buffered().is_ok_and(|found| found.starts_with(start))) => {
             Ok(Box::new(Dump::new(bytes, tables)))
@@ -42,12 +44,21 @@ pub(crate) fn open(format: &Format, content: &Content) -> io::Result<Box<dyn Sou
     }
 }
 
-/// True if an object is a document with tables, and not the first of many lines.
-fn is_document(format: &Format, start: &[u8]) -> bool {
-    let first_key = || {
-        let text = start.strip_prefix(b"{")?.trim_ascii_start().strip_prefix(b"\"")?;
-        let end = memchr::memchr(b'"', text)?;
-        std::str::from_utf8(&text[..end]).ok()
-    };
-    format.is_document || first_key().is_some_and(|key| format.table_names().contains(&key))
+/// True if an object is a document with tables, and not the first of many lines. The table may come after others, which are
+/// passed over.
+fn is_document(format: &Format, content: &Content) -> bool {
+    let mut bytes = Bytes::new(content.open());
+    if bytes.skip_blanks().is_err() {
+        return false;
+    }
+    // A line has the whole of its object.
+    if bytes.buffered().is_ok_and(is_broken) {
+        return true;
+    }
+    Document::new(bytes, format.names.to_vec()).has_table().unwrap_or_default()
+}
+
+/// True if a line ends right after the brace.
+fn is_broken(start: &[u8]) -> bool {
+    start.iter().skip(1).take_while(|byte| byte.is_ascii_whitespace()).any(|byte| *byte == b'\n')
 }

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use latchkey_domain::time::Timestamp;
 use latchkey_import::{Format, ImportOptions, Input, ReadError, Records};
 use serde_json::json;
 
 fn open(format: &str, text: &str, columns: &[&str]) -> Result<Records, ReadError> {
-    let mut options = ImportOptions::default();
+    let now = Timestamp::parse("2030-01-01").unwrap();
+    let mut options = ImportOptions { now, ..ImportOptions::default() };
     for column in columns {
         options.add_column(column).unwrap();
     }

@@ -192,3 +192,48 @@ fn bad_time_of_a_passkey_is_reported() {
     );
     assert_eq!((record.passkeys.len(), fields), (1, vec!["passkeys.createdAt".to_owned()]));
 }
+
+#[test]
+fn creation_in_the_future_is_reported() {
+    // The records are read on 2026-01-01.
+    for (created, is_kept) in [
+        (json!("2026-01-01T12:00:00Z"), true),
+        (json!("2026-01-03T00:00:00Z"), false),
+        (json!(i64::MAX), false),
+        (json!(253_402_300_800_000_i64), false),
+    ] {
+        for (format, key) in [("latchkey", "createdAt"), ("supabase", "created_at")] {
+            let (record, fields) = read(format, json!({key: created}));
+            assert_eq!((record.created_at.is_some(), fields.is_empty()), (is_kept, is_kept), "{created}");
+        }
+    }
+}
+
+#[test]
+fn id_that_the_metadata_have_no_room_for_leaves_them_as_they_are() {
+    let large = "x".repeat(16 * 1024 - 20);
+    let (record, fields) = read("latchkey", json!({"id": "user_7", "metadata": {"note": large}}));
+    assert_eq!(fields, ["metadata.importedId"]);
+    assert_eq!(record.metadata.as_map()["note"], *large);
+    assert_eq!(record.imported_id.as_deref(), Some("user_7"));
+
+    let (record, fields) =
+        read("latchkey", json!({"id": "user_7", "metadata": {"note": "x".repeat(17_000)}}));
+    assert_eq!(fields, ["metadata"]);
+    assert_eq!((&record.metadata.as_map()["importedId"], record.imported_id), (&json!("user_7"), None));
+}
+
+#[test]
+fn secret_of_80_to_512_bits_is_carried() {
+    for (length, is_carried) in [(10, true), (16, true), (32, true), (64, true), (9, false), (65, false)] {
+        let secret = base32(length);
+        let text = json!({"email": "ada@example.org", "totp": [{"secret": secret}]}).to_string();
+        let record = super::record("latchkey", text);
+        assert_eq!((record.totp.len() == 1, record.has_two_step), (is_carried, is_carried), "{length}");
+    }
+}
+
+/// Base32 of this many zeros.
+fn base32(bytes: usize) -> String {
+    "A".repeat((bytes * 8).div_ceil(5))
+}

@@ -186,6 +186,40 @@ fn digest_of_firebase_has_its_salt_on_the_side_that_the_order_says() {
     assert_eq!(hmac, Ok(format!("$digest$a=sha1,s=key$c2VjcmV0${bare}")));
 }
 
+/// The length of `secret`, `secret`, and `saltsalt`, in base64.
+const KEY_AND_SALT: &str = "BnNlY3JldHNhbHRzYWx0";
+
+#[test]
+fn hmac_of_firebase_has_its_salt_on_the_side_that_the_order_says() {
+    let text = STANDARD.encode([3; 20]);
+    // The integration tests of Firebase's own library have the salt last without an order.
+    for (order, place) in
+        [(json!(null), "after"), (json!("SALT_FIRST"), "before"), (json!("PASSWORD_FIRST"), "after")]
+    {
+        let parameters = json!({"algorithm": "HMAC_SHA1", "hashKey": "c2VjcmV0", "hashInputOrder": order});
+        let wanted = format!("$digest$a=sha1,s=key{place}${KEY_AND_SALT}${}", text.trim_end_matches('='));
+        assert_eq!(firebase(&parameters, &[3; 20], SALT), Ok(wanted));
+    }
+}
+
+#[test]
+fn hmac_of_auth0_has_its_salt_on_the_side_that_it_says() {
+    let (_, hex) = output(32);
+    for (position, place) in [("prefix", Some("before")), ("suffix", Some("after")), ("middle", None)] {
+        let custom = json!({"algorithm": "hmac", "hash": {"value": hex, "encoding": "hex", "digest": "sha256", "key": "secret"},
+            "salt": {"value": "saltsalt", "position": position}});
+        let text = json!([{"email": "ada@example.org", "custom_password_hash": custom}]).to_string();
+        let read = stored("auth0", &text, weak());
+        match place {
+            Some(place) => {
+                let start = format!("$digest$a=sha256,s=key{place}${KEY_AND_SALT}$");
+                assert!(read.as_ref().is_ok_and(|text| text.starts_with(&start)), "{read:?}");
+            }
+            None => assert_eq!(read, UNKNOWN),
+        }
+    }
+}
+
 #[test]
 fn other_strong_hashes_of_firebase_are_read() {
     let output = STANDARD.encode([3; 64]);
@@ -199,7 +233,6 @@ fn other_strong_hashes_of_firebase_are_read() {
 #[test]
 fn firebase_hash_that_no_text_expresses_is_unknown() {
     for (parameters, length, salt) in [
-        (json!({"algorithm": "HMAC_SHA256", "hashKey": "c2VjcmV0"}), 32, SALT),
         (json!({"algorithm": "SHA256", "rounds": 2}), 32, SALT),
         (json!({"algorithm": "SHA256", "rounds": 1, "saltSeparator": "Bw=="}), 32, SALT),
         (json!({"algorithm": "MD5", "rounds": 1}), 16, ""),

@@ -1,6 +1,7 @@
 //! Tests of the readers: what each format yields, and hostile files.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
+mod bounds;
 mod columns;
 mod databases;
 mod dropped;
@@ -9,15 +10,21 @@ mod foreign_hashes;
 mod formats;
 mod hosted_formats;
 mod hostile;
+mod shapes;
+mod side_tables;
 
 use std::sync::Arc;
 
 use latchkey_domain::imports::{ImportRecord, ProblemCode};
+use latchkey_domain::time::Timestamp;
 use latchkey_import::{Entry, Format, ImportOptions, Input, ReadError, Records};
 
-/// Reads a text in a format.
+/// Reads a text in a format, in 2030 if the options say no time.
 fn read_with(format: &str, text: impl AsRef<[u8]>, options: ImportOptions) -> Vec<Result<Entry, ReadError>> {
     let input = Input::Bytes(Arc::from(text.as_ref()));
+    let is_given = options.now > Timestamp::default();
+    let now = if is_given { options.now } else { Timestamp::parse("2030-01-01").unwrap() };
+    let options = ImportOptions { now, ..options };
     match Records::open(Format::find(format).unwrap(), input, options) {
         Ok(records) => records.collect(),
         Err(error) => vec![Err(error)],

@@ -6,6 +6,8 @@ use clap::{Args, Subcommand};
 use latchkey_domain::ids::ImportId;
 use latchkey_domain::imports::ConflictPolicy;
 
+use super::Sure;
+
 /// Arguments of `latchkey import`.
 #[derive(Debug, Args)]
 #[command(
@@ -46,9 +48,8 @@ pub enum ImportCommand {
     Undo {
         /// Id of the import.
         id: ImportId,
-        /// Delete without confirmation. Required if standard input is not a terminal.
-        #[arg(long)]
-        yes: bool,
+        #[command(flatten)]
+        sure: Sure,
     },
 }
 

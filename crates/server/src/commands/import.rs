@@ -5,6 +5,7 @@ mod neighbours;
 mod open;
 mod open_foreign;
 mod progress;
+mod report;
 
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
@@ -22,6 +23,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use self::neighbours::Neighbours;
 use self::open::{Opened, Source};
 use self::progress::Progress;
+use self::report::Report;
 use super::{CommandError, user::refused};
 use crate::cli::{ImportArgs, ImportFile};
 use crate::settings::{Settings, StorageUrl};
@@ -72,6 +74,7 @@ struct Import {
     stop: Stop,
     /// Name, digest and size of the file.
     source: Source,
+    report: Option<Report>,
 }
 
 async fn open(arguments: ImportFile, now: Timestamp) -> Result<Import, CommandError> {
@@ -107,7 +110,8 @@ async fn open(arguments: ImportFile, now: Timestamp) -> Result<Import, CommandEr
         let Opened { input, source } = opened;
         let records = Records::open(format, input, options.clone());
         let records = records.map_err(|error| refused(format!("{}: {error}", source.name)))?;
-        Ok(Import { arguments, format, options, records, stop, source })
+        let report = report::open(&arguments)?;
+        Ok(Import { arguments, format, options, records, stop, source, report })
     })
     .await
 }
@@ -124,7 +128,7 @@ impl Import {
         mut endings: Endings,
     ) -> Result<ExitCode, CommandError> {
         let imports = &assembly.service.imports;
-        let Self { arguments, format, options, records, stop, source } = self;
+        let Self { arguments, format, options, records, stop, source, mut report } = self;
         if !arguments.json {
             print_columns(&records);
         }
@@ -139,7 +143,7 @@ impl Import {
             takes_over: true,
         };
         let mut running = imports.begin(start, Party::System, None).await?;
-        let mut report = open::create_report(&arguments)?;
+        report.as_ref().map_or(Ok(()), Report::begin)?;
         let progress = Mutex::new(Progress::new(&running, source.size.zip(source.read), &arguments));
         let progress = || progress.lock().unwrap_or_else(PoisonError::into_inner);
         let control = Control { rate: arguments.rate, is_shared: sharing(settings), stop };
@@ -210,10 +214,17 @@ fn finish(
         ImportEnd::Done if job.counts.refused > 0 => Ok(ExitCode::from(SOME_REFUSED)),
         ImportEnd::Done => Ok(ExitCode::SUCCESS),
         ImportEnd::Stopped => Err(stopped.map_or_else(|| refused("stopped".to_owned()), CommandError::Ended)),
-        ImportEnd::Clash(line, problem) => Err(refused(format!(
-            "line {line}: {} ({}). What was read before it stays; mend the record or give another --on-conflict",
-            problem.message, problem.code
-        ))),
+        ImportEnd::Clash(line, problem) => {
+            let (id, code, message) = (job.id, problem.code, problem.message);
+            let wrote = !job.is_dry_run && job.counts.created + job.counts.updated > 0;
+            let first = if wrote {
+                format!("What was read before it stays: take it back by `latchkey import undo {id}`, then ")
+            } else {
+                String::new()
+            };
+            let next = format!("{first}mend the record or give another --on-conflict");
+            Err(refused(format!("line {line}: {message} ({code}). {next}")))
+        }
         ImportEnd::Unreadable(error) => Err(refused(format!("{name}: {error}"))),
     }
 }

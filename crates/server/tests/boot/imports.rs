@@ -141,6 +141,18 @@ async fn stopped_import_goes_on_and_a_changed_file_does_not() {
     write_records(&binary, "people.jsonl", 3_999);
     import(&binary, &[]).await.refused(&["changed", "import undo"]);
     write_records(&binary, "people.jsonl", 4_000);
+    let hashes = json!({"algorithm": "HMAC_MD5", "base64_signer_key": "a2V5", "rounds": 1}).to_string();
+    std::fs::write(binary.path("hashes.json"), hashes).unwrap();
+    for options in [
+        &["--allow-weak"][..],
+        &["--unverified"],
+        &["--on-conflict", "update"],
+        &["--hash-config", "hashes.json"],
+    ] {
+        import(&binary, options).await.refused(&["an option", "changed", "import undo"]);
+    }
+    let other = ["import", "people.jsonl", "--from", "csv"];
+    binary.run(&other).await.refused(&["an option", "changed", "import undo"]);
     let output = import(&binary, &[]).await;
 
     assert!(output.good().contains("4000 read, 4000 created"), "{}", output.out);

@@ -151,8 +151,8 @@ const WEAK: [Source; 4] = [
         ["--hash-config", "firebase-sha256-config.json"],
         ["firebase-sha256"]
     ),
-    source!("auth0", "auth0-weak.json", [], ["auth0-sha256"]),
-    source!("csv", "table-weak.csv", COLUMNS, ["csv-md5", "csv-ssha", "csv-sha512"]),
+    source!("auth0", "auth0-weak.json", [], ["auth0-sha256", "auth0-hmac-before", "auth0-hmac-after"]),
+    source!("csv", "table-weak.csv", COLUMNS, ["csv-md5", "csv-ssha", "csv-sha512", "csv-sha256-base64"]),
 ];
 
 /// Parameters of Firebase's hashes, each in a file beside the users.

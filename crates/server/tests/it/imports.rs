@@ -24,7 +24,7 @@ pub(crate) async fn import_lines(app: &TestApp, query: &str, lines: &str) -> Val
     ended(app, &begun["job"]).await
 }
 
-async fn ended(app: &TestApp, job: &Value) -> Value {
+pub(crate) async fn ended(app: &TestApp, job: &Value) -> Value {
     let path = format!("{IMPORT}/{}", job["id"].as_str().unwrap());
     loop {
         let job = app.admin().get(&path).send().await.expect(200)["job"].clone();

@@ -4,6 +4,7 @@
 use latchkey_domain::codes::SixDigitCode;
 use latchkey_domain::factors::{FactorId, TotpStep};
 use latchkey_domain::ids::UserId;
+use latchkey_domain::imports::TOTP_SECRET;
 use latchkey_domain::time::Timestamp;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use totp_rs::{Algorithm, Builder, Secret, Totp};
@@ -21,17 +22,18 @@ const SKEW: u16 = 1;
 /// The characters that are percent-encoded in a part of the URI: all but the unreserved ones (RFC 3986 section 2.3).
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// The secret of a TOTP factor.
-pub(super) struct TotpSecret(Zeroizing<[u8; SECRET]>);
+/// The secret of a TOTP factor. One of another service may be shorter or longer than ours.
+pub(super) struct TotpSecret(Zeroizing<Vec<u8>>);
 
 impl TotpSecret {
     pub(super) fn new(entropy: &dyn Entropy) -> Self {
-        Self(Zeroizing::new(entropy.bytes()))
+        let secret = Zeroizing::new(entropy.bytes::<SECRET>());
+        Self(Zeroizing::new(secret.to_vec()))
     }
 
-    /// Takes over a secret of another service; `None` if it has another length.
+    /// Takes over a secret of another service; `None` if no service makes one of its length.
     pub(super) fn of_bytes(bytes: &[u8]) -> Option<Self> {
-        <[u8; SECRET]>::try_from(bytes).ok().map(|secret| Self(Zeroizing::new(secret)))
+        TOTP_SECRET.contains(&bytes.len()).then(|| Self(Zeroizing::new(bytes.to_vec())))
     }
 
     /// Seals the secret, bound to its account and factor.
@@ -41,7 +43,7 @@ impl TotpSecret {
         entropy: &dyn Entropy,
         (user, factor): (UserId, FactorId),
     ) -> Result<Vec<u8>, CannotDerive> {
-        key.seal(entropy, bound_to(user, factor).as_bytes(), &*self.0)
+        key.seal(entropy, bound_to(user, factor).as_bytes(), &self.0)
     }
 
     pub(super) fn open(
@@ -50,13 +52,12 @@ impl TotpSecret {
         sealed: &[u8],
     ) -> Result<Self, CannotOpen> {
         let plain = Zeroizing::new(key.open(bound_to(user, factor).as_bytes(), sealed)?);
-        let secret = <[u8; SECRET]>::try_from(plain.as_slice()).map_err(|_| CannotOpen)?;
-        Ok(Self(Zeroizing::new(secret)))
+        Self::of_bytes(&plain).ok_or(CannotOpen)
     }
 
     /// Returns the secret in Base32 without padding.
     pub(super) fn to_base32(&self) -> String {
-        Secret::new_stack(*self.0).to_base32()
+        self.secret().to_base32()
     }
 
     /// Returns the `otpauth` URI, which an authenticator app reads from a QR code. It states all parameters, even those
@@ -73,15 +74,19 @@ impl TotpSecret {
     /// code. A code that was used before is not detected here.
     pub(super) fn step_of(&self, code: &SixDigitCode, now: Timestamp) -> Option<TotpStep> {
         let second = u64::try_from(now.as_seconds()).ok()?;
-        let step = self.generator()?.check(code.expose(), second)?;
+        let step = self.generator().check(code.expose(), second)?;
         i64::try_from(step).ok().map(TotpStep)
     }
 
-    /// Returns the code generator of the crate `totp-rs`. It is never `None`, because length and digits are
-    /// within the limits of the RFC.
-    fn generator(&self) -> Option<Totp> {
-        let builder = Builder::new().with_secret(Secret::new_stack(*self.0));
-        builder.with_algorithm(Algorithm::SHA1).with_step_duration(STEP).with_skew(SKEW).build().ok()
+    /// Returns the code generator of the crate `totp-rs`. Its check of the parameters would refuse secrets of less than 128
+    /// bits, which many services make.
+    fn generator(&self) -> Totp {
+        let builder = Builder::new().with_secret(self.secret());
+        builder.with_algorithm(Algorithm::SHA1).with_step_duration(STEP).with_skew(SKEW).build_noncompliant()
+    }
+
+    fn secret(&self) -> Secret {
+        Secret::new(self.0.as_slice().into())
     }
 }
 

@@ -5,7 +5,7 @@ use latchkey_domain::client::Client;
 use latchkey_domain::ids::ImportId;
 use latchkey_domain::imports::{ConflictPolicy, ImportCounts, ImportJob, ImportState};
 use latchkey_domain::operator::Party;
-use latchkey_import::{Format, ImportOptions};
+use latchkey_import::{FirebaseHashes, Format, ImportOptions};
 use latchkey_store::{BeginImport, BegunImport};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
@@ -13,7 +13,7 @@ use uuid::Uuid;
 use super::signer_keys::SignerKeys;
 use super::{IDLE, Imports};
 use crate::error::{Error, Result};
-use crate::refusal::{IMPORT_CHANGED, IMPORT_RUNNING};
+use crate::refusal::{IMPORT_CHANGED, IMPORT_OTHER_OF_FILE, IMPORT_RUNNING};
 
 /// An import to begin.
 pub struct StartImport<'a> {
@@ -96,6 +96,7 @@ impl Imports {
             BegunImport::Begun(job) => (job, false),
             BegunImport::Resumed(job) => (job, true),
             BegunImport::Running(_) => return Err(Error::Refused(&IMPORT_RUNNING)),
+            BegunImport::OtherOfFile(_) => return Err(Error::Refused(&IMPORT_OTHER_OF_FILE)),
             BegunImport::Changed(_) => return Err(Error::Refused(&IMPORT_CHANGED)),
         };
         Ok(RunningImport {
@@ -116,8 +117,8 @@ fn digest(start: &StartImport<'_>) -> [u8; 32] {
     let options = start.options;
     let flags = [start.is_dry_run, options.is_unverified, options.allow_weak, options.keep_rest];
     digest.update(flags.map(u8::from));
-    let firebase = options.firebase.as_ref().map(|hashes| hashes.signer_key.as_str());
-    let texts = [start.format.name, start.policy.as_str(), firebase.unwrap_or_default()];
+    let hashes = options.firebase.as_ref().map(FirebaseHashes::canonical).unwrap_or_default();
+    let texts = [start.format.name, start.policy.as_str(), hashes.as_str()];
     let columns = options.columns.iter().flat_map(|(ours, theirs)| [ours.as_str(), theirs.as_str()]);
     for text in texts.into_iter().chain(columns) {
         digest.update(text);

@@ -2,7 +2,7 @@
 //! the file, so that nothing of it happens in a transaction.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use latchkey_domain::audit::{AuditEvent, AuditKind};
@@ -17,7 +17,7 @@ use latchkey_domain::profile::{Bio, Name, Profile, Username};
 use latchkey_domain::search::SearchText;
 use latchkey_domain::time::Timestamp;
 use latchkey_import::Entry;
-use latchkey_store::{BatchRecord, NewImported, NewImportedTotp};
+use latchkey_store::{BatchRecord, NewImported, NewImportedTotp, SeenBefore};
 use latchkey_webauthn::CoseKey;
 
 use super::seen::Seen;
@@ -42,11 +42,11 @@ pub(super) struct Preparer {
     import_id: String,
     started_at: Timestamp,
     is_dry_run: bool,
-    seen: Seen,
+    seen: Arc<Mutex<Seen>>,
 }
 
 impl Preparer {
-    pub(super) fn new(imports: &Imports, running: &RunningImport) -> Self {
+    pub(super) fn new(imports: &Imports, running: &RunningImport, seen: Arc<Mutex<Seen>>) -> Self {
         let providers = imports.shared.providers.load();
         let known: HashMap<_, _> = providers.issuers().into_iter().collect();
         let issuer = |key: &ProviderKey| known.get(key).cloned().unwrap_or_else(Issuer::unknown);
@@ -60,30 +60,25 @@ impl Preparer {
             import_id: running.job.id.to_string(),
             started_at: running.job.started_at,
             is_dry_run: running.job.is_dry_run,
-            seen: Seen::new(running.job.is_dry_run),
+            seen,
         }
     }
 
     /// Takes note of a record that an earlier process wrote.
-    pub(super) fn skip(&mut self, entry: &Entry) {
+    pub(super) fn skip(&self, entry: &Entry) {
         if let Ok(record) = &entry.read {
-            self.seen.meet(record);
+            self.seen.lock().unwrap_or_else(PoisonError::into_inner).skip(record);
         }
     }
 
     /// Makes the record of a batch.
-    pub(super) fn prepare(&mut self, place: u64, entry: Entry, now: Timestamp) -> BatchRecord {
+    pub(super) fn prepare(&self, place: u64, entry: Entry, now: Timestamp) -> BatchRecord {
         let Entry { line, read, mut problems } = entry;
         let read = read.map(|record| Box::new(self.account(*record, &mut problems, now)));
         BatchRecord { place, line, read, problems }
     }
 
-    fn account(
-        &mut self,
-        mut record: ImportRecord,
-        problems: &mut Vec<Problem>,
-        now: Timestamp,
-    ) -> NewImported {
+    fn account(&self, mut record: ImportRecord, problems: &mut Vec<Problem>, now: Timestamp) -> NewImported {
         let id = record.id.unwrap_or_else(|| UserId::new(now, self.kernel.id_bytes(now)));
         // A sign-in from the start of the import on counts as one here, which an undo respects.
         record.last_sign_in_at = record.last_sign_in_at.map(|time| time.min(self.started_at.minus(MOMENT)));
@@ -101,7 +96,7 @@ impl Preparer {
                 .iter()
                 .map(|_| PasskeyId::new(now, self.kernel.id_bytes(now)))
                 .collect(),
-            seen: self.seen.meet(&record),
+            seen: SeenBefore::default(),
             event: self.event(now),
             profile,
             text,

@@ -1,7 +1,7 @@
 //! The run of an import: a thread reads and prepares, this task writes batch after batch.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use latchkey_domain::imports::{ImportCounts, ImportState, Problem};
@@ -11,7 +11,9 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until};
 
+use super::pace::Pace;
 use super::prepare::Preparer;
+use super::seen::Seen;
 use super::stop::Stop;
 use super::{Imports, RunningImport};
 use crate::error::{Error, Result};
@@ -23,10 +25,7 @@ const MOST: usize = 2_000;
 const FIRST: usize = 500;
 const LEAST: usize = 20;
 /// Time that a batch may hold the only writer of a SQLite file.
-const LONGEST: Duration = Duration::from_millis(80);
-/// Pause after a batch beside others, in times of what the batch took, so that their reads do not wait: a thread of an import
-/// keeps a core, and the disk, for milliseconds. With a maximum rate the pause is as long as the batch.
-const GENTLE: u32 = 9;
+pub(super) const LONGEST: Duration = Duration::from_millis(80);
 /// Interval in which a waiting import says that it is alive.
 const ALIVE: Duration = Duration::from_secs(5);
 /// Number of batches that are prepared ahead.
@@ -95,9 +94,10 @@ impl Imports {
         control: &Control,
         mut each: impl FnMut(&Progress<'_>) + Send,
     ) -> Result<ImportEnd> {
-        let size = Arc::new(AtomicUsize::new(FIRST));
-        let mut batches = self.read(running, records, Arc::clone(&size))?;
-        let (mut pace, mut next_at) = (Pace::new(control), Instant::now());
+        let mut pace = Pace::new(control.rate);
+        let size = Arc::new(AtomicUsize::new(pace.fitting(FIRST)));
+        let seen = Arc::new(Mutex::new(Seen::new(running.job.is_dry_run)));
+        let mut batches = self.read(running, records, Arc::clone(&size), Arc::clone(&seen))?;
         let end = loop {
             let records = match self.unless_stopped(running, control, batches.recv()).await? {
                 None => break ImportEnd::Stopped,
@@ -106,34 +106,36 @@ impl Imports {
                 Some(Some(Ok(records))) if records.is_empty() => break ImportEnd::Done,
                 Some(Some(Ok(records))) => records,
             };
-            if self.unless_stopped(running, control, sleep_until(next_at)).await?.is_none() {
+            let count = records.len();
+            if self.unless_stopped(running, control, sleep_until(pace.due(count))).await?.is_none() {
                 break ImportEnd::Stopped;
             }
-            let (count, begun) = (records.len(), Instant::now());
-            let (results, stopped) = self.write(running, records).await?;
+            let begun = Instant::now();
+            let (results, stopped) = self.write(running, records, &seen).await?;
             let (took, is_shared) = (begun.elapsed(), control.is_shared());
             each(&Progress { counts: &running.job.counts, results: &results, is_shared });
             if let Some((line, problem)) = stopped {
                 break ImportEnd::Clash(line, problem);
             }
             let next = if is_shared { next_size(size.load(Ordering::Relaxed), count, took) } else { MOST };
-            size.store(next, Ordering::Relaxed);
-            next_at = Instant::now() + pace.pause(count, took, is_shared);
+            size.store(pace.fitting(next), Ordering::Relaxed);
+            pace.wrote(begun, took, is_shared);
         };
         self.end(running, &end).await?;
         Ok(end)
     }
 
-    /// Starts the thread that reads the file. An empty batch is the end of it. The thread ends when the receiver is dropped, at the next record: a read that hangs is
-    /// not waited for.
+    /// Starts the thread that reads the file. An empty batch is the end of it. The thread ends when the receiver is dropped, at
+    /// the next record: a read that hangs is not waited for.
     fn read(
         &self,
         running: &RunningImport,
         records: Records,
         size: Arc<AtomicUsize>,
+        seen: Arc<Mutex<Seen>>,
     ) -> Result<mpsc::Receiver<Result<Vec<BatchRecord>, ReadError>>> {
         let (sender, batches) = mpsc::channel(AHEAD);
-        let mut preparer = Preparer::new(self, running);
+        let preparer = Preparer::new(self, running, seen);
         let (written, clock) = (running.job.counts.read, Arc::clone(&self.kernel.clock));
         let work = move || {
             let (mut batch, mut place) = (Vec::new(), 0);
@@ -176,8 +178,11 @@ impl Imports {
         &self,
         running: &mut RunningImport,
         mut records: Vec<BatchRecord>,
+        seen: &Mutex<Seen>,
     ) -> Result<(Vec<RecordResult>, Option<(u64, Problem)>)> {
         self.store_signer_keys(running, &mut records).await?;
+        let seen = || seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let values = seen().meet(&mut records);
         let batch = ImportBatch {
             id: running.job.id,
             claim: running.claim,
@@ -192,6 +197,7 @@ impl Imports {
             BatchOutcome::Superseded => Err(Error::Refused(&IMPORT_SUPERSEDED)),
             BatchOutcome::Written { counts, results, stopped } => {
                 running.job.counts = counts;
+                seen().keep(values, &results);
                 Ok((results, stopped))
             }
         }
@@ -255,28 +261,4 @@ fn next_size(size: usize, count: usize, took: Duration) -> usize {
     let fitting = (size as u128 * longest / took).clamp(LEAST as u128, MOST as u128);
     // Growing slowly, shrinking at once.
     usize::try_from(fitting).unwrap_or(MOST).min(size + size / 2)
-}
-
-/// The pauses between batches.
-struct Pace<'c> {
-    control: &'c Control,
-    begun: Instant,
-    written: usize,
-}
-
-impl<'c> Pace<'c> {
-    fn new(control: &'c Control) -> Self {
-        Self { control, begun: Instant::now(), written: 0 }
-    }
-
-    fn pause(&mut self, count: usize, took: Duration, is_shared: bool) -> Duration {
-        self.written += count;
-        let of_rate = self.control.rate.map_or(Duration::ZERO, |rate| {
-            let wanted = Duration::from_micros(self.written as u64 * 1_000_000 / u64::from(rate.max(1)));
-            wanted.saturating_sub(self.begun.elapsed())
-        });
-        // A batch that waited for a lock takes seconds.
-        let beside = if self.control.rate.is_some() { took } else { took.min(LONGEST) * GENTLE };
-        of_rate.max(if is_shared { beside } else { Duration::ZERO })
-    }
 }

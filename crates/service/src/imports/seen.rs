@@ -1,16 +1,17 @@
-//! Values that occurred in a file, so that a second occurrence is told from a clash with an account.
+//! Values that records of a file have taken, so that a second occurrence is told from a clash with an account. A record that
+//! was refused has taken nothing: another one may have its values.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 
-use latchkey_domain::imports::ImportRecord;
-use latchkey_store::SeenBefore;
+use latchkey_domain::imports::{ImportRecord, RecordOutcome};
+use latchkey_store::{BatchRecord, RecordResult, SeenBefore};
 
 /// Maximum number of values, which take 40 MB. Later ones are not remembered: a second occurrence then counts as a clash
 /// with the account that the first one created.
 const MOST: usize = 3_600_000;
 
-/// Hashes of the values of earlier records.
+/// Hashes of the values that earlier records have taken.
 #[derive(Default)]
 pub(super) struct Seen {
     hashes: HashSet<u64>,
@@ -19,36 +20,98 @@ pub(super) struct Seen {
     keeps_all: bool,
 }
 
+/// Hashes of the values of a record.
+struct Values {
+    email: u64,
+    id: Option<u64>,
+    username: Option<u64>,
+    identities: Vec<u64>,
+    passkeys: Vec<u64>,
+}
+
+/// Hashes of the values of a batch, which are kept once it is known what became of its records.
+pub(super) struct BatchValues(Vec<Option<Values>>);
+
 impl Seen {
     pub(super) fn new(keeps_all: bool) -> Self {
         Self { keeps_all, ..Self::default() }
     }
 
-    /// Remembers the values of a record, and returns which of them occurred before.
-    pub(super) fn meet(&mut self, record: &ImportRecord) -> SeenBefore {
-        let email = self.meet_one("email", record.email.key().as_str());
-        if !self.keeps_all {
-            return SeenBefore { email, ..SeenBefore::default() };
-        }
-        let id = record.id.is_some_and(|id| self.meet_one("id", id.to_string()));
-        let username = record.username.as_ref();
-        let username = username.is_some_and(|name| self.meet_one("username", name.as_str()));
-        let mut identity = false;
-        for one in &record.identities {
-            identity |= self.meet_one(one.provider.as_str(), one.subject.as_str());
-        }
-        let mut passkey = false;
-        for one in &record.passkeys {
-            passkey |= self.meet_one("passkey", one.credential_id.as_bytes());
-        }
-        SeenBefore { email, id, username, identity, passkey }
+    /// Remembers the address of a record that an earlier process wrote. What became of it is not known here.
+    pub(super) fn skip(&mut self, record: &ImportRecord) {
+        let values = self.values(record);
+        self.keep_one(values.email);
     }
 
-    fn meet_one(&mut self, kind: &str, value: impl AsRef<[u8]>) -> bool {
-        let hash = self.state.hash_one((kind, value.as_ref()));
-        if self.hashes.len() >= MOST {
-            return self.hashes.contains(&hash);
+    /// Tells the records of a batch which of their values earlier batches have taken.
+    pub(super) fn meet(&self, records: &mut [BatchRecord]) -> BatchValues {
+        let meet = |record: &mut BatchRecord| {
+            let new = record.read.as_mut().ok()?;
+            let values = self.values(&new.record);
+            new.seen = self.find(&values);
+            Some(values)
+        };
+        BatchValues(records.iter_mut().map(meet).collect())
+    }
+
+    /// Remembers what the records of a batch have taken. Its results may end before its records.
+    pub(super) fn keep(&mut self, batch: BatchValues, results: &[RecordResult]) {
+        for (values, result) in batch.0.into_iter().zip(results) {
+            if let Some(values) = values {
+                self.keep_taken(&values, result);
+            }
         }
-        !self.hashes.insert(hash)
+    }
+
+    fn keep_taken(&mut self, values: &Values, result: &RecordResult) {
+        if result.outcome == RecordOutcome::Refused {
+            return;
+        }
+        self.keep_one(values.email);
+        if !self.keeps_all {
+            return;
+        }
+        if result.outcome == RecordOutcome::Created {
+            let once = values.id.iter().chain(&values.username);
+            once.chain(&values.identities).chain(&values.passkeys).for_each(|value| self.keep_one(*value));
+        }
+        result.linked.iter().for_each(|at| self.keep_one(values.identities[*at]));
+    }
+
+    fn values(&self, record: &ImportRecord) -> Values {
+        let hash = |kind: &str, value: &[u8]| self.state.hash_one((kind, value));
+        let email = hash("email", record.email.key().as_str().as_bytes());
+        if !self.keeps_all {
+            return Values { email, id: None, username: None, identities: Vec::new(), passkeys: Vec::new() };
+        }
+        let identities = record.identities.iter();
+        let passkeys = record.passkeys.iter();
+        Values {
+            email,
+            id: record.id.map(|id| hash("id", id.as_uuid().as_bytes())),
+            username: record.username.as_ref().map(|name| hash("username", name.as_str().as_bytes())),
+            identities: identities
+                .map(|one| self.state.hash_one((one.provider.as_str(), one.subject.as_str())))
+                .collect(),
+            passkeys: passkeys.map(|one| hash("passkey", one.credential_id.as_bytes())).collect(),
+        }
+    }
+
+    fn find(&self, values: &Values) -> SeenBefore {
+        let is_kept = |value: &u64| self.hashes.contains(value);
+        let identities = values.identities.iter().enumerate();
+        SeenBefore {
+            email: is_kept(&values.email),
+            id: values.id.as_ref().is_some_and(is_kept),
+            username: values.username.as_ref().is_some_and(is_kept),
+            identities: identities.filter(|(_, value)| is_kept(value)).map(|(at, _)| at).collect(),
+            passkey: values.passkeys.iter().any(is_kept),
+        }
+    }
+
+    fn keep_one(&mut self, value: u64) {
+        if self.hashes.len() < MOST {
+            self.hashes.insert(value);
+        }
     }
 }

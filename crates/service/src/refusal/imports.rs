@@ -19,6 +19,13 @@ pub const IMPORT_CHANGED: Refusal = Refusal {
     ..IMPORT_RUNNING
 };
 
+/// An import of a file of the same name was written a moment ago, with another content, or other options.
+pub const IMPORT_OTHER_OF_FILE: Refusal = Refusal {
+    message: "An import of this file is running, or was killed less than 30 seconds ago, and the file, or an option, has changed since.",
+    next_action: "Let it end: `latchkey import list` shows it. If it was killed, run the command as before on the file as it was, or take back what was written: `latchkey import undo ID`.",
+    ..IMPORT_RUNNING
+};
+
 /// Another process has taken the import over.
 pub const IMPORT_SUPERSEDED: Refusal =
     Refusal { message: "Another process has taken this import over.", ..IMPORT_RUNNING };

@@ -31,10 +31,10 @@ impl<E: Executor> Imports for Engine<E> {
             let mut writes = Script::default();
             Ok(match find_open(&begin, &open) {
                 Open::Running(id) => Decided::Return(BegunImport::Running(id)),
+                Open::OtherOfFile(id) => Decided::Return(BegunImport::OtherOfFile(id)),
                 Open::Changed(id) => Decided::Return(BegunImport::Changed(id)),
                 Open::Same(job) => {
                     imports::resume(&mut writes, job.id, begin.claim, begin.now);
-                    imports::delete_end(&mut writes, job.id);
                     let job = ImportJob { state: ImportState::Running, active_at: begin.now, ..job.clone() };
                     Decided::done(writes, BegunImport::Resumed(job))
                 }
@@ -168,29 +168,33 @@ impl<E: Executor> Imports for Engine<E> {
     }
 }
 
-/// What the imports that did not end well mean for one that begins.
+/// What the imports that run or were interrupted mean for one that begins.
 enum Open<'a> {
     None,
     Same(&'a ImportJob),
     Running(ImportId),
+    OtherOfFile(ImportId),
     Changed(ImportId),
 }
 
 fn find_open<'a>(begin: &BeginImport, open: &'a [(ImportJob, [u8; 32])]) -> Open<'a> {
-    let same = open.iter().find(|(_, digest)| *digest == begin.digest).map(|(job, _)| job);
+    // A dry run has to remember what its earlier records have, so it begins anew.
+    let is_same = |digest: &[u8; 32]| *digest == begin.digest && !begin.is_dry_run;
+    let same = open.iter().find(|(_, digest)| is_same(digest)).map(|(job, _)| job);
+    let is_of_file = |job: &ImportJob| begin.takes_over && job.source == begin.source;
     let is_alive =
         |job: &ImportJob| job.state == ImportState::Running && begin.now.since(job.active_at) < begin.idle;
     let running = open.iter().map(|(job, _)| job).find(|job| is_alive(job));
     if let Some(running) = running.filter(|job| !begin.takes_over || Some(job.id) != same.map(|same| same.id))
     {
-        return Open::Running(running.id);
+        // Nothing tells here whether its process was killed.
+        return if is_of_file(running) { Open::OtherOfFile(running.id) } else { Open::Running(running.id) };
     }
     if let Some(same) = same {
         return Open::Same(same);
     }
-    let is_of_file =
-        |job: &&ImportJob| begin.takes_over && job.source == begin.source && job.from == begin.from;
-    let changed = open.iter().map(|(job, _)| job).find(|job| is_of_file(job) && job.counts.created > 0);
+    let wrote = |job: &ImportJob| !job.is_dry_run && job.counts.created + job.counts.updated > 0;
+    let changed = open.iter().map(|(job, _)| job).find(|job| is_of_file(job) && wrote(job));
     changed.map_or(Open::None, |job| Open::Changed(job.id))
 }
 

@@ -150,11 +150,10 @@ impl Found {
 }
 
 /// Decodes the rows of a statement, if it was added.
-fn list<T>(
-    results: &Results<'_>,
-    slot: Option<Slot>,
-    read: impl FnMut(&mut crate::form::Cells<'_>) -> StoreResult<T>,
-) -> StoreResult<Vec<T>> {
+fn list<T, R>(results: &Results<'_>, slot: Option<Slot>, read: R) -> StoreResult<Vec<T>>
+where
+    R: FnMut(&mut crate::form::Cells<'_>) -> StoreResult<T>,
+{
     slot.map_or(Ok(Vec::new()), |slot| results.list(slot, read))
 }
 
@@ -176,7 +175,7 @@ fn issuers_of(identity: &latchkey_domain::identity::VerifiedIdentity) -> Vec<Jso
 impl Known {
     fn clash(&self, new: &NewImported, is_dry_run: bool) -> Clash {
         let key: &EmailKey = new.record.email.key();
-        let earlier = |was_seen: bool| (is_dry_run && was_seen).then(|| UserId::from(EARLIER));
+        let earlier = |was_seen: bool| (is_dry_run && was_seen).then(|| EARLIER.into());
         let occupant = self.occupants.get(key.as_str()).cloned();
         let username = new.username();
         Clash {
@@ -186,22 +185,32 @@ impl Known {
             username_owner: username
                 .and_then(|name| self.usernames.get(name.as_str()).copied())
                 .or_else(|| earlier(new.seen.username)),
-            identity_owners: self.identity_owners(new, earlier(new.seen.identity)),
+            identity_owners: self.identity_owners(new, is_dry_run),
             is_passkey_taken: (is_dry_run && new.seen.passkey)
                 || credential_ids(new).any(|id| self.passkeys.contains(id)),
             occupant,
         }
     }
 
-    fn identity_owners(&self, new: &NewImported, earlier: Option<UserId>) -> Vec<Option<UserId>> {
+    fn identity_owners(&self, new: &NewImported, is_dry_run: bool) -> Vec<Option<UserId>> {
         let key = |identity: &latchkey_domain::identity::VerifiedIdentity| {
             (identity.provider.as_str().to_owned(), identity.subject.as_str().to_owned())
         };
         new.identities
             .iter()
-            .map(|identity| self.identities.get(&key(identity)).copied().or(earlier))
+            .enumerate()
+            .map(|(at, one)| {
+                let is_earlier = is_dry_run && new.seen.identities.contains(&at);
+                self.identities.get(&key(one)).copied().or(is_earlier.then(|| EARLIER.into()))
+            })
             .collect()
     }
+}
+
+/// Returns the result of a record whose place is not filled in yet.
+const fn result_of(outcome: RecordOutcome, problems: Vec<Problem>) -> RecordResult {
+    let linked = Vec::new();
+    RecordResult { place: 0, line: 0, outcome, user_id: None, problems, linked, imported_id: None }
 }
 
 /// State of the decision about a batch.
@@ -210,8 +219,9 @@ struct Decision<'b> {
     counts: ImportCounts,
     results: Vec<RecordResult>,
     stopped: Option<(u64, Problem)>,
-    /// What earlier records of the batch created.
+    /// Addresses of earlier records of the batch that were not refused.
     emails: HashSet<&'b str>,
+    /// What earlier records of the batch created.
     ids: HashSet<UserId>,
     usernames: HashSet<&'b str>,
     identities: HashSet<(&'b str, &'b str)>,
@@ -240,32 +250,48 @@ impl<'b> Decision<'b> {
 
     fn decide(&mut self, known: &Known, rows: &[Option<AccountRows>]) -> StoreResult<()> {
         for (record, rows) in self.batch.records.iter().zip(rows) {
-            let (outcome, user_id, more) = match &record.read {
-                Err(problem) => (RecordOutcome::Refused, None, vec![problem.clone()]),
-                Ok(new) => {
-                    let clash = self.clash(known, new);
-                    match judge(&new.record, &clash, self.batch.policy) {
-                        Verdict::Stop(problem) => {
-                            self.stopped = Some((record.line, problem));
-                            return Ok(());
-                        }
-                        Verdict::Refuse(problem) => (RecordOutcome::Refused, None, vec![problem]),
-                        Verdict::Skip(problems) => (RecordOutcome::Skipped, None, problems),
-                        Verdict::Update { id, filling, problems } => {
-                            self.fill(new, id, &filling)?;
-                            (RecordOutcome::Updated, Some(id), problems)
-                        }
-                        Verdict::Create { replaces, keeps_username } => {
-                            let problems =
-                                self.create(record, new, rows.as_ref(), replaces, keeps_username)?;
-                            (RecordOutcome::Created, Some(new.id), problems)
-                        }
-                    }
-                }
+            let result = match &record.read {
+                Err(problem) => Some(result_of(RecordOutcome::Refused, vec![problem.clone()])),
+                Ok(new) => self.decide_one(known, record, new, rows.as_ref())?,
             };
-            self.note(record, outcome, user_id, more);
+            let Some(result) = result else { return Ok(()) };
+            self.note(record, result);
         }
         Ok(())
+    }
+
+    /// Decides about a record; `None` if the import ends before it.
+    fn decide_one(
+        &mut self,
+        known: &Known,
+        record: &'b BatchRecord,
+        new: &'b NewImported,
+        rows: Option<&AccountRows>,
+    ) -> StoreResult<Option<RecordResult>> {
+        let clash = self.clash(known, new);
+        let verdict = judge(&new.record, &clash, self.batch.policy);
+        if !matches!(verdict, Verdict::Refuse(_) | Verdict::Stop(_)) {
+            self.emails.insert(new.record.email.key().as_str());
+        }
+        Ok(Some(match verdict {
+            Verdict::Stop(problem) => {
+                self.stopped = Some((record.line, problem));
+                return Ok(None);
+            }
+            Verdict::Refuse(problem) => result_of(RecordOutcome::Refused, vec![problem]),
+            Verdict::Skip(problems) => result_of(RecordOutcome::Skipped, problems),
+            Verdict::Update { id, filling, problems } => {
+                self.fill(new, id, &filling)?;
+                let linked = filling.identities;
+                RecordResult { user_id: Some(id), linked, ..result_of(RecordOutcome::Updated, problems) }
+            }
+            Verdict::Create { replaces, keeps_username } => {
+                let problems = self.create(record, new, rows, replaces, keeps_username)?;
+                let imported_id = new.record.imported_id.clone().filter(|_| !self.batch.is_dry_run);
+                let result = result_of(RecordOutcome::Created, problems);
+                RecordResult { user_id: Some(new.id), imported_id, ..result }
+            }
+        }))
     }
 
     /// Returns what the database, or an earlier record of the batch, has of a record.
@@ -303,7 +329,6 @@ impl<'b> Decision<'b> {
         if let Some(rows) = rows {
             self.rows.create(rows, new, keeps_username, (batch.id, record.place, batch.now))?;
         }
-        self.emails.insert(new.record.email.key().as_str());
         self.ids.insert(new.id);
         self.remember_identities(new, 0..new.identities.len());
         self.passkeys.extend(credential_ids(new));
@@ -312,15 +337,12 @@ impl<'b> Decision<'b> {
             self.usernames.extend(username);
             return Ok(Vec::new());
         }
-        let message = "another account has the username";
-        Ok(username
-            .map(|_| Problem::of(ProblemCode::UsernameTaken, "username", message))
-            .into_iter()
-            .collect())
+        let taken =
+            |_| Problem::of(ProblemCode::UsernameTaken, "username", "another account has the username");
+        Ok(username.map(taken).into_iter().collect())
     }
 
     fn fill(&mut self, new: &'b NewImported, id: UserId, filling: &Filling) -> StoreResult<()> {
-        self.emails.insert(new.record.email.key().as_str());
         self.remember_identities(new, filling.identities.iter().copied());
         let now = self.batch.now;
         if self.batch.is_dry_run {
@@ -344,29 +366,21 @@ impl<'b> Decision<'b> {
         self.identities.extend(keys.map(|one| (one.provider.as_str(), one.subject.as_str())));
     }
 
-    fn note(
-        &mut self,
-        record: &BatchRecord,
-        outcome: RecordOutcome,
-        user_id: Option<UserId>,
-        more: Vec<Problem>,
-    ) {
-        self.counts.count(outcome);
-        let mut problems = record.problems.clone();
-        problems.extend(more);
-        for problem in &problems {
+    /// Counts a result, and adds the place of its record and the problems of its fields.
+    fn note(&mut self, record: &BatchRecord, mut result: RecordResult) {
+        self.counts.count(result.outcome);
+        result.problems.splice(0..0, record.problems.iter().cloned());
+        for problem in &result.problems {
             self.counts.note(problem.code);
         }
-        let (place, line) = (record.place, record.line);
-        self.results.push(RecordResult { place, line, outcome, user_id, problems });
+        self.results.push(RecordResult { place: record.place, line: record.line, ..result });
     }
 
     /// Takes the script that writes the batch.
     fn script(&mut self) -> StoreResult<Script> {
         let mut writes = std::mem::take(&mut self.first);
         std::mem::take(&mut self.rows).write(&mut writes);
-        let lines = self.results.iter().flat_map(|result| self.report_lines(result));
-        let lines = lines.collect();
+        let lines = self.results.iter().flat_map(|result| self.report_lines(result)).collect();
         writes.change_many(&INSERT_PROBLEMS, lines);
         advance(&mut writes, self.batch.id, &self.counts, self.batch.now)?;
         Ok(writes)

@@ -49,12 +49,15 @@ statements! {
         "SELECT ", import_columns!(), " FROM imports WHERE (started_at, id) > ($1, $2)
         ORDER BY started_at, id LIMIT $3"
     );
-    /// Locks the imports that did not end well, so that two processes do not begin at once.
+    /// Locks the imports that did not end well, so that two processes do not begin at once. It is all of them, because an
+    /// import may end in between.
     LOCK_OPEN: read lock_open() =
         "SELECT 1 FROM imports WHERE state IN ('running', 'failed') ORDER BY id FOR UPDATE";
-    /// Reads the newest 100 imports that did not end well, newest first, each with its digest.
+    /// Reads the newest 100 imports that run or were interrupted, newest first, each with its digest. One that a clash or its
+    /// file ended has a last line in its report, and is over.
     LIST_OPEN: read list_open() = concat!(
-        "SELECT ", import_columns!(), ", digest FROM imports WHERE state IN ('running', 'failed')
+        "SELECT ", import_columns!(), ", digest FROM imports AS i WHERE state = 'running' OR state = 'failed' AND NOT EXISTS (
+            SELECT 1 FROM import_problems AS p WHERE p.import_id = i.id AND p.place = 9223372036854775807)
         ORDER BY started_at DESC, id DESC LIMIT 100"
     );
     /// Locks an import and reads its place, if this process writes it.
@@ -73,8 +76,6 @@ statements! {
     INSERT INTO import_problems (import_id, place, number, line)
     SELECT i.id, 9223372036854775807, 0, $3 FROM imports AS i WHERE i.id = $1 AND i.claim = $2
     ON CONFLICT (import_id, place, number) DO UPDATE SET line = excluded.line";
-    DELETE_END: change delete_end(id: ImportId) =
-        "DELETE FROM import_problems WHERE import_id = $1 AND place = 9223372036854775807";
     END_UNDO: change end_undo(id: ImportId, now: Timestamp) =
         "UPDATE imports SET state = 'undone', ended_at = $2 WHERE id = $1 AND state <> 'undone'";
     FIND_NOT_UNDONE: read find_not_undone(id: ImportId) =

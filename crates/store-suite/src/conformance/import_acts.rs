@@ -29,6 +29,7 @@ pub(super) fn record(name: &str) -> ImportRecord {
     };
     ImportRecord {
         id: None,
+        imported_id: None,
         email: email(name),
         email_verified: true,
         password: None,

@@ -73,6 +73,35 @@ pub(super) async fn one_import_runs_at_a_time(world: World) {
     world.end_import(job.id, claim, ImportState::Failed, None, at(101)).await.unwrap();
 }
 
+pub(super) async fn another_import_of_a_file_is_told_while_the_first_may_run(world: World) {
+    let (job, _) = world.begun_import(ConflictPolicy::Skip, at(0)).await;
+    assert_eq!(world.begin_import(world.begin(2, at(1))).await.unwrap(), BegunImport::OtherOfFile(job.id));
+    let upload = BeginImport { takes_over: false, ..world.begin(2, at(1)) };
+    assert_eq!(world.begin_import(upload).await.unwrap(), BegunImport::Running(job.id));
+}
+
+pub(super) async fn an_import_that_its_file_ended_is_over(world: World) {
+    let mut job = world.begun_import(ConflictPolicy::Fail, at(0)).await;
+    let batch = world.batch(&job, vec![record("ada")], at(1));
+    world.write(&mut job, batch).await;
+    let line = Some("{\"code\":\"email_taken\"}".to_owned());
+    world.end_import(job.0.id, job.1, ImportState::Failed, line, at(2)).await.unwrap();
+
+    for (digest, seconds) in [(1, 3), (2, 5)] {
+        let begin = world.begin(digest, at(seconds));
+        let claim = begin.claim;
+        let BegunImport::Begun(new) = world.begin_import(begin).await.unwrap() else { panic!("not begun") };
+        assert_ne!(new.id, job.0.id);
+        world.end_import(new.id, claim, ImportState::Done, None, at(seconds + 1)).await.unwrap();
+    }
+}
+
+pub(super) async fn a_dry_run_begins_anew(world: World) {
+    let dry = |now| BeginImport { is_dry_run: true, takes_over: false, ..world.begin(1, now) };
+    assert!(matches!(world.begin_import(dry(at(0))).await.unwrap(), BegunImport::Begun(_)));
+    assert!(matches!(world.begin_import(dry(at(100))).await.unwrap(), BegunImport::Begun(_)), "it is silent");
+}
+
 pub(super) async fn a_changed_file_does_not_go_on(world: World) {
     let mut job = world.begun_import(ConflictPolicy::Skip, at(0)).await;
     let batch = world.batch(&job, vec![record("ada")], at(1));
@@ -81,6 +110,8 @@ pub(super) async fn a_changed_file_does_not_go_on(world: World) {
 
     let changed = world.begin(2, at(3));
     assert_eq!(world.begin_import(changed).await.unwrap(), BegunImport::Changed(job.0.id));
+    let another_format = BeginImport { from: "auth0".to_owned(), ..world.begin(2, at(3)) };
+    assert_eq!(world.begin_import(another_format).await.unwrap(), BegunImport::Changed(job.0.id));
     let upload = BeginImport { takes_over: false, ..world.begin(2, at(3)) };
     assert!(matches!(world.begin_import(upload).await.unwrap(), BegunImport::Begun(_)));
 }
@@ -191,6 +222,24 @@ pub(super) async fn clashes_of_ids_identities_and_usernames_are_found(world: Wor
         [refused(ProblemCode::IdTaken), refused(ProblemCode::IdentityTaken)],
         "of the database"
     );
+}
+
+pub(super) async fn an_id_that_the_metadata_have_no_room_for_is_in_the_report(world: World) {
+    let mut job = world.begun_import(ConflictPolicy::Skip, at(0)).await;
+    let of = |name: &str| ImportRecord {
+        imported_id: Some(format!("u-{name}")),
+        metadata: AppMetadata::default(),
+        ..record(name)
+    };
+    let batch = world.batch(&job, vec![of("ada")], at(1));
+    let results = world.write(&mut job, batch).await;
+    let dry = ImportBatch { is_dry_run: true, is_stored: false, ..world.batch(&job, vec![of("bob")], at(2)) };
+    let dry = world.write(&mut job, dry).await;
+
+    let id = results[0].user_id.unwrap();
+    let lines = world.list_import_problems(job.0.id, 0, 10).await.unwrap();
+    assert_eq!(lines, [(1, json!({"importedId": "u-ada", "id": id.to_string()}).to_string())]);
+    assert!(dry[0].report_lines().is_empty(), "a dry run gives no id");
 }
 
 pub(super) async fn an_operator_is_not_changed(world: World) {

@@ -6,9 +6,9 @@ use latchkey_http::endpoints::auth::import::ImportBody;
 use latchkey_service::imports::{ImportPosition, ReportPosition};
 use serde_json::json;
 
-use super::{CommandError, refused, summary};
-use crate::cli::ImportCommand;
-use crate::terminal;
+use super::{CommandError, summary};
+use crate::cli::{ImportCommand, Sure};
+use crate::commands::sure::confirm;
 use crate::wiring::Assembly;
 
 /// Most imports that are listed.
@@ -46,7 +46,7 @@ pub(super) async fn run(assembly: &Assembly, command: ImportCommand) -> Result<(
                 position = next;
             }
         }
-        ImportCommand::Undo { id, yes } => undo(assembly, id, yes).await?,
+        ImportCommand::Undo { id, sure } => undo(assembly, id, sure).await?,
     }
     Ok(())
 }
@@ -70,23 +70,15 @@ fn list(jobs: &[ImportJob]) {
 async fn undo(
     assembly: &Assembly,
     id: latchkey_domain::ids::ImportId,
-    is_sure: bool,
+    sure: Sure,
 ) -> Result<(), CommandError> {
     let imports = &assembly.service.imports;
     let job = imports.find(id).await?;
-    if !is_sure {
-        if !terminal::is_there() {
-            let text = "`import undo` asks before it deletes, and standard input is no terminal; nothing was deleted. Add \
-                        --yes to delete without a question";
-            return Err(refused(text.to_owned()));
-        }
+    let question = async || {
         eprint!("{}", summary(&job, &job.source));
-        if !terminal::ask_yes("Delete the accounts that this import created? It cannot be undone. [y/N] ")
-            .await?
-        {
-            return Err(refused("nothing was deleted".to_owned()));
-        }
-    }
+        Ok("Delete the accounts that this import created? It cannot be undone.".to_owned())
+    };
+    confirm(sure, "import undo", "deleted", question).await?;
     let undone = imports.undo(id, Party::System, None).await?;
     println!("{} accounts deleted", undone.deleted);
     for (count, why) in [

@@ -1,13 +1,13 @@
 //! The file of an import: opened, hashed, and copied to a temporary file if it is standard input.
 
 use std::fs::File;
-use std::io::{BufWriter, Read, Seek, Write};
+use std::io::{Read, Seek};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use latchkey_import::{Format, Input};
-use latchkey_service::imports::{ImportEnd, Imports, RecordResult, ReportPosition, RunningImport, Stop};
+use latchkey_service::imports::Stop;
 use sha2::{Digest, Sha256};
 
 use super::{CommandError, refused, unreadable};
@@ -103,60 +103,4 @@ fn digest_of_folder(folder: &Path) -> std::io::Result<[u8; 32]> {
         digest.update(digest_of(&mut File::open(&path)?)?);
     }
     Ok(digest.finalize().into())
-}
-
-/// The file of a report.
-pub(super) struct Report {
-    file: BufWriter<File>,
-    error: Option<std::io::Error>,
-}
-
-/// Creates the file of the report with mode 600, if there is to be one.
-pub(super) fn create_report(arguments: &ImportFile) -> Result<Option<Report>, CommandError> {
-    let Some(path) = &arguments.report else { return Ok(None) };
-    let mut options = File::options();
-    options.write(true).create(true).truncate(true);
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let file = options.open(path);
-    let file = file.map_err(|error| refused(format!("{} cannot be written: {error}", path.display())))?;
-    Ok(Some(Report { file: BufWriter::new(file), error: None }))
-}
-
-impl Report {
-    /// Writes the lines about records of a dry run, which the database does not have.
-    pub(super) fn write(&mut self, results: &[RecordResult]) {
-        self.write_lines(results.iter().flat_map(RecordResult::report_lines));
-    }
-
-    fn write_lines(&mut self, lines: impl IntoIterator<Item = String>) {
-        for line in lines {
-            if let Err(error) = writeln!(self.file, "{line}") {
-                self.error.get_or_insert(error);
-            }
-        }
-    }
-
-    /// Writes the whole report of an import, those parts included that an earlier process wrote.
-    pub(super) async fn finish(
-        mut self,
-        imports: &Imports,
-        running: &RunningImport,
-        end: Option<&ImportEnd>,
-    ) -> Result<(), CommandError> {
-        if running.job.is_dry_run {
-            self.write_lines(end.and_then(ImportEnd::report_line));
-            return self.error.map_or_else(|| self.file.flush(), Err).map_err(CommandError::from);
-        }
-        let mut position = ReportPosition::default();
-        loop {
-            let (lines, next) = imports.report_page(running.job.id, position).await?;
-            if lines.is_empty() {
-                return Ok(self.file.flush()?);
-            }
-            for line in lines {
-                writeln!(self.file, "{line}")?;
-            }
-            position = next;
-        }
-    }
 }

@@ -1,0 +1,143 @@
+//! Imports that are begun again: after a clash, with a mended file, with another report, at a rate.
+
+use std::time::Duration;
+
+use latchkey_store_suite::cluster::TestCluster;
+use latchkey_testkit::{Value, json};
+use rustix::process::Signal;
+use tokio::time::Instant;
+
+use crate::binary::{Binary, CommandOutput, eventually, terminate};
+use crate::imports::write_records;
+
+const COMMAND: [&str; 4] = ["import", "people.jsonl", "--from", "latchkey"];
+
+async fn import(binary: &Binary, more: &[&str]) -> CommandOutput {
+    binary.run(&[&COMMAND[..], more].concat()).await
+}
+
+/// Imports, newest first.
+async fn imports(binary: &Binary) -> Vec<Value> {
+    let list: Value = binary.run(&["import", "list", "--json"]).await.good().parse().unwrap();
+    list["data"].as_array().unwrap().clone()
+}
+
+#[tokio::test]
+async fn import_that_a_clash_ended_is_over() {
+    let binary = Binary::new();
+    let people = ["new@example.org", "ada@example.org", "eve@example.org"];
+    let lines = people.map(|email| json!({"email": email}).to_string());
+    std::fs::write(binary.path("ada.jsonl"), &lines[1]).unwrap();
+    binary.run(&["import", "ada.jsonl", "--from", "latchkey"]).await.good();
+    std::fs::write(binary.path("people.jsonl"), lines.join("\n")).unwrap();
+    import(&binary, &["--on-conflict", "fail"]).await.refused(&["line 2", "email_taken"]);
+
+    // The same once more clashes with what the first run wrote.
+    import(&binary, &["--on-conflict", "fail"]).await.refused(&["line 1", "email_taken"]);
+    let output = import(&binary, &["--on-conflict", "skip"]).await;
+
+    assert!(output.good().contains("3 read, 1 created, 0 updated, 2 skipped"), "{}", output.out);
+    assert_eq!(imports(&binary).await.len(), 4);
+}
+
+#[tokio::test]
+async fn import_whose_file_was_torn_is_over() {
+    let binary = Binary::new();
+    write_records(&binary, "people.jsonl", 3);
+    import(&binary, &[]).await.good();
+    binary.run(&["export", "--out", "all.jsonl"]).await.good();
+    let whole = binary.read("all.jsonl");
+    let (torn, _) = whole.rsplit_once('\n').unwrap();
+    let target = Binary::new();
+    std::fs::write(target.path("people.jsonl"), torn.rsplit_once('\n').unwrap().0).unwrap();
+    import(&target, &[]).await.refused(&["torn"]);
+
+    std::fs::write(target.path("people.jsonl"), whole).unwrap();
+
+    assert!(import(&target, &[]).await.good().contains("3 skipped"));
+}
+
+#[tokio::test]
+async fn changed_file_of_a_killed_import_is_told_at_once() {
+    let binary = Binary::new();
+    write_records(&binary, "people.jsonl", 400);
+    let mut child = binary.command(&[&COMMAND[..], &["--rate", "100"]].concat()).spawn().unwrap();
+    eventually("a batch is written", async || {
+        imports(&binary).await.first()?["created"].as_u64().filter(|created| *created > 0)
+    })
+    .await;
+    child.kill().await.unwrap();
+
+    write_records(&binary, "people.jsonl", 399);
+    import(&binary, &[]).await.refused(&["changed", "import undo"]);
+    write_records(&binary, "people.jsonl", 400);
+    assert!(import(&binary, &[]).await.good().contains("400 read, 400 created"));
+}
+
+#[tokio::test]
+async fn report_that_cannot_be_written_begins_nothing() {
+    let binary = Binary::new();
+    write_records(&binary, "people.jsonl", 3);
+    let records = binary.read("people.jsonl");
+    std::fs::hard_link(binary.path("people.jsonl"), binary.path("link.jsonl")).unwrap();
+    std::os::unix::fs::symlink("people.jsonl", binary.path("symbolic.jsonl")).unwrap();
+
+    import(&binary, &["--report", "nowhere/report.jsonl"]).await.refused(&["nowhere", "cannot be written"]);
+    for report in ["people.jsonl", "./people.jsonl", "link.jsonl", "symbolic.jsonl"] {
+        for dry in [&[][..], &["--dry-run"]] {
+            import(&binary, &[&["--report", report], dry].concat())
+                .await
+                .refused(&["give --report another file"]);
+        }
+    }
+
+    assert_eq!(binary.read("people.jsonl"), records);
+    assert!(imports(&binary).await.is_empty());
+    std::fs::write(binary.path("report.jsonl"), "x".repeat(10_000)).unwrap();
+    import(&binary, &["--report", "report.jsonl"]).await.good();
+    assert_eq!(binary.read("report.jsonl").lines().count(), 3, "what it had is gone");
+}
+
+#[tokio::test]
+async fn rate_bounds_the_first_records_too() {
+    let binary = Binary::new();
+    write_records(&binary, "people.jsonl", 60);
+    let begun = Instant::now();
+    import(&binary, &["--rate", "40"]).await.good();
+    assert!(begun.elapsed() >= Duration::from_millis(59 * 1_000 / 40), "{:?}", begun.elapsed());
+
+    write_records(&binary, "others.jsonl", 4_000);
+    let command = ["import", "others.jsonl", "--from", "latchkey", "--rate", "1"];
+    let child = binary.command(&command).spawn().unwrap();
+    eventually("the import runs", async || Some(imports(&binary).await.len()).filter(|count| *count == 2))
+        .await;
+    terminate(&child, Signal::INT);
+    assert_eq!(child.wait_with_output().await.unwrap().status.code(), Some(130));
+    assert!(imports(&binary).await[0]["read"].as_u64().unwrap() < 60);
+}
+
+#[tokio::test]
+async fn file_without_a_place_for_accounts_is_told() {
+    let binary = Binary::new();
+    std::fs::write(binary.path("users.json"), r#"{"Users":[{"localId":"u1","email":"ada@example.org"}]}"#)
+        .unwrap();
+    let command = ["import", "users.json", "--from", "firebase"];
+    binary.run(&command).await.refused(&["no accounts found", "auth:export"]);
+    std::fs::write(binary.path("users.json"), r#"{"users":[]}"#).unwrap();
+    assert!(binary.run(&command).await.good().contains("0 read"));
+}
+
+#[tokio::test]
+async fn missing_table_of_a_database_is_named() {
+    let binary = Binary::new();
+    rusqlite::Connection::open(binary.path("data.db"))
+        .unwrap()
+        .execute_batch("CREATE TABLE others (id TEXT)")
+        .unwrap();
+    binary.run(&["import", "data.db", "--from", "pocketbase"]).await.refused(&["no table users", "--table"]);
+
+    let database = TestCluster::shared().bare_database();
+    std::fs::write(binary.path("url"), database.url()).unwrap();
+    let command = ["import", "--url-file", "url", "--from", "supabase"];
+    binary.run(&command).await.refused(&["no table auth.users", "--table"]);
+}
