@@ -10,6 +10,7 @@ use http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, IF_NONE_MATCH, REFERRER_POLICY,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use latchkey_http::entity_tags::EntityTags;
 use latchkey_pages::Assets;
 
 use crate::errors::PageError;
@@ -42,8 +43,9 @@ async fn send<S: HasAssets>(
     headers: HeaderMap,
 ) -> Result<Response, PageError> {
     let Some(asset) = state.assets().find(&digest, &file) else { return Err(PageError::not_found()) };
-    let tag = HeaderValue::try_from(format!("\"{digest}\"")).map_err(PageError::internal)?;
-    let is_known = headers.get_all(IF_NONE_MATCH).iter().any(|known| *known == tag);
+    let tag = format!("\"{digest}\"");
+    let is_known = EntityTags::of(&headers, &IF_NONE_MATCH).is_some_and(|known| known.have_weakly(&tag));
+    let tag = HeaderValue::try_from(tag).map_err(PageError::internal)?;
     let mut response = if is_known {
         StatusCode::NOT_MODIFIED.into_response()
     } else {

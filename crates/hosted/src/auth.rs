@@ -6,6 +6,7 @@ pub(crate) mod continuing;
 pub(crate) mod error;
 pub(crate) mod forgot;
 pub(crate) mod mail_code;
+mod mailed_link;
 pub(crate) mod passkey_options;
 pub(crate) mod provider;
 pub(crate) mod reset;

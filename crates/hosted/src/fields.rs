@@ -55,6 +55,11 @@ impl Fields {
         !self.problems.is_empty()
     }
 
+    /// Asks for a field again whose text was not kept.
+    pub(crate) fn lack(&mut self, name: &'static str) {
+        self.refuse(name, Fault::Required);
+    }
+
     /// Reads an email address; spaces around it are dropped.
     pub(crate) fn email(&mut self, name: &'static str) -> Result<Option<Email>, PageError> {
         self.parse(name, |text| Email::parse(text.trim()).map_err(|error| fault_of(name, error.reason())))
@@ -137,7 +142,14 @@ impl Fields {
     ) -> Result<Option<T>, PageError> {
         let text = self.text(name)?;
         let parsed = if text.is_empty() { Err(Fault::Required) } else { parse(&text) };
-        Ok(parsed.map_err(|fault| self.problems.push(Problem::at(name, fault))).ok())
+        Ok(parsed.map_err(|fault| self.refuse(name, fault)).ok())
+    }
+
+    fn refuse(&mut self, name: &'static str, fault: Fault) {
+        let problem = Problem::at(name, fault);
+        if !self.problems.contains(&problem) {
+            self.problems.push(problem);
+        }
     }
 }
 

@@ -124,9 +124,8 @@ impl AppRequest {
         };
         let is_digit = |c: u8| c.is_ascii_alphanumeric() || matches!(c, b'-' | b'_');
         let challenge = challenge.filter(|text| text.len() == CHALLENGE_LENGTH && text.bytes().all(is_digit));
-        let is_state = |text: &String| {
-            text.len() <= LONGEST_STATE && text.bytes().all(|c| c.is_ascii_graphic() || c == b' ')
-        };
+        let is_state =
+            |text: &String| text.len() <= LONGEST_STATE && text.bytes().all(|c| c.is_ascii_graphic());
         let code_challenge = challenge.filter(|_| state.as_ref().is_none_or(is_state));
         let code_challenge = code_challenge.ok_or_else(PageError::bad_target)?;
         Ok(target.map(|target| Self { redirect_uri: target.as_str().to_owned(), code_challenge, state }))

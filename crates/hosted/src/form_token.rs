@@ -10,19 +10,19 @@ use crate::common::Common;
 /// Name of the hidden field.
 pub(crate) const FIELD: &str = "form_token";
 
-/// Computes the token of a form. `scope` is the text of the flow, or the id of the session.
+/// Computes the token of a form. `scope` is the flow, the session, or both.
 pub(crate) fn token(common: &Common, browser: &Browser, path: &str, scope: &str) -> String {
     URL_SAFE_NO_PAD.encode(hmac::sign(&common.keys.forms, &message(browser, path, scope)))
 }
 
-/// Adds the scope to a token, so that the form still says whose it is when its session has ended.
-pub(crate) fn with_scope(token: String, scope: &str) -> String {
-    token + "." + scope
+/// Adds the session in the scope to a token, so that the form still says whose it is when its session has ended.
+pub(crate) fn with_scope(token: String, session: &str) -> String {
+    token + "." + session
 }
 
-/// Returns the scope that [`with_scope`] added to a token.
+/// Returns the session that [`with_scope`] added to a token.
 pub(crate) fn scope(token: &str) -> Option<&str> {
-    token.split_once('.').map(|(_, scope)| scope)
+    token.split_once('.').map(|(_, session)| session)
 }
 
 /// True if the token of a form is right. The comparison takes constant time.

@@ -6,7 +6,6 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http::header::HOST;
 use latchkey_http::settings::{HttpSettings, RouterState};
-use url::{Host, Url};
 
 use crate::errors::PageError;
 
@@ -24,22 +23,27 @@ pub(crate) async fn check<S: RouterState>(State(state): State<S>, request: Reque
     PageError::wrong_host().into_response()
 }
 
-/// True for the host and port of the public URL; in development also for a loopback host with any port.
+/// The names of this machine. A browser sends an address in its one canonical spelling.
+const THIS_MACHINE: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
+/// True for the host and port of the public URL; in development also for this machine with any port. The text counts, not
+/// what it resolves to: other spellings of an address are other hosts.
 pub(crate) fn is_own(host: &str, settings: &HttpSettings) -> bool {
-    let is_plain = host.bytes().all(|c| c.is_ascii_alphanumeric() || b".-_:[]".contains(&c));
     let own = &settings.public_url;
-    let Some(url) = is_plain.then(|| Url::parse(&format!("{}://{host}", own.scheme())).ok()).flatten() else {
-        return false;
-    };
-    let is_same = url.host() == own.host() && url.port_or_known_default() == own.port_or_known_default();
-    is_same || (settings.development && url.host().is_some_and(|host| is_this_machine(&host)))
+    let Some((name, port)) = parts(host) else { return false };
+    let is_name = own.host_str().is_some_and(|own| own.eq_ignore_ascii_case(name));
+    let is_port = port.map_or(own.port().is_none(), |port| Some(port) == own.port_or_known_default());
+    (is_name && is_port) || (settings.development && THIS_MACHINE.contains(&name))
 }
 
-fn is_this_machine(host: &Host<&str>) -> bool {
-    match host {
-        Host::Domain(domain) => *domain == "localhost",
-        Host::Ipv4(address) => address.is_loopback(),
-        Host::Ipv6(address) => address.is_loopback(),
+/// Splits a `Host` into its name and its port, if it has one; `None` if that is no port.
+fn parts(host: &str) -> Option<(&str, Option<u16>)> {
+    match host.rsplit_once(':').filter(|(_, port)| !port.ends_with(']')) {
+        Some((name, port)) if port.bytes().all(|c| c.is_ascii_digit()) => {
+            Some((name, Some(port.parse().ok()?)))
+        }
+        Some(_) => None,
+        None => Some((host, None)),
     }
 }
 
@@ -80,5 +84,20 @@ mod tests {
         for host in ["localhost.evil.example", "192.0.2.1", "[2001:db8::1]"] {
             assert!(!is_own(host, &settings("http://localhost:8700", true)), "{host}");
         }
+        for host in ["localhost:", "localhost:x", "localhost:+80", "localhost:70000", "::1", "a@localhost"] {
+            assert!(!is_own(host, &settings("http://localhost:8700", true)), "{host}");
+        }
+    }
+
+    #[test]
+    fn other_spellings_of_an_address_are_other_hosts() {
+        for host in ["127.0.0.2", "127.1", "0x7f.1", "2130706433:8700", "0177.0.0.1", "[0::1]", "localhost."]
+        {
+            for public_url in ["http://localhost:8700", "http://127.0.0.1:8700", "http://[::1]:8700"] {
+                assert!(!is_own(host, &settings(public_url, true)), "{host}");
+            }
+        }
+        assert!(is_own("[2001:db8::1]:8443", &settings("https://[2001:db8::1]:8443", false)));
+        assert!(!is_own("[2001:db8::1]", &settings("https://[2001:db8::1]:8443", false)));
     }
 }

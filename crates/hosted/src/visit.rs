@@ -1,5 +1,6 @@
 //! A visit: what every page needs of its request, and the responses that it gives.
 
+mod forms;
 mod frame;
 mod mailed;
 
@@ -18,14 +19,13 @@ use latchkey_http::client::ClientInfo;
 use latchkey_http::error::ApiError;
 use latchkey_http::query::Query;
 use latchkey_pages::views::App;
-use latchkey_pages::{Form, Frame, View, Wait};
+use latchkey_pages::{Frame, View, Wait};
 use latchkey_service::Service;
 use latchkey_service::sessions::{KeepSignedIn, Opens, PageSession, PageSignIn, SignInClient};
 
 use crate::browser::{Browser, is_prefetch};
 use crate::errors::PageError;
 use crate::flow::{self, Flow};
-use crate::form_token;
 use crate::hosted::Hosted;
 use crate::language;
 use crate::problem::Rejection;
@@ -185,56 +185,22 @@ impl Visit {
     /// Returns the address of another page with further parameters, which need no encoding.
     pub(crate) fn href_with(&self, path: &str, parameters: &[(&str, &str)]) -> String {
         let flow = self.flow.as_ref().map(|flow| (flow::PARAMETER, flow.text.as_str()));
-        let locale =
-            self.locale.as_deref().filter(|locale| is_plain(locale)).map(|locale| ("locale", locale));
+        let locale = self.chosen_locale().map(|locale| ("locale", locale));
         let all = flow.into_iter().chain(locale).chain(parameters.iter().copied());
         let query: Vec<_> = all.map(|(name, value)| format!("{name}={value}")).collect();
         if query.is_empty() { path.to_owned() } else { format!("{path}?{}", query.join("&")) }
     }
 
+    /// Returns the language of the query, which links of the response keep.
+    fn chosen_locale(&self) -> Option<&str> {
+        self.locale.as_deref().filter(|locale| is_plain(locale))
+    }
+
     /// Returns the address of a page in a new flow.
     pub(crate) fn href_in(&self, path: &str, flow: Flow) -> Result<String, PageError> {
+        let flow = Flow { locale: self.locale.clone().or(flow.locale), ..flow };
         let text = self.seal(self.now.plus(flow::LIFETIME), flow)?;
         Ok(format!("{path}?{}={text}", flow::PARAMETER))
-    }
-
-    /// Returns a form that acts on a page of the same flow.
-    pub(crate) fn form(&self, path: &str) -> Form {
-        self.form_with(path, &[])
-    }
-
-    pub(crate) fn form_with(&self, path: &str, parameters: &[(&str, &str)]) -> Form {
-        let scope = self.scope();
-        let mut token = form_token::token(&self.hosted, &self.browser, path, &scope);
-        if self.flow.is_none() && self.session.is_some() {
-            token = form_token::with_scope(token, &scope);
-        }
-        Form { action: self.href_with(path, parameters), token }
-    }
-
-    /// True if the token of a form of this page is right.
-    pub(crate) fn owns(&self, token: &str) -> bool {
-        !self.browser.is_new
-            && form_token::is_right(&self.hosted, &self.browser, &self.path, &self.scope(), token)
-    }
-
-    /// Returns the id of the user whose page session ended after it was shown a form of this page; `None` for the token
-    /// of any other form. Nothing that the form asks for may be done.
-    pub(crate) fn late_owner(&self, token: &str) -> Option<String> {
-        let has_none = self.session.is_none() && self.flow.is_none() && !self.browser.is_new;
-        let scope = form_token::scope(token).filter(|_| has_none)?;
-        let is_right = form_token::is_right(&self.hosted, &self.browser, &self.path, scope, token);
-        let (_, user) = scope.split_once('.').filter(|_| is_right)?;
-        Some(user.to_owned())
-    }
-
-    /// Returns what form tokens are bound to beside browser and path: the flow, else the page session and its user.
-    fn scope(&self) -> String {
-        let session = || {
-            let session = self.session.as_ref()?.session();
-            Some(format!("{}.{}", session.id, session.user_id))
-        };
-        self.flow.as_ref().map(|flow| flow.text.clone()).or_else(session).unwrap_or_default()
     }
 
     /// Seals a value for this browser.

@@ -31,9 +31,13 @@ pub struct JsonBody<T>(pub T);
 /// A JSON body of at most `profile_body_limit` bytes, for the profile endpoints. An empty body is 400.
 pub struct ProfileBody<T>(pub T);
 
-/// A form (`application/x-www-form-urlencoded`) of at most `body_limit` bytes, parsed together with the query string. A
-/// name that occurs in both counts as given twice.
+/// A form (`application/x-www-form-urlencoded`) of at most `body_limit` bytes. Each field occurs once, also one that the
+/// handler does not read. What is in the query string is no field.
 pub struct FormBody(pub Query);
+
+/// A form of at most `body_limit` bytes, parsed together with the query string. A name that occurs in both counts as given
+/// twice.
+pub struct FormAndQuery(pub Query);
 
 /// A request body in JSON or as a form. Programs send JSON, a page of this service sends the form; `Content-Type` says
 /// which it is.
@@ -59,7 +63,8 @@ impl<S: RouterState, T: DeserializeOwned> FromRequest<S> for JsonOrForm<T> {
 
     async fn from_request(request: Request, state: &S) -> Result<Self> {
         if read::check_form_type(request.headers()).is_ok() {
-            return FormBody::from_request(request, state).await.map(|FormBody(said)| Self::Form(said));
+            let form = FormAndQuery::from_request(request, state).await;
+            return form.map(|FormAndQuery(said)| Self::Form(said));
         }
         JsonBody::from_request(request, state).await.map(|JsonBody(body)| Self::Json(body))
     }
@@ -74,21 +79,33 @@ impl<S: RouterState> FromRequest<S> for FormBody {
 }
 
 impl FormBody {
-    /// Reads a form that has, with the query string, at most `most` fields.
+    /// Reads a form that has at most `most` fields.
     pub async fn up_to<S: RouterState>(most: usize, request: Request, state: &S) -> Result<Self> {
-        let settings = state.http_settings();
-        let (parts, body) = request.into_parts();
-        let bytes = read::read(&parts.headers, body, settings.body_limit, settings.body_timeout).await?;
-        if !bytes.is_empty() {
-            read::check_form_type(&parts.headers)?;
-        }
-        let form = std::str::from_utf8(&bytes).map_err(|_| {
-            ApiError::new(&codes::VALIDATION_ERROR, "The body is not a form in UTF-8.")
-                .reason(Reason::Malformed)
-        })?;
-        let query = parts.uri.query().unwrap_or_default();
-        Query::parse_up_to(most, &format!("{query}&{form}")).map(Self)
+        let (_, form) = form_of(request, state.http_settings()).await?;
+        Query::parse_up_to(most, &form)?.each_once().map(Self)
     }
+}
+
+impl<S: RouterState> FromRequest<S> for FormAndQuery {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self> {
+        let (query, form) = form_of(request, state.http_settings()).await?;
+        Query::parse(&format!("{query}&{form}")).map(Self)
+    }
+}
+
+/// Reads the query string of a request and the form in its body, which may be empty.
+async fn form_of(request: Request, settings: &HttpSettings) -> Result<(String, String)> {
+    let (parts, body) = request.into_parts();
+    let bytes = read::read(&parts.headers, body, settings.body_limit, settings.body_timeout).await?;
+    if !bytes.is_empty() {
+        read::check_form_type(&parts.headers)?;
+    }
+    let form = std::str::from_utf8(&bytes).map_err(|_| {
+        ApiError::new(&codes::VALIDATION_ERROR, "The body is not a form in UTF-8.").reason(Reason::Malformed)
+    })?;
+    Ok((parts.uri.query().unwrap_or_default().to_owned(), form.to_owned()))
 }
 
 impl<S: RouterState, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {

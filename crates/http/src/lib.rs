@@ -7,7 +7,7 @@
 //! | [`router`], [`openapi`] | the router and the `OpenAPI` document, both derived from the list |
 //! | [`app`], [`settings`] | shared state and settings |
 //! | [`error`] | error codes and the JSON body of error responses |
-//! | [`body`], [`query`], [`path`] | bodies and parameters, parsed into types |
+//! | [`body`], [`query`], [`path`], [`entity_tags`] | bodies, parameters and conditional headers, parsed into types |
 //! | [`admin_input`] | parameters and bodies of admin calls, which refuse unknown names |
 //! | [`client`], [`bearer`], [`cookies`], [`caller`] | client, credentials, authentication |
 //! | [`origin`], [`cors`] | the origin policy |
@@ -28,6 +28,7 @@ pub mod cors;
 pub mod cursor;
 pub mod endpoint;
 pub mod endpoints;
+pub mod entity_tags;
 pub mod error;
 pub mod json;
 pub mod metrics;

@@ -1,6 +1,6 @@
 //! Query strings. A parameter that the handler reads must occur once and be valid UTF-8; other parameters are ignored.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use axum::extract::FromRequestParts;
 use http::request::Parts;
@@ -34,6 +34,15 @@ impl Query {
             Some((decode(name)?, value.to_owned()))
         };
         Ok(Self { pairs: parameters(text).filter_map(pair).collect() })
+    }
+
+    /// Refuses a name that is given twice, whether a handler reads it or not.
+    pub(crate) fn each_once(self) -> Result<Self> {
+        let mut seen = HashSet::with_capacity(self.pairs.len());
+        match self.pairs.iter().find(|(name, _)| !seen.insert(name.as_str())) {
+            Some((name, _)) => Err(given_twice(name)),
+            None => Ok(self),
+        }
     }
 
     /// Returns the parameter's value; `None` if it is absent. A repeated parameter, or one that is not UTF-8, is 400.
@@ -187,6 +196,12 @@ mod tests {
     fn known_parameter_given_twice_is_refused() {
         let query = query("q=a&limit=1&%71=b");
         assert_eq!(refusal(query.optional("q")), "`q` is given twice");
+    }
+
+    #[test]
+    fn each_name_occurs_once_where_that_is_asked() {
+        assert!(query("a=1&b=1&A=1&=x").each_once().is_ok());
+        assert_eq!(refusal(query("a=1&b=2&%62=3").each_once()), "`b` is given twice");
     }
 
     #[test]

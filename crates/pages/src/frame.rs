@@ -27,6 +27,8 @@ pub struct Frame {
     /// Path and query of this page without `locale`, which the choice of another language adds. Empty if the page cannot
     /// be loaded again; then it has no choice.
     pub here: String,
+    /// Tag of the language that the address of this page asks for. Links to other pages of the account keep it.
+    pub locale: Option<String>,
     /// The time of the response. Durations such as "3 hours ago" are relative to it.
     pub now: When,
     /// Email address of the signed-in user, shown at the top of the account's pages.
@@ -43,7 +45,15 @@ impl Frame {
     /// Creates the data of a page without notice and refusals.
     #[must_use]
     pub fn new(here: impl Into<String>, now: When) -> Self {
-        Self { here: here.into(), now, account: None, notice: None, problems: Vec::new(), ending: None }
+        Self {
+            here: here.into(),
+            locale: None,
+            now,
+            account: None,
+            notice: None,
+            problems: Vec::new(),
+            ending: None,
+        }
     }
 }
 

@@ -27,15 +27,17 @@ pub(crate) fn add_common(environment: &mut Environment<'static>, shared: &Arc<Sh
         let _ = escape::write_typed(&mut html, text);
         Value::from_safe_string(html)
     });
+    environment.add_filter("day", day);
     environment.add_filter("initials", initials);
     environment.add_filter("parameters", |here: &str| {
         let query = here.split_once('?').map_or("", |(_, query)| query);
         let pairs = form_urlencoded::parse(query.as_bytes());
         pairs.map(|(name, value)| vec![name.into_owned(), value.into_owned()]).collect::<Vec<_>>()
     });
-    environment.add_filter("with_locale", |here: &str, tag: &str| {
-        let separator = if here.contains('?') { '&' } else { '?' };
-        format!("{here}{separator}locale={tag}")
+    environment.add_filter("with_locale", |path: &str, tag: Option<&str>| match tag {
+        Some(tag) if path.contains('?') => format!("{path}&locale={tag}"),
+        Some(tag) => format!("{path}?locale={tag}"),
+        None => path.to_owned(),
     });
 }
 
@@ -220,13 +222,19 @@ fn initials(name: &str) -> String {
     first.into_iter().chain(words.next_back()).flat_map(char::to_uppercase).collect()
 }
 
+/// Returns the day of a typed day or time, as a field of type `date` takes it; empty for other text, about which a
+/// browser complains.
+fn day(text: &str) -> String {
+    Timestamp::parse(text).map(Timestamp::to_date_text).unwrap_or_default()
+}
+
 fn fault(detail: impl Into<std::borrow::Cow<'static, str>>) -> Error {
     Error::new(ErrorKind::InvalidOperation, detail)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::initials;
+    use super::{day, initials};
 
     #[test]
     fn initials_are_of_the_first_and_last_word() {
@@ -240,6 +248,19 @@ mod tests {
             ("!!!", ""),
         ] {
             assert_eq!(initials(name), expected);
+        }
+    }
+
+    #[test]
+    fn day_of_what_is_not_a_time_is_empty() {
+        for (text, expected) in [
+            ("2026-03-01", "2026-03-01"),
+            ("2026-03-01T23:00:00Z", "2026-03-01"),
+            ("2026-02-30", ""),
+            ("1.3.2026", ""),
+            ("", ""),
+        ] {
+            assert_eq!(day(text), expected);
         }
     }
 }

@@ -133,11 +133,14 @@ impl Languages {
         &self.list
     }
 
-    /// Returns the language of the first tag that is known, exactly or without its last parts (`de-AT` falls back to
-    /// `de`); English if none is known.
+    /// Returns the language of the first tag that is known; English if none is known.
     pub fn choose<'a>(&self, tags: impl IntoIterator<Item = &'a str>) -> &Language {
-        let find = |tag| look_up(tag, &self.list, |language| &language.tag);
-        tags.into_iter().find_map(find).unwrap_or(&self.list[0])
+        tags.into_iter().find_map(|tag| self.find(tag)).unwrap_or(&self.list[0])
+    }
+
+    /// Returns the language of a tag, exactly or without its last parts: `de-AT` falls back to `de`.
+    pub(crate) fn find(&self, tag: &str) -> Option<&Language> {
+        look_up(tag, &self.list, |language| &language.tag)
     }
 
     fn replace(&mut self, tag: &str, catalogue: Catalogue) {

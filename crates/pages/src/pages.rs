@@ -11,10 +11,11 @@ use crate::frame::{Frame, Site};
 use crate::functions::{add_common, add_words};
 use crate::languages::{Language, Languages};
 use crate::shared::Shared;
-use crate::templates::{EMBEDDED, TemplateError, broken, full_reason, sources};
+use crate::templates::{TemplateError, broken, sources};
 use crate::theme::Theme;
 use crate::view::{View, value};
-use crate::{states, tokens};
+
+mod trial;
 
 /// The pages of a service.
 pub struct Pages {
@@ -39,7 +40,6 @@ impl Pages {
         folder: &Path,
     ) -> Result<Self, TemplateError> {
         let pages = Self::build(site, theme, languages, Some(folder), "/assets")?;
-        pages.compile_all()?;
         pages.try_all()?;
         Ok(pages)
     }
@@ -52,7 +52,10 @@ impl Pages {
         root: &str,
     ) -> Result<Self, TemplateError> {
         let assets = Assets::new(theme);
-        let shared = Arc::new(Shared { site, assets, languages, root: root.to_owned() });
+        Self::of(Arc::new(Shared { site, assets, languages, root: root.to_owned() }), folder)
+    }
+
+    fn of(shared: Arc<Shared>, folder: Option<&Path>) -> Result<Self, TemplateError> {
         let mut base = environment_of(sources(folder)?)?;
         base.add_global("site", value(&shared.site));
         base.add_global("favicon", shared.assets.favicon());
@@ -85,42 +88,6 @@ impl Pages {
         self.render_values(language, view.template(), value(frame), view.value(), |error| {
             error.kind().to_string()
         })
-    }
-
-    /// Compiles all templates, also those that no state needs.
-    fn compile_all(&self) -> Result<(), TemplateError> {
-        for (name, _) in EMBEDDED {
-            self.base.get_template(name).map_err(|error| broken(&error, name, full_reason))?;
-        }
-        Ok(())
-    }
-
-    /// Renders every state in the first language like [`render`](Self::render), but errors have full reasons. Then
-    /// checks that every form that changes something has its token.
-    fn try_all(&self) -> Result<(), TemplateError> {
-        let language = &self.shared.languages.all()[0];
-        for state in states::all(&states::Person::plain()) {
-            let template = state.view.template();
-            let (page, view) = (value(&state.frame), state.view.value());
-            let html = self.render_values(language, template, page, view, full_reason)?;
-            if tokens::is_missing(&html) {
-                let (file, line) = self.without_token(template);
-                let reason = "a form that acts lacks the field form_token".to_owned();
-                return Err(TemplateError::Broken { file: file.to_owned(), line, reason });
-            }
-        }
-        Ok(())
-    }
-
-    /// Returns file and line of the form without token that a template shows: of the operator's files the one that has
-    /// such a form, the template itself before those that it includes.
-    fn without_token(&self, template: &'static str) -> (&'static str, Option<usize>) {
-        let own = EMBEDDED.iter().filter_map(|(name, ours)| {
-            let found = self.base.get_template(name).ok()?;
-            (found.source() != *ours).then(|| (*name, tokens::line(found.source())))
-        });
-        let found = own.min_by_key(|(name, line)| (line.is_none(), *name != template));
-        found.unwrap_or((template, None))
     }
 
     pub(crate) fn render_values(

@@ -19,6 +19,12 @@ use crate::theme::Theme;
 pub enum PreviewError {
     #[error(transparent)]
     Template(#[from] TemplateError),
+    #[error("the language `{language}` is unknown; known are {}", known.join(", "))]
+    UnknownLanguage {
+        language: String,
+        /// Tags of the languages.
+        known: Vec<String>,
+    },
     #[error("{}: cannot be written: {source}", path.display())]
     Write {
         path: PathBuf,
@@ -46,6 +52,11 @@ pub struct Preview<'a> {
 /// states.
 pub fn write_preview(preview: Preview<'_>, folder: &Path) -> Result<Vec<&'static str>, PreviewError> {
     let Preview { site, theme, languages, language, templates, person, root } = preview;
+    if languages.find(language).is_none() {
+        let mut known: Vec<_> = languages.all().iter().map(|known| known.tag.clone()).collect();
+        known.sort();
+        return Err(PreviewError::UnknownLanguage { language: language.to_owned(), known });
+    }
     let instance = Instance {
         name: site.name.clone(),
         mode: Mode::Development,

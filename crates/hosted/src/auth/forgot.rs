@@ -36,7 +36,9 @@ async fn send(visit: &mut Visit, fields: &mut Fields) -> Result<(), Rejection> {
     mail(visit, email).await?;
     let now = visit.now.as_millis();
     visit.change_flow(|flow| flow.mailed_at = Some(now))?;
-    Ok(())
+    // A link that was opened before is not what the person asks for now.
+    let cookie = visit.hosted.cookies.reset.clear();
+    Ok(visit.set_cookie(cookie)?)
 }
 
 /// Mails a code or link to set a new password with, if the address has an account.

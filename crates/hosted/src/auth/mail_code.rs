@@ -8,14 +8,15 @@ use std::time::Duration;
 use axum::routing::get;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use http::StatusCode;
 use latchkey_domain::email::Email;
 use latchkey_domain::tokens::{LinkToken, TokenHash};
 use latchkey_pages::views::{CodeForm, MailCode, MailCodeStep, SendAgain};
 use latchkey_service::mailbox::sign_in::SignInMail;
 use latchkey_service::sessions::KeepSignedIn;
+use latchkey_service::settings::EmailSignIn;
 use serde::{Deserialize, Serialize};
 
+use super::mailed_link;
 use crate::entrance;
 use crate::errors::PageError;
 use crate::fields::Fields;
@@ -30,6 +31,8 @@ const PATH: &str = "/auth/mail-code";
 const ACT: &str = "act";
 /// Query parameter of the first step, to name another address.
 const CHANGE: &str = "change";
+/// What became of a link that was opened in another browser than the one that asked for it.
+const ELSEWHERE: &str = "elsewhere";
 /// Lifetime of the cookie with the token.
 const LIFETIME: Duration = Duration::from_mins(10);
 
@@ -44,22 +47,24 @@ impl Carried for Link {
 }
 
 async fn show(visit: Visit) -> Outcome {
-    let status = visit.service().site().parameter("status");
     if let Some(token) = visit.query.optional("token")? {
         return arrive(visit, token);
     }
-    if visit.query.optional(&status)?.as_deref() == Some("error") {
+    if mailed_link::has_failed(&visit)? {
         let again = visit.href(PATH);
-        return visit.page_as(StatusCode::BAD_REQUEST, &view(&visit, MailCodeStep::Dead { again }));
+        return visit.page_as(mailed_link::FAILED, &view(&visit, MailCodeStep::Dead { again }));
+    }
+    if visit.query.optional(mailed_link::PARAMETER)?.as_deref() == Some(ELSEWHERE) {
+        return visit.page(&view(&visit, MailCodeStep::Elsewhere));
     }
     let visit = visit.begin()?;
     visit.page(&view(&visit, step(&visit)?))
 }
 
-/// Takes a mailed link. Opening it uses nothing up.
+/// Takes a mailed link. Opening it uses nothing up. In another browser its token is worth nothing, and is dropped.
 fn arrive(mut visit: Visit, token: String) -> Outcome {
     if !visit.take_up()? || visit.flow().verifier.is_none() {
-        return visit.page(&view(&visit, MailCodeStep::Elsewhere));
+        return visit.go_to(&visit.href_with(PATH, &[(mailed_link::PARAMETER, ELSEWHERE)]));
     }
     let sealed = visit.seal(visit.now.plus(LIFETIME), Link(token))?;
     let cookie = visit.hosted.cookies.sign_in_link.set(&sealed, LIFETIME);
@@ -145,6 +150,7 @@ fn step(visit: &Visit) -> Result<MailCodeStep, PageError> {
     let is_mailed = visit.flow().verifier.is_some() && visit.query.optional(CHANGE)?.is_none();
     let is_link = visit.query.optional(ACT)?.as_deref() == Some("link") && link(visit).is_some();
     Ok(if is_mailed && is_link {
+        let email = mailed_link::masked(&email);
         MailCodeStep::Link { form: visit.form_with(PATH, &[(ACT, "link")]), email }
     } else if is_mailed {
         let send = SendAgain { form: visit.form_with(PATH, &[(ACT, "send")]), wait: visit.wait_for_mail() };
@@ -157,5 +163,7 @@ fn step(visit: &Visit) -> Result<MailCodeStep, PageError> {
 }
 
 fn view(visit: &Visit, step: MailCodeStep) -> MailCode {
+    let is_off = visit.service().admin.public_settings().email_sign_in == EmailSignIn::Off;
+    let step = if is_off { MailCodeStep::Off } else { step };
     MailCode { step, sign_in: visit.href("/auth/sign-in") }
 }

@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use axum::routing::get;
 use latchkey_domain::email::Email;
-use latchkey_domain::tokens::LinkToken;
+use latchkey_domain::tokens::{LinkToken, TokenHash};
 use latchkey_pages::views::{CodeForm, PasswordRules, Reset, ResetStep, SendAgain};
 use latchkey_service::passwords::reset::ResetOutcome;
 use latchkey_service::sessions::KeepSignedIn;
 use latchkey_service::settings::EmailMethod;
 use serde::{Deserialize, Serialize};
 
-use super::forgot;
+use super::{forgot, mailed_link};
 use crate::entrance;
 use crate::errors::PageError;
 use crate::fields::Fields;
@@ -29,6 +29,8 @@ const PATH: &str = "/auth/reset";
 const LIFETIME: Duration = Duration::from_mins(10);
 /// Query parameter that says what a form does.
 const ACT: &str = "act";
+/// Query parameter of the form for the password: the name of its token.
+const OF: &str = "of";
 
 pub(crate) const PAGE: Page = Page::new(PATH, || get(show).post(act));
 
@@ -36,36 +38,38 @@ pub(crate) const PAGE: Page = Page::new(PATH, || get(show).post(act));
 #[derive(Serialize, Deserialize)]
 struct Ticket {
     token: String,
-    /// The masked address of the account.
-    account: String,
+    /// The address of the account.
+    email: String,
 }
 
 impl Carried for Ticket {
     const KIND: &'static str = "reset";
 }
 
+impl Ticket {
+    /// Names the token in the form that it is for. Several tabs share the cookie, and each form is for what it shows.
+    fn name(&self) -> String {
+        hex::encode(&TokenHash::of(self.token.as_bytes()).as_bytes()[..8])
+    }
+}
+
 async fn show(mut visit: Visit) -> Outcome {
     visit.take_up()?;
     if let Some(token) = visit.query.optional("token")? {
         let is_taken = take(&mut visit, &token).await?;
-        return if is_taken { visit.go_to(&visit.href(PATH)) } else { visit.page(&dead(&visit)) };
+        let dead = [(mailed_link::PARAMETER, mailed_link::DEAD)];
+        return visit.go_to(&visit.href_with(PATH, if is_taken { &[] } else { &dead }));
     }
     if visit.query.optional("done")?.is_some() {
         return visit.page(&Reset { step: ResetStep::Done { sign_in: visit.href("/auth/sign-in") } });
     }
-    if is_failed_link(&visit)? {
-        return visit.page(&dead(&visit));
+    if mailed_link::has_failed(&visit)? {
+        return visit.page_as(mailed_link::FAILED, &dead(&visit));
     }
     match step(&visit) {
         Some(view) => visit.page(&view),
         None => visit.go_to(&visit.href("/auth/forgot")),
     }
-}
-
-/// True if the service sent the browser here after a link that does not work.
-fn is_failed_link(visit: &Visit) -> Result<bool, PageError> {
-    let status = visit.service().site().parameter("status");
-    Ok(visit.query.optional(&status)?.as_deref() == Some("error"))
 }
 
 /// Moves the token of a mailed link into the cookie; false if it is not valid.
@@ -78,12 +82,8 @@ async fn take(visit: &mut Visit, token: &str) -> Result<bool, PageError> {
 }
 
 /// Stores a token in the cookie.
-fn keep(visit: &mut Visit, token: &LinkToken, address: &str) -> Result<(), PageError> {
-    seal(visit, token, masked(address))
-}
-
-fn seal(visit: &mut Visit, token: &LinkToken, account: String) -> Result<(), PageError> {
-    let ticket = Ticket { token: token.expose().to_owned(), account };
+fn keep(visit: &mut Visit, token: &LinkToken, email: &str) -> Result<(), PageError> {
+    let ticket = Ticket { token: token.expose().to_owned(), email: email.to_owned() };
     let sealed = visit.seal(visit.now.plus(LIFETIME), ticket)?;
     let cookie = visit.hosted.cookies.reset.set(&sealed, LIFETIME);
     visit.set_cookie(cookie)
@@ -121,7 +121,9 @@ async fn check_code(visit: &mut Visit, fields: &mut Fields) -> Result<String, Re
 }
 
 async fn set_password(visit: &mut Visit, fields: &mut Fields) -> Result<String, Rejection> {
-    let ticket = ticket(visit).ok_or_else(PageError::bad_flow)?;
+    let named = visit.query.optional(OF)?;
+    let ticket = ticket(visit).filter(|ticket| named.is_some_and(|named| named == ticket.name()));
+    let ticket = ticket.ok_or_else(PageError::bad_flow)?;
     let token = LinkToken::parse(&ticket.token).ok_or_else(PageError::bad_flow)?;
     let Some(password) = fields.password("password")? else { return Err(fields.rejection()) };
     let least = visit.service().settings().values.password_min_length;
@@ -140,7 +142,7 @@ async fn set_password(visit: &mut Visit, fields: &mut Fields) -> Result<String, 
 /// Goes on with the token that a second factor gave.
 pub(super) fn go_on(visit: &mut Visit, token: &LinkToken) -> Result<String, Rejection> {
     let ticket = ticket(visit).ok_or_else(PageError::bad_flow)?;
-    seal(visit, token, ticket.account)?;
+    keep(visit, token, &ticket.email)?;
     visit.change_flow(|flow| flow.asked = None)?;
     Ok(visit.href_with(PATH, &[("notice", "confirmed")]))
 }
@@ -151,11 +153,13 @@ fn typed_address(visit: &Visit) -> Result<Email, Rejection> {
     Ok(email.ok_or_else(PageError::bad_flow)?)
 }
 
-/// Returns the token of the cookie, unless it is too old.
+/// Returns the token of the cookie, unless it is too old, or of another account than the one that this flow asks for.
 fn ticket(visit: &Visit) -> Option<Ticket> {
     let cookie = visit.hosted.cookies.reset.read(visit.headers())?;
-    let opened = visit.open::<Ticket>(cookie.expose())?;
-    (opened.ends > visit.now).then_some(opened.value)
+    let opened = visit.open::<Ticket>(cookie.expose()).filter(|opened| opened.ends > visit.now)?;
+    let email = Email::parse(&opened.value.email).ok()?;
+    let is_asked = typed_address(visit).map_or(true, |asked| asked.key() == email.key());
+    is_asked.then_some(opened.value)
 }
 
 /// Returns the step that the person is at; `None` at the beginning.
@@ -163,7 +167,8 @@ fn step(visit: &Visit) -> Option<Reset> {
     let settings = visit.service().settings();
     if let Some(ticket) = ticket(visit) {
         let rules = PasswordRules::from(&settings.values.passwords());
-        let step = ResetStep::Password { form: visit.form(PATH), account: ticket.account, rules };
+        let form = visit.form_with(PATH, &[(OF, &ticket.name())]);
+        let step = ResetStep::Password { form, account: mailed_link::masked(&ticket.email), rules };
         return Some(Reset { step });
     }
     let email = visit.flow().email.clone()?;
@@ -180,21 +185,4 @@ fn step(visit: &Visit) -> Option<Reset> {
 
 fn dead(visit: &Visit) -> Reset {
     Reset { step: ResetStep::Dead { forgot: visit.href("/auth/forgot") } }
-}
-
-/// Shows the beginning of an address and its domain: `a•••@example.org`.
-fn masked(address: &str) -> String {
-    let (local, domain) = address.rsplit_once('@').unwrap_or((address, ""));
-    format!("{}•••@{domain}", local.chars().take(1).collect::<String>())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn masked_address_shows_one_character_and_the_domain() {
-        assert_eq!(masked("ada@example.org"), "a•••@example.org");
-        assert_eq!(masked("a@example.org"), "a•••@example.org");
-    }
 }

@@ -1,7 +1,8 @@
 //! `/auth/sign-in`: email address and password, or one press if this browser has a page session.
 
+use std::time::Duration;
+
 use axum::routing::get;
-use latchkey_domain::time::Timestamp;
 use latchkey_pages::views::{PasskeyForm, Resume, SignIn};
 use latchkey_service::Error;
 use latchkey_service::sessions::{KeepSignedIn, PageSession};
@@ -27,12 +28,14 @@ pub(crate) const PAGE: Page = Page::new(PATH, || get(show).post(act));
 async fn show(visit: Visit) -> Outcome {
     let visit = visit.begin()?;
     let email = visit.flow().email.clone().unwrap_or_default();
-    visit.page(&view(&visit, email, false, None)?)
+    let wants_form = visit.query.optional(OTHER)?.is_some();
+    visit.page(&view(&visit, email, false, wants_form)?)
 }
 
 async fn act(Submission { mut visit, mut fields }: Submission) -> Outcome {
     let (typed, is_kept) = (fields.text("email")?, fields.is_ticked("keep")?);
-    let done = match visit.query.optional(ACT)?.as_deref() {
+    let act = visit.query.optional(ACT)?;
+    let done = match act.as_deref() {
         Some("resume") => resume(&visit).await,
         Some("passkey") => by_passkey(&mut visit, &mut fields).await,
         _ => sign_in(&mut visit, &mut fields).await,
@@ -42,7 +45,9 @@ async fn act(Submission { mut visit, mut fields }: Submission) -> Outcome {
         Err(rejection) => {
             visit.change_flow(|flow| flow.email = Some(typed.clone()))?;
             let verify = rejection.is_unverified().then(|| visit.href("/auth/verify"));
-            visit.refuse(rejection, &view(&visit, typed, is_kept, verify)?)
+            // A refusal is told at the form that was sent.
+            let view = view(&visit, typed, is_kept, act.as_deref() != Some("resume"))?;
+            visit.refuse(rejection, &SignIn { verify, ..view })
         }
     }
 }
@@ -85,14 +90,15 @@ pub(super) async fn resume(visit: &Visit) -> Result<String, Rejection> {
 /// Returns the page session, unless the app wants a more recent sign-in.
 fn resumable(visit: &Visit) -> Option<&PageSession> {
     let session = visit.session.as_ref()?;
-    let (flow, at) = (visit.flow(), session.session().authenticated_at);
-    let age = |at: Timestamp| visit.now.since(at).as_secs();
-    (!flow.asks_again && flow.max_age.is_none_or(|most| age(at) <= most)).then_some(session)
+    let (flow, age) = (visit.flow(), visit.now.since(session.session().authenticated_at));
+    // Even a sign-in of the same instant is too old for `max_age=0`.
+    let is_recent = flow.max_age.is_none_or(|most| most > 0 && age <= Duration::from_secs(most));
+    (is_recent && !flow.asks_again).then_some(session)
 }
 
-fn view(visit: &Visit, email: String, is_kept: bool, verify: Option<String>) -> Result<SignIn, PageError> {
-    let wants_other = visit.query.optional(OTHER)?.is_some() || verify.is_some();
-    let session = resumable(visit).filter(|_| !wants_other);
+/// Fills the page. `wants_form` asks for the whole sign-in, in place of the offer to continue with the page session.
+fn view(visit: &Visit, email: String, is_kept: bool, wants_form: bool) -> Result<SignIn, PageError> {
+    let session = resumable(visit).filter(|_| !wants_form);
     let resume = session.map(|session| Resume {
         form: visit.form_with(PATH, &[(ACT, "resume")]),
         email: session.user().email.as_typed().to_owned(),
@@ -102,7 +108,7 @@ fn view(visit: &Visit, email: String, is_kept: bool, verify: Option<String>) -> 
     let is_open = !public.in_force.values.disable_sign_up;
     let has_mail_code = public.email_sign_in != EmailSignIn::Off;
     Ok(SignIn {
-        form: Some(visit.form_with(PATH, if wants_other { &[(OTHER, "1")] } else { &[] })),
+        form: Some(visit.form_with(PATH, if wants_form { &[(OTHER, "1")] } else { &[] })),
         email,
         is_kept,
         providers: provider::links(visit),
@@ -110,7 +116,7 @@ fn view(visit: &Visit, email: String, is_kept: bool, verify: Option<String>) -> 
         forgot: visit.href("/auth/forgot"),
         mail_code: has_mail_code.then(|| visit.href("/auth/mail-code")),
         sign_up: is_open.then(|| visit.href("/auth/sign-up")),
-        verify,
+        verify: None,
         resume,
         app: visit.app()?,
     })

@@ -4,6 +4,7 @@ use axum::routing::get;
 use http::StatusCode;
 use latchkey_pages::views::Verified;
 
+use super::mailed_link;
 use crate::page::Page;
 use crate::visit::{Outcome, Visit};
 
@@ -17,5 +18,5 @@ async fn show(mut visit: Visit) -> Outcome {
     let is_over = visit.session.is_some() && app.is_none();
     let next = if is_over { "/auth/account".to_owned() } else { visit.href("/auth/sign-in") };
     let view = Verified { is_verified, next, app };
-    visit.page_as(if is_verified { StatusCode::OK } else { StatusCode::BAD_REQUEST }, &view)
+    visit.page_as(if is_verified { StatusCode::OK } else { mailed_link::FAILED }, &view)
 }

@@ -16,7 +16,7 @@ use crate::settings::{RouterState, UPLOAD_TIME};
 
 /// A form with at most one file, of at most `upload_limit` bytes, beside fields of at most `body_limit` bytes together.
 pub struct UploadForm {
-    /// The other fields, and the query string. A name that occurs twice counts as given twice.
+    /// The other fields, each once. What is in the query string is no field.
     pub fields: Query,
     /// The file; `None` if none was chosen.
     pub file: Option<UploadedFile>,
@@ -51,8 +51,7 @@ impl<S: RouterState> FromRequest<S> for UploadForm {
         if file.as_ref().is_some_and(|file| file.bytes.len() > settings.upload_limit) {
             return Err(ApiError::of_status(http::StatusCode::PAYLOAD_TOO_LARGE));
         }
-        let query = parts.uri.query().unwrap_or_default();
-        Ok(Self { fields: Query::parse(&format!("{query}&{fields}"))?, file })
+        Ok(Self { fields: Query::parse(&fields)?.each_once()?, file })
     }
 }
 

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::message::Wait;
+
 /// A refusal of a request, because of a field of the form or of the form as a whole.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Problem {
@@ -42,6 +44,8 @@ pub enum Refusal {
     NotAllowed,
     /// The account is an operator's, and protected.
     OperatorProtected,
+    /// A rate limit is used up.
+    LimitReached { limit: String, wait: Wait },
     /// The act would leave the instance without an owner.
     LastOwner,
     /// The account cannot be an operator.
@@ -116,8 +120,14 @@ pub enum Notice {
     AccountBanned,
     AccountUnbanned,
     AddressChanged,
+    /// Only the spelling of the address changed.
+    AddressSpelled,
+    /// The address was this one already.
+    AddressSame,
     AddressVerified,
     PasswordReplaced,
+    /// Nobody is mailed, because the address is not verified or the account is banned.
+    PasswordReplacedUnmailed,
     AllSessionsEnded,
     OneSessionEnded,
     MailSent {
@@ -128,6 +138,8 @@ pub enum Notice {
     FactorsRemoved,
     FactorRemoved,
     IdentityRemoved,
+    /// The identity was not linked any more.
+    IdentityGone,
     ProfileTextRemoved,
     MetadataSaved,
     DeletionStopped,

@@ -2,6 +2,8 @@ use serde_json::Value as Json;
 
 use super::*;
 use crate::frame::Links;
+use crate::states;
+use crate::templates::full_reason;
 
 /// What would be markup in a text, an attribute in quotes of either kind, and an attribute without quotes.
 const ATTACK: &str = "\"'><x on=1> x=1";

@@ -11,9 +11,10 @@ use crate::views::{
 
 /// Kinds of events that the activity page never shows: they concern the whole service, or are
 /// hidden from the owner.
-const NOT_SHOWN: [AuditKind; 13] = [
+const NOT_SHOWN: [AuditKind; 14] = [
     AuditKind::SignUpRepeated,
     AuditKind::SettingsChanged,
+    AuditKind::ProviderTested,
     AuditKind::KeyRotated,
     AuditKind::DatabaseRestored,
     AuditKind::SecretRotated,
@@ -73,6 +74,7 @@ fn overview(person: &Person) -> Vec<State> {
     vec![
         State::new("account", plain()).ending(),
         State::new("account.no_password", bare()),
+        State::new("account.one_step", Account { two_step: Some(false), ..plain() }),
         State::new("account.no_profile", Account { profile: None, ..plain() }),
         State::new("account.unverified", unverified),
         State::new("account.kept", plain()).after(Notice::DeletionCancelled),

@@ -3,7 +3,7 @@
 
 use super::account::sessions;
 use super::factors::setup;
-use super::{Person, State, ago, form, later, passkey, providers, rules};
+use super::{Person, State, ago, form, later, passkey, providers, rules, send_again};
 use crate::message::{Fault, Notice};
 use crate::views::{
     AddPasskey, ChangeEmail, ChangePassword, LinkedProvider, Passkey, Passkeys, PendingEmail, Providers,
@@ -35,6 +35,7 @@ fn email(person: &Person) -> Vec<State> {
             needs_new: true,
             needs_current,
             expires: later(1),
+            send: needs_current.then(|| send_again(Some(50))),
             cancel: form("/auth/account/email?act=cancel"),
         }),
         ..plain()
@@ -89,10 +90,13 @@ fn passkeys(person: &Person) -> Vec<State> {
         accepted: None,
         ..page(0)
     };
+    let disabled = |count| Passkeys { add: Some(AddPasskey::Off), ..page(count) };
     let edited = || Passkeys { edited: Some(one(1).id), ..page(3) };
     vec![
         State::new("passkeys", page(2)),
         State::new("passkeys.none", first()),
+        State::new("passkeys.off", disabled(1)),
+        State::new("passkeys.off_since", disabled(0)).with(Fault::FeatureDisabled),
         State::new("passkeys.full", page(20)).with(Fault::TooManyFactors),
         State::new("passkeys.rename", edited()),
         State::new("passkeys.rename_wrong", edited()).at("name", Fault::TooLong { most: 64 }),

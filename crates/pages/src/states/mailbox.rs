@@ -82,16 +82,13 @@ fn mail_code(person: &Person) -> Vec<State> {
             "mail_code",
             by(MailCodeStep::Email { form: form("/auth/mail-code"), email: String::new() }),
         ),
-        State::new(
-            "mail_code.off",
-            by(MailCodeStep::Email { form: form("/auth/mail-code"), email: person.email.clone() }),
-        )
-        .with(Fault::FeatureDisabled),
+        State::new("mail_code.off", by(MailCodeStep::Off)),
+        State::new("mail_code.off_since", by(MailCodeStep::Off)).with(Fault::FeatureDisabled),
         State::new("mail_code.code", typed()),
         State::new("mail_code.wrong", typed()).at("code", Fault::InvalidCode),
         State::new(
             "mail_code.link",
-            by(MailCodeStep::Link { form: form("/auth/mail-code"), email: person.email.clone() }),
+            by(MailCodeStep::Link { form: form("/auth/mail-code"), email: person.masked.clone() }),
         ),
         State::new("mail_code.elsewhere", by(MailCodeStep::Elsewhere)),
         State::new("mail_code.dead", by(MailCodeStep::Dead { again: "/auth/mail-code".to_owned() })),

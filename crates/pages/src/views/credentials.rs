@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use super::parts::{PasskeyForm, PasswordRules, ProviderLink, Session, TotpSetup};
+use super::parts::{PasskeyForm, PasswordRules, ProviderLink, SendAgain, Session, TotpSetup};
 use crate::frame::Form;
 use crate::message::When;
 use crate::view::views;
@@ -28,6 +28,8 @@ pub struct PendingEmail {
     pub needs_new: bool,
     pub needs_current: bool,
     pub expires: When,
+    /// Form that sends new codes; `None` as above.
+    pub send: Option<SendAgain>,
     pub cancel: Form,
 }
 
@@ -62,6 +64,8 @@ pub enum AddPasskey {
     Begin { form: Form },
     /// Form that the browser's passkey fills in.
     Ready { passkey: PasskeyForm },
+    /// The operator switched passkeys off.
+    Off,
 }
 
 #[derive(Debug, Clone, Serialize)]

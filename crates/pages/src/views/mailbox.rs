@@ -86,8 +86,8 @@ pub enum MailCodeStep {
         code: CodeForm,
         change: String,
     },
-    /// The mailed link was opened in the browser that requested it. One button completes the
-    /// sign-in.
+    /// The mailed link was opened in the browser that requested it. One button completes the sign-in. `email` is the
+    /// masked address.
     Link {
         form: Form,
         email: String,
@@ -97,6 +97,8 @@ pub enum MailCodeStep {
     Dead {
         again: String,
     },
+    /// The operator switched sign-in by mail off.
+    Off,
 }
 
 /// An invitation, opened by its mailed link.

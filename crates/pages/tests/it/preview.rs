@@ -30,3 +30,28 @@ fn every_state_is_a_file_that_finds_its_assets() {
         assert!(folder.path().join(sheet).is_file(), "{sheet}");
     }
 }
+
+#[test]
+fn unknown_language_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (person, theme) = (Person::plain(), Theme::default());
+    let preview = |language| Preview {
+        site: site(),
+        theme: &theme,
+        languages: Languages::built_in().with_pseudo(),
+        language,
+        templates: None,
+        person: &person,
+        root: "assets",
+    };
+
+    for unknown in ["xx", "", "deutsch", "xx-DE"] {
+        let refused =
+            write_preview(preview(unknown), &folder.path().join("unknown")).unwrap_err().to_string();
+        assert!(refused.contains(&format!("`{unknown}`")) && refused.contains("de, en"), "{refused}");
+    }
+    assert!(!folder.path().join("unknown").exists());
+    for known in ["qps", "de-AT", "PT"] {
+        assert!(write_preview(preview(known), folder.path()).is_ok(), "{known}");
+    }
+}

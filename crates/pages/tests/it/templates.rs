@@ -22,7 +22,7 @@ fn load(folder: &TempDir) -> Result<Pages, String> {
 }
 
 fn refusal(name: &str, source: &str) -> String {
-    load(&folder(name, source)).err().unwrap_or_else(|| panic!("{name} was taken"))
+    load(&folder(name, source)).err().unwrap_or_else(|| panic!("{name} was taken: {source}"))
 }
 
 #[test]
@@ -58,6 +58,104 @@ fn faults_name_file_and_line() {
         let refusal = refusal("sign_out.html", &source);
         assert!(refusal.contains(expected), "{expected}: {refusal}");
     }
+}
+
+/// The form of `sign_out.html` in place of [`SIGN_OUT`]'s, with these head and field.
+fn with_form(head: &str, field: &str) -> String {
+    SIGN_OUT.replacen("{{ begin(view.form) }}", &format!("{head}\n{field}"), 1)
+}
+
+#[test]
+fn form_that_acts_needs_its_token_however_it_is_written() {
+    const POST: &str = "<form method=\"post\" action=\"{{ view.form.action }}\">";
+    const FIELD: &str = "<input type=\"hidden\" name=\"form_token\" value=\"{{ view.form.token }}\">";
+    for (head, field) in [
+        (POST, ""),
+        ("<form method=post action='{{ view.form.action }}'>", ""),
+        ("<FORM METHOD=\"POST\" ACTION=\"{{ view.form.action }}\">", ""),
+        ("<form\tmethod = ' Post' action=\"{{ view.form.action }}\">", ""),
+        ("<form/method='post'/action=\"{{ view.form.action }}\">", ""),
+        ("<form action=\"{{ view.form.action }}\"><button formmethod=\"post\">Go</button>", ""),
+        ("<form action=\"{{ view.form.action }}\"><input type=submit formmethod=POST>", ""),
+        ("<button form=f formmethod=post>Go</button><form id=f action=\"{{ view.form.action }}\">", ""),
+        (POST, "<!-- <input type=\"hidden\" name=\"form_token\" value=\"{{ view.form.token }}\"> -->"),
+        (
+            POST,
+            "<textarea><input type=\"hidden\" name=\"form_token\" value=\"{{ view.form.token }}\"></textarea>",
+        ),
+        (
+            POST,
+            "<template><input type=\"hidden\" name=\"form_token\" value=\"{{ view.form.token }}\"></template>",
+        ),
+        (
+            POST,
+            "<noscript><input type=\"hidden\" name=\"form_token\" value=\"{{ view.form.token }}\"></noscript>",
+        ),
+        (POST, "<p title='<input type=hidden name=form_token value={{ view.form.token }}>'>"),
+        (POST, "<input type=\"hidden\" name=\"form_token\" value=\"\">"),
+        (POST, "<input type=\"hidden\" name=\"form_token\">"),
+        (POST, "<input type=\"hidden\" name=\"form_token\" value=\"a\">"),
+        (POST, "<input type=\"hidden\" name=\"form_token\" value=\"x{{ view.form.token }}\">"),
+        (POST, "<input type=\"hidden\" name=\"form_token\" value=\"{{ view.form.action }}\">"),
+        (POST, "<input type=\"checkbox\" name=\"form_token\" value=\"{{ view.form.token }}\">"),
+        (POST, "<input type=\"hidden\" name=\"form_token\" value=\"{{ view.form.token }}\" disabled>"),
+        (POST, "<input type=\"hidden\" name=\"form_token\" value=\"{{ view.form.token }}\" form=\"other\">"),
+        (POST, "<input type=\"hidden\" name=\"FORM_TOKEN\" value=\"{{ view.form.token }}\">"),
+        ("<form method=\"post\" action=\"/auth/account/data?act=delete\">", FIELD),
+        (POST, "</form><input type=\"hidden\" name=\"form_token\" value=\"{{ view.form.token }}\">"),
+    ] {
+        let refusal = refusal("sign_out.html", &with_form(head, field));
+        assert!(refusal.contains("sign_out.html line"), "{head} {field}: {refusal}");
+        assert!(refusal.contains("a form that acts lacks the field form_token"), "{head} {field}: {refusal}");
+    }
+    for (head, field) in [
+        (POST, FIELD),
+        (
+            "<FORM METHOD=post ACTION='{{ view.form.action }}'>",
+            "<INPUT value='{{ view.form.token }}' TYPE=HIDDEN name=form_token>",
+        ),
+        ("<!-- <form method=post> -->{{ begin(view.form) }}", ""),
+        ("<form method=dialog></form><form></form>{{ begin(view.form) }}", ""),
+        (
+            "<input form=f type=hidden name=form_token value={{ view.form.token }}><form id=f method=post action=\"{{ view.form.action }}\">",
+            "",
+        ),
+    ] {
+        let source = with_form(head, field);
+        assert!(load(&folder("sign_out.html", &source)).is_ok(), "{source}");
+    }
+}
+
+#[test]
+fn template_cannot_switch_escaping_off() {
+    for block in [
+        "{% autoescape false %}",
+        "{%- autoescape none -%}",
+        "{%+autoescape \"none\"%}",
+        "{%\nautoescape true %}",
+    ] {
+        let source = SIGN_OUT
+            .replace("<p class=\"lead\">", &format!("{block}{{% endautoescape %}}<p class=\"lead\">"));
+        let refusal = refusal("sign_out.html", &source);
+        assert!(
+            refusal.contains("sign_out.html line 9: ") && refusal.contains("autoescape"),
+            "{block}: {refusal}"
+        );
+    }
+    let source =
+        SIGN_OUT.replace("<p class=\"lead\">", "{# {% autoescape false %} #}<p class=\"lead\">autoescape");
+    assert!(load(&folder("sign_out.html", &source)).is_ok());
+}
+
+#[test]
+fn template_shows_the_form_of_its_page() {
+    for source in ["hello", "{% extends \"layout.html\" %}{% block title %}x{% endblock %}"] {
+        let refusal = refusal("sign_in.html", source);
+        assert!(refusal.contains("sign_in.html: ") && refusal.contains("form"), "{refusal}");
+    }
+    let refusal = refusal("layout.html", "<title>{{ page.here }}</title>");
+    assert!(refusal.contains("layout.html: "), "{refusal}");
+    assert!(load(&folder("error.html", "hello")).is_ok());
 }
 
 #[test]

@@ -54,6 +54,25 @@ both_stores! {
     }
 
     with(|b| b.pages().verification_by_code())
+    async fn new_codes_can_be_sent(app) {
+        let _ada = app.user("ada").await;
+        let browser = signed_in(&app).await;
+        let page = begun(&app, &browser).await;
+        let old = (app.mail().last(NEW).code(), app.mail().last(ADA).code());
+
+        let sent = browser.submit(&page, "act=send", &[]).await;
+        app.run_jobs().await;
+
+        let page = browser.follow(&sent).await;
+        assert!(page.hosted(200).contains("A new mail is on its way"), "{page:?}");
+        let (new, current) = (app.mail().last(NEW).code(), app.mail().last(ADA).code());
+        assert_ne!((&new, &current), (&old.0, &old.1));
+        let fields = [("new_code", new.as_str()), ("current_code", current.as_str())];
+        let done = browser.submit(&page, "act=confirm", &fields).await;
+        assert!(browser.follow(&done).await.hosted(200).contains("Your address is changed."));
+    }
+
+    with(|b| b.pages().verification_by_code())
     async fn change_can_be_cancelled(app) {
         let _ada = app.user("ada").await;
         let browser = signed_in(&app).await;

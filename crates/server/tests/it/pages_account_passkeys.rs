@@ -56,6 +56,18 @@ both_stores! {
         assert!(ada.get("/api/auth/passkeys").send().await.expect(200)["userHandle"].is_null());
     }
 
+    with(|b| b.pages().settings(|settings| settings.passkeys_enabled = false))
+    async fn page_says_that_passkeys_are_off_and_has_no_way_to_add_one(app) {
+        let _ada = app.user("ada").await;
+        let browser = signed_in(&app).await;
+
+        let page = browser.get(PATH).await;
+
+        let text = page.hosted(200);
+        assert!(text.contains("This is switched off here.") && !text.contains("method=\"post\""), "{text}");
+        assert!(!text.contains("No more passkeys") && !text.contains("data-no-passkey"), "{text}");
+    }
+
     with(|b| b.pages().verification_by_code())
     async fn passkey_is_renamed_and_removed(app) {
         let _ada = app.user("ada").await;

@@ -12,7 +12,7 @@ pub(crate) const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 
 /// Address of a page, as an app opens it.
 pub(crate) fn from_app(page: &str) -> String {
-    format!("{page}?redirect_uri={APP}&code_challenge={CHALLENGE}&state=app%20state")
+    format!("{page}?redirect_uri={APP}&code_challenge={CHALLENGE}&state=app~state!")
 }
 
 /// Target of the page `/auth/continue`.

@@ -57,6 +57,32 @@ both_stores! {
         assert_stale(&app, &browser.send(bare).await).await;
     }
 
+    with(|b| b.pages().console())
+    async fn field_in_the_address_is_none(app) {
+        let _ada = app.user("ada").await;
+        let browser = app.browser();
+        let page = forgot(&browser).await;
+        let (_, token) = page.text().split_once("name=\"form_token\" value=\"").unwrap();
+        let token = token.split('"').next().unwrap();
+        let action = page.text().split("action=\"").nth(1).unwrap().split('"').next().unwrap();
+        let send = |path: String, body: String| {
+            let request = app.anon().request("POST", &path).raw(FORM, body);
+            browser.send(request.header("host", "localhost:8700").header("origin", "http://localhost:8700"))
+        };
+
+        assert_stale(&app, &send(format!("{action}&form_token={token}"), format!("email={ADA}")).await).await;
+        let empty = send(format!("{action}&email={ADA}"), format!("form_token={token}")).await;
+        assert!(empty.hosted(400).contains("Fill in this field"), "{empty:?}");
+        let both = send(format!("{action}&email=eve@example.org"), format!("form_token={token}&email={ADA}")).await;
+        assert_eq!(both.status, 303, "{both:?}");
+
+        let page = browser.get("/console/sign-in").await;
+        let (_, token) = page.text().split_once("name=\"form_token\" value=\"").unwrap();
+        let token = token.split('"').next().unwrap();
+        let path = format!("/console/sign-in?form_token={token}");
+        assert_eq!(send(path, format!("email={ADA}&password=x")).await.status, 403);
+    }
+
     with(|b| b.pages())
     async fn form_from_another_origin_does_nothing(app) {
         let _ada = app.user("ada").await;
@@ -142,6 +168,7 @@ both_stores! {
         let form = |fields: &[(&str, &str)]| browser.form(&page, "/auth/forgot", fields);
 
         browser.send(form(&[("email", ADA), ("email", ADA)])).await.hosted(400);
+        browser.send(form(&[("email", ADA), ("colour", "red"), ("colour", "red")])).await.hosted(400);
         browser.send(form(&[("email", &"a".repeat(70_000))])).await.hosted(413);
         browser.send(form(&[]).raw("application/json", "{}")).await.hosted(415);
         let unknown = browser.send(form(&[("email", ADA), ("colour", "red")])).await;

@@ -29,7 +29,7 @@ both_stores! {
             ("/auth/verified?service_status=success&service_type=verify_email", 200),
             ("/auth/verified?service_status=error&service_type=verify_email", 400),
             ("/auth/reset?done=1", 200),
-            ("/auth/reset?service_status=error&service_type=reset_password", 200),
+            ("/auth/reset?service_status=error&service_type=reset_password", 400),
             ("/auth/error?cause=stale_form", 403),
             ("/auth/error?cause=bad_target", 400),
             ("/auth/no-such-page?a=1", 404),
@@ -126,6 +126,26 @@ both_stores! {
 
         let french = in_french(&browser, &back).await;
         assert!(french.hosted(200).contains("value=\"eve@example.org\""), "{french:?}");
+    }
+
+    with(|b| b.pages().verification_by_code())
+    async fn language_that_was_chosen_stays_on_the_pages_of_the_account(app) {
+        let _ada = app.user("ada").await;
+        let browser = signed_in(&app).await;
+        let overview = browser.get("/auth/account").await;
+        assert!(!link(&overview, "/auth/account/profile").unwrap().contains("locale="), "{overview:?}");
+
+        let french = in_french(&browser, &overview).await;
+
+        for path in ["profile", "email", "password", "passkeys", "two-step", "activity", "data"] {
+            let page = browser.get(&link(&french, &format!("/auth/account/{path}")).unwrap()).await;
+            assert!(page.hosted(200).contains("<html lang=\"fr\""), "{path}: {page:?}");
+            let back = browser.get(&link(&page, "/auth/account?").unwrap()).await;
+            assert!(back.hosted(200).contains("<html lang=\"fr\""), "{path}: {back:?}");
+        }
+        let out = browser.get(&link(&french, "/auth/sign-out").unwrap()).await;
+        let done = browser.submit(&out, "/auth/sign-out", &[]).await;
+        assert!(browser.follow(&done).await.hosted(200).contains("<html lang=\"fr\""));
     }
 
     with(|b| b.pages())

@@ -1,7 +1,7 @@
 //! `/auth/mail-code`: sign-in by a mailed code or link on the pages.
 
 use latchkey_testkit::browser::link;
-use latchkey_testkit::{Answer, Browser, EmailSignIn, TestApp, TestAppBuilder, both_stores, minutes};
+use latchkey_testkit::{Answer, Browser, EmailSignIn, TestApp, TestAppBuilder, both_stores, json, minutes};
 
 use crate::pages_calls::{assert_in_account, exchange, from_app, plain, target_of};
 
@@ -75,7 +75,9 @@ both_stores! {
         ask(&browser, ADA).await;
 
         let page = open_link(&app, &browser).await;
-        assert!(page.hosted(200).contains("Press the button to sign in as"), "{page:?}");
+        let text = page.hosted(200);
+        assert!(text.contains("Press the button to sign in as") && text.contains("a•••@example.org"), "{text}");
+        assert!(!text.contains(ADA), "{text}");
         assert_eq!(browser.cookie("latchkey_pages"), None);
         let done = browser.submit(&page, "act=link", &[]).await;
 
@@ -94,7 +96,9 @@ both_stores! {
 
         let phone = app.browser();
         let target = arrive(&phone, &mail.link()).await;
-        let elsewhere = phone.get(&target).await;
+        let moved = phone.get(&target).await;
+        assert!(!moved.header("location").unwrap().contains("token"), "{moved:?}");
+        let elsewhere = phone.follow(&moved).await;
         assert!(elsewhere.hosted(200).contains("in the browser where you asked for it"), "{elsewhere:?}");
         assert_eq!((phone.cookie("latchkey_pages"), phone.cookie("latchkey_sign_in_link")), (None, None));
 
@@ -126,11 +130,24 @@ both_stores! {
     async fn page_says_that_it_is_off_and_nothing_leads_to_it(app) {
         let browser = app.browser();
         assert_eq!(link(&browser.get("/auth/sign-in").await, PATH), None);
+
         let page = browser.get(PATH).await;
+
+        let text = page.hosted(200);
+        assert!(text.contains("This is switched off here.") && !text.contains("method=\"post\""), "{text}");
+    }
+
+    with(|b| b.pages())
+    async fn form_that_was_shown_before_it_was_off_does_nothing(app) {
+        let browser = app.browser();
+        let page = browser.get(PATH).await;
+        page.hosted(200);
+        app.admin().put("/api/auth/config", json!({"emailSignIn": "off"})).send().await.expect(200);
 
         let refused = browser.submit(&page, PATH, &[("email", ADA)]).await;
 
-        refused.hosted(403);
+        let text = refused.hosted(403);
+        assert_eq!(text.matches("This is switched off here.").count(), 1, "{text}");
         app.run_jobs().await;
         assert_eq!(app.mail().total(), 0);
     }

@@ -58,7 +58,9 @@ both_stores! {
 
         app.anon().sign_in(ADA, NEW).send().await.expect(200);
         let used = phone.get(&target).await;
-        assert!(!used.hosted(200).contains("name=\"password\""), "{used:?}");
+        assert!(!used.header("location").unwrap().contains("token"), "{used:?}");
+        let used = phone.follow(&used).await;
+        assert!(used.hosted(400).contains("This link does not work"), "{used:?}");
     }
 
     with(|b| b.pages())
@@ -135,8 +137,25 @@ both_stores! {
         let answer = browser.get("/auth/reset").await;
 
         assert_eq!((answer.status, answer.header("location")), (303, Some("/auth/forgot")));
-        browser.get("/auth/reset?service_status=error&service_type=reset_password").await.hosted(200);
-        browser.get(&format!("/auth/reset?token={}", "ab".repeat(32))).await.hosted(200);
+    }
+
+    with(|b| b.pages())
+    async fn failed_link_of_any_mail_is_a_400_page_at_an_address_without_its_token(app) {
+        let browser = app.browser();
+        for path in [
+            "/auth/verified?service_status=error&service_type=verify_email",
+            "/auth/mail-code?service_status=error&service_type=sign_in",
+            "/auth/reset?service_status=error&service_type=reset_password",
+        ] {
+            let page = browser.get(path).await;
+            assert!(page.hosted(400).contains("This link does not work"), "{path}: {page:?}");
+        }
+        for token in ["ab".repeat(32), "nonsense".to_owned(), String::new()] {
+            let moved = browser.get(&format!("/auth/reset?token={token}")).await;
+            assert!(!moved.header("location").unwrap().contains("token"), "{moved:?}");
+            let page = browser.follow(&moved).await;
+            assert!(page.hosted(400).contains("This link does not work"), "{page:?}");
+        }
     }
 
     with(|b| b.pages())

@@ -1,6 +1,10 @@
 //! Hosted pages: headers, error pages, the check of `Host`, languages, and the files that pages load.
 
-use latchkey_testkit::{Answer, both_stores};
+use std::collections::BTreeSet;
+
+use latchkey_testkit::{Answer, TestApp, both_stores};
+
+use crate::forged_calls::all_routes;
 
 /// Paths of pages, and of files that they load.
 const PATHS: [&str; 4] = ["/", "/auth", "/auth/no-such-page", "/assets/0123456789abcdef/theme.css"];
@@ -73,7 +77,9 @@ both_stores! {
         for host in ["localhost", "localhost:3000", "127.0.0.1:8700", "[::1]:8700"] {
             app.anon().get("/").header("host", host).send().await.hosted(200);
         }
-        app.anon().get("/").header("host", "192.0.2.1:8700").send().await.hosted(421);
+        for host in ["192.0.2.1:8700", "127.0.0.2:8700", "127.1:8700", "0x7f.1", "2130706433:8700", "[0:0:0:0:0:0:0:1]:8700"] {
+            app.anon().get("/").header("host", host).send().await.hosted(421);
+        }
         app.anon().get("/").header("host", "localhost").and_header("host", "x").send().await.hosted(421);
     }
 
@@ -156,8 +162,14 @@ both_stores! {
             assert_eq!(file.header("cross-origin-resource-policy"), Some("same-origin"));
             assert_eq!(file.header("x-content-type-options"), Some("nosniff"));
             let tag = file.header("etag").unwrap();
-            let again = app.browser().with_header("if-none-match", tag).get(&path).await;
-            assert_eq!((again.status, again.body.len()), (304, 0), "{again:?}");
+            for known in [tag.to_owned(), format!("W/{tag}"), format!("\"other\", W/{tag}"), "*".to_owned()] {
+                let again = app.browser().with_header("if-none-match", &known).get(&path).await;
+                assert_eq!((again.status, again.body.len()), (304, 0), "{known}: {again:?}");
+            }
+            for other in ["\"other\"", "W/\"other\"", tag.trim_matches('"'), ""] {
+                let again = app.browser().with_header("if-none-match", other).get(&path).await;
+                assert_eq!(again.status, 200, "{other}: {again:?}");
+            }
         }
         let icon = app.browser().get(&asset(&page, "favicon.svg")).await;
         assert!(icon.header("content-security-policy").unwrap().ends_with("sandbox"), "{icon:?}");
@@ -170,6 +182,52 @@ both_stores! {
             app.anon().get(path).send().await.refused(404, "NOT_FOUND");
         }
         app.anon().get("/auth").header("host", "evil.example").send().await.refused(404, "NOT_FOUND");
+        assert_absent(&app, &all_paths()).await;
+    }
+
+    with(|b| b.console())
+    async fn console_brings_no_page_with_it(app) {
+        let pages: Vec<_> = all_paths().into_iter().filter(|path| path.starts_with("/auth") || path == "/").collect();
+        assert!(pages.len() > 20, "{pages:?}");
+
+        assert_absent(&app, &pages).await;
+    }
+
+    with(|b| b.pages())
+    async fn pages_bring_no_console_with_them(app) {
+        let console: Vec<_> = all_paths().into_iter().filter(|path| path.starts_with("/console")).collect();
+        assert!(console.len() > 20, "{console:?}");
+
+        assert_absent(&app, &console).await;
+    }
+
+    with(|b| b.pages().console())
+    async fn page_without_a_form_takes_none(app) {
+        let mut counts = [0, 0];
+        for path in all_paths() {
+            let takes_forms = all_routes().contains(&(path.clone(), "POST"));
+            counts[usize::from(takes_forms)] += 1;
+
+            let answer = app.anon().request("POST", &path).header("host", "localhost:8700").send().await;
+
+            assert_eq!(answer.status == 405, !takes_forms, "{answer:?}");
+        }
+        assert!(counts.iter().all(|count| *count > 20), "{counts:?}");
+    }
+}
+
+/// Paths of all routes of pages and console.
+fn all_paths() -> BTreeSet<String> {
+    all_routes().into_iter().map(|(path, _)| path).collect()
+}
+
+/// Asserts that these paths do not exist, whatever they are asked.
+async fn assert_absent(app: &TestApp, paths: impl IntoIterator<Item = &String>) {
+    for path in paths {
+        for method in ["GET", "POST"] {
+            let request = app.anon().request(method, path).header("host", "localhost:8700");
+            request.send().await.refused(404, "NOT_FOUND");
+        }
     }
 }
 

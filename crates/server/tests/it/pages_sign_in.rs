@@ -1,5 +1,7 @@
 //! `/auth/sign-in`, `/auth/sign-up`, `/auth/verify`, `/auth/continue` and `/auth/sign-out`: from an app to the pages and back.
 
+use std::time::Duration;
+
 use latchkey_testkit::answer::parameter;
 use latchkey_testkit::browser::link;
 use latchkey_testkit::{Answer, Browser, PASSWORD, Value, both_stores, minutes, seconds};
@@ -24,7 +26,7 @@ both_stores! {
         let target = target_of(&page);
 
         assert!(page.hosted(200).contains("data-continue") && page.text().contains("http-equiv=\"refresh\""));
-        assert_eq!(parameter(&target, "state").as_deref(), Some("app state"));
+        assert_eq!(parameter(&target, "state").as_deref(), Some("app~state!"));
         let session = exchange(&app, &target).await.expect(200);
         assert_eq!(session["user"]["id"], Value::from(ada.id.clone()));
         exchange(&app, &target).await.refused(400, "INVALID_OAUTH_CODE");
@@ -77,6 +79,46 @@ both_stores! {
         assert!(old.hosted(200).contains("name=\"password\""), "{old:?}");
     }
 
+    with(|b| b.pages())
+    async fn greatest_age_of_a_sign_in_is_exact(app) {
+        let _ada = app.user("ada").await;
+        let browser = app.browser();
+        let page = browser.get("/auth/sign-in").await;
+        sign_in(&browser, &page, PASSWORD).await;
+        let asks = async |most: u32| {
+            let page = browser.get(&format!("{}&max_age={most}", from_app("/auth/sign-in"))).await;
+            page.hosted(200).contains("name=\"password\"")
+        };
+
+        assert!(asks(0).await, "no age is none");
+        app.clock.advance(seconds(1));
+        assert!(!asks(1).await);
+        app.clock.advance(Duration::from_millis(1));
+        assert!(asks(1).await);
+    }
+
+    with(|b| b.pages())
+    async fn refused_password_of_another_account_is_told_at_the_form_that_was_sent(app) {
+        let (_ada, _bob) = (app.user("ada").await, app.user("bob").await);
+        let browser = app.browser();
+        let page = browser.get(&from_app("/auth/sign-in")).await;
+        let before = browser.get("/auth/sign-in").await;
+        sign_in(&browser, &before, PASSWORD).await;
+
+        for (password, status, told) in [("a wrong password", 401, "Email address or password is not right"), ("", 400, "Fill in this field")] {
+            let fields = [("email", "bob@example.org"), ("password", password)];
+            let refused = browser.submit(&page, "/auth/sign-in", &fields).await;
+
+            let text = refused.hosted(status);
+            assert!(text.contains(told) && text.contains("value=\"bob@example.org\""), "{text}");
+            assert!(text.contains("name=\"password\"") && !text.contains("Continue as"), "{text}");
+            let done = browser.submit(&refused, "/auth/sign-in", &[("email", "bob@example.org"), ("password", PASSWORD)]).await;
+            exchange(&app, &target_of(&browser.follow(&done).await)).await.expect(200);
+            let back = browser.get("/auth/sign-in?prompt=login").await;
+            sign_in(&browser, &back, PASSWORD).await;
+        }
+    }
+
     with(|b| b.pages().redirects(&["https://app.example/**"]))
     async fn bad_request_of_an_app_is_a_page_and_never_a_redirect(app) {
         let good = "https://app.example/done";
@@ -86,6 +128,7 @@ both_stores! {
             format!("redirect_uri={good}&code_challenge=short"),
             format!("redirect_uri=javascript:alert(1)&code_challenge={CHALLENGE}"),
             format!("redirect_uri={good}&code_challenge={CHALLENGE}&state=%0a"),
+            format!("redirect_uri={good}&code_challenge={CHALLENGE}&state=a%20b"),
             format!("redirect_uri={good}&code_challenge={CHALLENGE}&state={}", "s".repeat(513)),
             format!("redirect_uri={good}&redirect_uri={good}&code_challenge={CHALLENGE}"),
         ] {

@@ -92,7 +92,7 @@ pub(super) fn kept(visit: &Visit, field: &str) -> Option<String> {
 /// Sends a form whose session has ended to the sign-in, and then back to its page, where [`kept`] has what was typed.
 pub(super) fn late(mut visit: Visit, fields: &Fields) -> Outcome {
     let Some(user_id) = visit.late_owner(&fields.text(form_token::FIELD)?) else { return to_sign_in(visit) };
-    let next = back(visit.path(), &keep(&visit, user_id, fields)?, true);
+    let next = back(&visit, visit.path(), &keep(&visit, user_id, fields)?, true);
     visit.change_flow(|flow| flow.next = Some(next))?;
     visit.go_to(&visit.href("/auth/sign-in"))
 }
@@ -114,7 +114,7 @@ async fn ask(mut visit: Visit, session: &PageSession, kept: String) -> Outcome {
     let begun = match begun {
         Ok(begun) => begun,
         Err(rejection) if rejection.is(REAUTHENTICATION_REQUIRED.name) => {
-            let next = back(&path, &kept, true);
+            let next = back(&visit, &path, &kept, true);
             let email = session.user().email.as_typed().to_owned();
             visit.change_flow(|flow| {
                 (flow.next, flow.email, flow.asks_again) = (Some(next), Some(email), true);
@@ -122,7 +122,7 @@ async fn ask(mut visit: Visit, session: &PageSession, kept: String) -> Outcome {
             return visit.go_to(&visit.href("/auth/sign-in"));
         }
         Err(rejection) if rejection.is(AUTH_UNAUTHORIZED.name) => return to_sign_in(visit),
-        Err(rejection) => return visit.refuse(rejection, &over(back(&path, &kept, false))),
+        Err(rejection) => return visit.refuse(rejection, &over(back(&visit, &path, &kept, false))),
     };
     ceremony::prepare(visit.service(), &begun.id, &begun.kinds).await?;
     let task = Task { challenge: begun.id.expose(), path, kept, mailed_at: None };
@@ -131,9 +131,9 @@ async fn ask(mut visit: Visit, session: &PageSession, kept: String) -> Outcome {
 }
 
 /// Returns the address of a form with what was typed.
-fn back(path: &str, kept: &str, is_confirmed: bool) -> String {
-    let notice = if is_confirmed { "&notice=confirmed" } else { "" };
-    format!("{path}?{KEPT}={kept}{notice}")
+fn back(visit: &Visit, path: &str, kept: &str, is_confirmed: bool) -> String {
+    let parameters = [(KEPT, kept), ("notice", "confirmed")];
+    visit.href_with(path, if is_confirmed { &parameters } else { &parameters[..1] })
 }
 
 /// The task of a visit.
@@ -155,8 +155,8 @@ impl Asked {
         }))
     }
 
-    fn back(&self, is_confirmed: bool) -> String {
-        back(&self.task.path, &self.task.kept, is_confirmed)
+    fn back(&self, visit: &Visit, is_confirmed: bool) -> String {
+        back(visit, &self.task.path, &self.task.kept, is_confirmed)
     }
 }
 
@@ -166,13 +166,13 @@ async fn show(visit: Visit) -> Outcome {
     }
     match Asked::of(&visit)? {
         Some(asked) => visit.page(&view(&visit, &asked).await?),
-        None => visit.go_to(OVERVIEW),
+        None => visit.go_to(&visit.href(OVERVIEW)),
     }
 }
 
 async fn act(Submission { mut visit, mut fields }: Submission) -> Outcome {
     let Some(session) = visit.session.clone() else { return to_sign_in(visit) };
-    let Some(asked) = Asked::of(&visit)? else { return visit.go_to(OVERVIEW) };
+    let Some(asked) = Asked::of(&visit)? else { return visit.go_to(&visit.href(OVERVIEW)) };
     let done = match visit.query.optional(ACT)?.as_deref() {
         Some("send") => send(&visit, &asked).await,
         _ => answer(&mut visit, &session, &asked, &mut fields).await,
@@ -208,7 +208,7 @@ async fn answer(
     match answered.map_err(|error| challenge::worded(error.into(), kind))? {
         Answered::Renewed(signed_in) => {
             entrance::take_session(visit, &signed_in).await?;
-            Ok(asked.back(true))
+            Ok(asked.back(visit, true))
         }
         _ => Err(PageError::internal("an answer of a page session did not renew it").into()),
     }
@@ -222,7 +222,7 @@ fn kind(visit: &Visit) -> Result<Option<ChallengeKind>, PageError> {
 async fn view(visit: &Visit, asked: &Asked) -> Result<Challenge, PageError> {
     match visit.service().challenges.inspect(&asked.challenge).await {
         Ok(shown) => step(visit, asked, shown),
-        Err(Error::Refused(refusal)) if *refusal == INVALID_CHALLENGE => Ok(over(asked.back(false))),
+        Err(Error::Refused(refusal)) if *refusal == INVALID_CHALLENGE => Ok(over(asked.back(visit, false))),
         Err(error) => Err(error.into()),
     }
 }
@@ -232,7 +232,9 @@ fn step(visit: &Visit, asked: &Asked, mut shown: ShownChallenge) -> Result<Chall
     let passkey = shown.passkey_options.take();
     shown.kinds.retain(|kind| *kind != ChallengeKind::Passkey || passkey.is_some());
     let named = kind(visit)?.filter(|kind| shown.kinds.contains(kind));
-    let Some(kind) = named.or(shown.kinds.first().copied()) else { return Ok(over(asked.back(false))) };
+    let Some(kind) = named.or(shown.kinds.first().copied()) else {
+        return Ok(over(asked.back(visit, false)));
+    };
     let at = |kind: ChallengeKind| [(TASK, asked.text.as_str()), (KIND, kind.as_str())];
     let (form, email) = (visit.form_with(PATH, &at(kind)), shown.user.email.as_typed().to_owned());
     let step = match (kind, passkey) {
@@ -253,7 +255,7 @@ fn step(visit: &Visit, asked: &Asked, mut shown: ShownChallenge) -> Result<Chall
     let others =
         others.map(|other| Another { kind: other.as_str(), href: visit.href_with(PATH, &at(*other)) });
     let purpose = ChallengePurpose::Reauthenticate;
-    Ok(Challenge { purpose, step, others: others.collect(), cancel: asked.back(false) })
+    Ok(Challenge { purpose, step, others: others.collect(), cancel: asked.back(visit, false) })
 }
 
 /// Shows that the challenge is over. `start` is the address of the form.

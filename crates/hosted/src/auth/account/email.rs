@@ -2,7 +2,7 @@
 
 use axum::routing::get;
 use latchkey_domain::email_change::{EmailChange, Side};
-use latchkey_pages::views::{ChangeEmail, PendingEmail};
+use latchkey_pages::views::{ChangeEmail, PendingEmail, SendAgain};
 use latchkey_pages::{Fault, Problem, When};
 use latchkey_service::email_change::{EmailChangeStep, EnteredCodes};
 use latchkey_service::sessions::PageSession;
@@ -34,6 +34,7 @@ async fn act(Submission { visit, mut fields }: Submission) -> Outcome {
     let done = match visit.query.optional(ACT)?.as_deref() {
         Some("confirm") => enter_codes(&visit, session, &mut fields).await,
         Some("cancel") => cancel(&visit, session).await,
+        Some("send") => send_again(&visit, session).await,
         _ => begin(&visit, session, &mut fields).await,
     };
     match done {
@@ -78,6 +79,14 @@ async fn enter_codes(visit: &Visit, session: &PageSession, fields: &mut Fields) 
     }
 }
 
+/// Begins the same change anew, with new codes.
+async fn send_again(visit: &Visit, session: &PageSession) -> Result<String, Rejection> {
+    let Some(pending) = change(visit, session).await? else { return Ok(visit.href(PATH)) };
+    let caller = visit.service().sessions.fresh(session).await?;
+    visit.service().email_changes.begin(&caller, pending.new_email, &visit.to_client()).await?;
+    Ok(visit.href_with(PATH, &[("notice", "code_sent")]))
+}
+
 async fn cancel(visit: &Visit, session: &PageSession) -> Result<String, Rejection> {
     visit.service().email_changes.cancel(session.caller(), &visit.to_client()).await?;
     Ok(visit.href_with(OVERVIEW, &[("notice", "email_change_cancelled")]))
@@ -115,6 +124,7 @@ fn pending(visit: &Visit, session: &PageSession, change: &EmailChange) -> Pendin
         needs_new: change.needs().contains(&Side::New),
         needs_current: change.needs().contains(&Side::Current),
         expires: When(change.expires_at),
+        send: is_own.then(|| SendAgain { form: visit.form_with(PATH, &[(ACT, "send")]), wait: None }),
         cancel: visit.form_with(PATH, &[(ACT, "cancel")]),
     }
 }

@@ -106,6 +106,7 @@ async fn view(visit: &Visit, session: &PageSession) -> Result<Passkeys, PageErro
     let renamed = edited.clone().unwrap_or_default();
     let is_full = own.passkeys.len() >= MAX_PASSKEYS as usize;
     let add = match adding(visit, session, &own).await? {
+        _ if !visit.service().passkeys.is_offered() => Some(AddPasskey::Off),
         _ if is_full => None,
         Some(begun) => Some(AddPasskey::Ready { passkey: ceremony::registration(form("add"), begun)? }),
         None => Some(AddPasskey::Begin { form: form("begin") }),

@@ -21,6 +21,7 @@ use crate::bearer::{BearerToken, Credentials};
 use crate::body::{Patch, ProfileBody};
 use crate::caller::{NamedUser, trace_user};
 use crate::endpoint::{Access, Endpoint, keys_of};
+use crate::entity_tags::EntityTags;
 use crate::error::{ApiError, Result, codes};
 use crate::json::Json;
 use crate::openapi::fields;
@@ -162,14 +163,7 @@ impl<S: Send + Sync> FromRequestParts<S> for IfMatch {
 /// Returns the versions that `If-Match` accepts (RFC 9110 section 13.1.1): `None` (any version) without the header or
 /// for `*`. A weak or unknown tag accepts no version.
 fn if_match(headers: &HeaderMap) -> Option<Vec<i64>> {
-    if !headers.contains_key(IF_MATCH) {
-        return None;
-    }
-    let lines = headers.get_all(IF_MATCH).iter().filter_map(|line| line.to_str().ok());
-    let tags: Vec<_> = lines.flat_map(|line| line.split(',')).map(str::trim).collect();
-    if tags == ["*"] {
-        return None;
-    }
+    let EntityTags::Listed(tags) = EntityTags::of(headers, &IF_MATCH)? else { return None };
     // Only the exact text that the service sends for a version counts: `"v01"` is not version 1.
     let version = |tag: &str| {
         let version = tag.strip_prefix("\"v")?.strip_suffix('"')?.parse().ok()?;

@@ -20,12 +20,15 @@ fn sign_in(person: &Person) -> Vec<State> {
         form: form("/console/sign-in"),
         email: String::new(),
         providers: Vec::new(),
+        kept: None,
     };
+    let kept = Some("c2VhbGVkLWZvcm0".to_owned());
     let typed = || SignIn { email: person.email.clone(), ..plain() };
     vec![
         State::outside("console.sign_in", plain()),
         State::outside("console.sign_in.no_passkeys", SignIn { passkey: None, ..plain() }),
         State::outside("console.sign_in.providers", SignIn { providers: providers(person), ..plain() }),
+        State::outside("console.sign_in.kept", SignIn { kept, providers: providers(person), ..plain() }),
         State::outside("console.sign_in.denied", plain()).with(Refusal::ProviderDenied),
         State::outside("console.sign_in.expired", plain()).with(Refusal::ProviderExpired),
         State::outside("console.sign_in.down", plain()).with(Refusal::ProviderDown),
@@ -59,6 +62,7 @@ fn confirm() -> Vec<State> {
             .at("code", Fault::InvalidSecondFactor),
         State::outside("console.confirm.recovery_code", of(Purpose::SignIn, code())),
         State::outside("console.confirm.over", Confirm { others: Vec::new(), ..of(Purpose::SignIn, over()) }),
+        State::outside("console.confirm.kept", Confirm { purpose: Purpose::SignIn, ..kept(totp()) }),
         State::outside("console.confirm.step_up", kept(ceremony())),
         State::outside("console.confirm.step_up_totp", kept(totp())),
         State::outside("console.confirm.step_up_code", kept(code())),

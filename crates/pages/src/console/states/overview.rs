@@ -14,7 +14,7 @@ pub(super) fn states(person: &Person) -> Vec<State> {
 fn overview(person: &Person) -> Vec<State> {
     let full = || Overview {
         numbers: numbers(),
-        as_of: ago(0),
+        age: 12,
         days: (0..30).rev().map(day).collect(),
         warnings: Vec::new(),
         changes: events::rows(person, 8, true),

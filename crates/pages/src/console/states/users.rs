@@ -55,7 +55,14 @@ fn chosen_row(person: &Person, index: u8) -> ChosenRow {
 }
 
 fn results(person: &Person) -> Vec<State> {
-    let all = [Outcome::Done, Outcome::Unchanged, Outcome::Protected, Outcome::Gone, Outcome::Failed];
+    let all = [
+        Outcome::Done,
+        Outcome::Unchanged,
+        Outcome::Protected,
+        Outcome::LastOwner,
+        Outcome::Gone,
+        Outcome::Failed,
+    ];
     let of = |act| BulkResult {
         act,
         outcomes: (0..)

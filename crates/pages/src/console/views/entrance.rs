@@ -15,6 +15,8 @@ pub struct SignIn {
     pub email: String,
     /// Providers of `console.providers`.
     pub providers: Vec<ProviderLink>,
+    /// A form that came after the end of its session and waits for the sign-in, sealed; `None` if there is none.
+    pub kept: Option<String>,
 }
 
 /// A question for a factor.
@@ -24,7 +26,7 @@ pub struct Confirm {
     pub step: ConfirmStep,
     /// Other ways to answer.
     pub others: Vec<ConfirmWay>,
-    /// The submitted form that waits for the answer, sealed for this session; `None` if there is none.
+    /// The submitted form that waits for the answer, sealed; `None` if there is none.
     pub kept: Option<String>,
     /// URL that cancels the question.
     pub cancel: String,

@@ -11,8 +11,8 @@ use crate::view::views;
 #[derive(Debug, Clone, Serialize)]
 pub struct Overview {
     pub numbers: Numbers,
-    /// Time at which the numbers were counted.
-    pub as_of: When,
+    /// Age in seconds of the numbers of sign-ins, sessions and mails. Accounts are counted for the page.
+    pub age: u64,
     /// The last 30 days in UTC, the oldest first.
     pub days: Vec<Day>,
     pub warnings: Vec<Warning>,

@@ -115,6 +115,8 @@ pub enum Outcome {
     Unchanged,
     /// The account is an operator's, and protected.
     Protected,
+    /// The account is the last owner's.
+    LastOwner,
     /// The account does not exist any more.
     Gone,
     /// The service was busy; nothing was changed.

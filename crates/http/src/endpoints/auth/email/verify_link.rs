@@ -10,7 +10,7 @@ use latchkey_service::mailbox::links::{LinkBrowser, Visit};
 
 use super::links::{dead, link, link_answer};
 use crate::app::App;
-use crate::body::FormBody;
+use crate::body::FormAndQuery;
 use crate::client::ClientInfo;
 use crate::endpoint::Endpoint;
 use crate::error::Result;
@@ -53,9 +53,9 @@ pub async fn agree(
     State(app): State<App>,
     client: ClientInfo,
     headers: HeaderMap,
-    form: Result<FormBody>,
+    form: Result<FormAndQuery>,
 ) -> Result<Response> {
-    let Ok(token) = form.and_then(|FormBody(said)| said.optional("token")) else {
+    let Ok(token) = form.and_then(|FormAndQuery(said)| said.optional("token")) else {
         return Ok(dead(&app, LinkKind::VerifyEmail));
     };
     visit_link(&app, token, Visit::Agree, &headers, &client).await

@@ -13,7 +13,7 @@ use latchkey_service::oauth::callback::{CallbackAnswer, CallbackProblem, OAuthRe
 
 use super::{BuiltIn, Custom, PathKind};
 use crate::app::App;
-use crate::body::FormBody;
+use crate::body::FormAndQuery;
 use crate::client::ClientInfo;
 use crate::endpoint::Endpoint;
 use crate::error::{ApiError, Result};
@@ -95,10 +95,12 @@ async fn by_form<K: PathKind>(
     State(app): State<App>,
     client: ClientInfo,
     PathText(key): PathText,
-    form: Result<FormBody>,
+    form: Result<FormAndQuery>,
 ) -> Result<Response> {
     match form {
-        Ok(FormBody(said)) => come_back(&app, K::KIND, key, &client, ReturningBrowser::Unknown, &said).await,
+        Ok(FormAndQuery(said)) => {
+            come_back(&app, K::KIND, key, &client, ReturningBrowser::Unknown, &said).await
+        }
         Err(_) => Ok(page(&app, CallbackProblem::Unknown)),
     }
 }
