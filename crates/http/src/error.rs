@@ -142,6 +142,12 @@ pub(crate) fn sign(response: Response, request_id: &str) -> Response {
 }
 
 impl ApiError {
+    /// Returns the name of the limit that caused a 429. No response of the API has it.
+    #[must_use]
+    pub fn limit_name(&self) -> Option<&'static str> {
+        self.details.as_ref().and_then(|details| details.limit)
+    }
+
     /// Builds an error with this code and a message of its own.
     #[must_use]
     pub fn new(code: &'static ErrorCode, message: impl Into<Cow<'static, str>>) -> Self {

@@ -57,7 +57,8 @@ pub struct UpdateUser {
     /// Id of the user to change.
     pub id: UserId,
     /// New email address; `None` leaves it unchanged. A different address invalidates outstanding codes and tokens, and
-    /// is unverified unless `email_verified` is `Some(true)`.
+    /// is unverified unless `email_verified` is `Some(true)`. The address that the user has changes nothing, and its event
+    /// is not recorded.
     pub email: Option<Email>,
     /// `true` marks the email address as verified, `false` as unverified; `None` leaves it as it is.
     pub email_verified: Option<bool>,

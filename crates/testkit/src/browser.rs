@@ -137,13 +137,17 @@ impl Browser {
 }
 
 /// Form of a page.
-struct Form {
-    action: String,
-    hidden: Vec<(String, String)>,
+pub struct Form {
+    /// Address that the form is sent to.
+    pub action: String,
+    /// Names and values of the hidden fields.
+    pub hidden: Vec<(String, String)>,
 }
 
 impl Form {
-    fn of(html: &str, action: &str) -> Option<Self> {
+    /// First form of a page whose address contains `action`.
+    #[must_use]
+    pub fn of(html: &str, action: &str) -> Option<Self> {
         html.split("<form ").skip(1).find_map(|rest| {
             let form = rest.split("</form>").next()?;
             let found = attribute(form, "action").filter(|found| found.contains(action))?;

@@ -70,11 +70,12 @@ impl TestAppBuilder {
     }
 }
 
-/// Computes the token of a form of the console: that of a page which shows no form, because the role permits none.
+/// Computes the token of a form of the console: that of a page which shows no form, because the role permits none. `scope`
+/// is the session and its user, joined by a dot.
 #[must_use]
-pub fn form_token(browser_secret: &str, path: &str, session_id: &str) -> String {
+pub fn form_token(browser_secret: &str, path: &str, scope: &str) -> String {
     let secret = ServerSecret::new(SECRET.to_vec()).unwrap();
     let key = secret.hmac_key(KeyUse::PageForms).unwrap();
-    let message = format!("{browser_secret}{path}\n{session_id}");
+    let message = format!("{browser_secret}{path}\n{scope}");
     URL_SAFE_NO_PAD.encode(hmac::sign(&key, message.as_bytes()))
 }

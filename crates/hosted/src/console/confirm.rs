@@ -14,11 +14,12 @@ use serde::{Deserialize, Serialize};
 
 use super::carried::{self, InCookie};
 use super::guest::{Guest, href};
+use super::kept::KEPT;
 use super::page::Page;
 use super::rejection::Rejection;
 use super::stop::{Outcome, Stop};
 use super::submission::GuestSubmission;
-use super::{sign_in, step_up};
+use super::{late, sign_in, step_up};
 use crate::auth::challenge;
 use crate::ceremony;
 use crate::errors::PageError;
@@ -47,35 +48,50 @@ impl InCookie for Asked {
     const COOKIE: &'static str = "latchkey_operator_asked";
 }
 
-/// Sends the browser to the challenge of a sign-in. A cookie carries its id.
-pub(super) async fn ask(guest: &mut Guest, challenge: &Challenge, next: String) -> Outcome {
+/// Sends the browser to the challenge of a sign-in. A cookie carries its id. A kept form is too large for one, so its page
+/// is shown at once and carries it along.
+pub(super) async fn ask(
+    mut guest: Guest,
+    challenge: &Challenge,
+    next: String,
+    kept: Option<String>,
+) -> Outcome {
     ceremony::prepare(guest.service(), &challenge.id, &challenge.kinds).await?;
     let asked = Asked { challenge: challenge.id.expose(), next };
-    carried::keep(guest, challenge.expires_at.since(guest.now), asked)?;
-    guest.go_to(PATH)
+    let lifetime = challenge.expires_at.since(guest.now);
+    carried::keep(&mut guest, lifetime, asked)?;
+    if kept.is_none() {
+        return guest.go_to(PATH);
+    }
+    let view = view(&guest, &challenge.id, kept).await?;
+    guest.page(&view)
 }
 
 async fn show(guest: Guest, headers: HeaderMap) -> Outcome {
     let Some((id, _)) = asked(&guest, &headers) else { return guest.go_to(sign_in::PATH) };
-    let view = view(&guest, &id).await?;
+    let view = view(&guest, &id, None).await?;
     guest.page(&view)
 }
 
 async fn act(headers: HeaderMap, GuestSubmission { guest, mut fields }: GuestSubmission) -> Outcome {
-    let kept = fields.text(step_up::KEPT)?;
-    if !kept.is_empty() {
-        return step_up::answer(guest, fields, kept).await;
+    let (text, kept) = (fields.text(KEPT)?, late::carried(&guest, &fields)?);
+    if !text.is_empty() && kept.is_none() {
+        return step_up::answer(guest, fields, text).await;
     }
     let Some((id, next)) = asked(&guest, &headers) else { return guest.go_to(sign_in::PATH) };
     if !fields.text(step_up::OTHER)?.is_empty() {
         let kind = kind(&guest)?.ok_or_else(PageError::bad_flow)?;
-        return guest.go_to(&href(PATH, &[(KIND, kind.as_str())]));
+        if kept.is_none() {
+            return guest.go_to(&href(PATH, &[(KIND, kind.as_str())]));
+        }
+        let view = view(&guest, &id, kept).await?;
+        return guest.page(&view);
     }
     match answer(&guest, &mut fields, &id).await {
-        Ok(entrance) => sign_in::enter(guest, entrance, next).await,
+        Ok(entrance) => sign_in::enter(guest, entrance, next, kept).await,
         Err(rejection) => {
             let rejection = refused(&guest, rejection, &id, kind(&guest)?).await?;
-            let view = view(&guest, &id).await?;
+            let view = view(&guest, &id, kept).await?;
             guest.refuse(rejection, &view)
         }
     }
@@ -121,7 +137,7 @@ pub(super) async fn refused(
     Ok(challenge::worded(rejection, kind).into())
 }
 
-async fn view(guest: &Guest, id: &ChallengeId) -> Result<Confirm, Stop> {
+async fn view(guest: &Guest, id: &ChallengeId, kept: Option<String>) -> Result<Confirm, Stop> {
     let form = |kind: ChallengeKind| guest.form_with(PATH, &[(KIND, kind.as_str())]);
     let question = Question {
         id,
@@ -130,7 +146,7 @@ async fn view(guest: &Guest, id: &ChallengeId) -> Result<Confirm, Stop> {
         start: sign_in::PATH.to_owned(),
         cancel: sign_in::PATH.to_owned(),
     };
-    question.view(guest, &form).await
+    Ok(Confirm { kept, ..question.view(guest, &form).await? })
 }
 
 /// A challenge as a page shows it.

@@ -114,6 +114,11 @@ fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Array(values) => values.iter().map(text).collect::<Vec<_>>().join(", "),
+        Value::Object(values) => values
+            .iter()
+            .map(|(name, value)| format!("{name} {}", text(value)))
+            .collect::<Vec<_>>()
+            .join("; "),
         other => other.to_string(),
     }
 }

@@ -9,7 +9,7 @@ use latchkey_service::exports::{ExportRequest, Secrets};
 
 use super::page::Page;
 use super::stop::Outcome;
-use super::submission::ConsoleSubmission;
+use super::submission::Sent;
 use super::visit::ConsoleVisit;
 
 const PATH: &str = "/console/export";
@@ -22,8 +22,8 @@ async fn show(visit: ConsoleVisit) -> Outcome {
     visit.page(&view(&visit))
 }
 
-async fn act(submission: ConsoleSubmission) -> Outcome {
-    submission.must(Act::ExportAll).await?;
+async fn act(sent: Sent) -> Outcome {
+    let submission = sent.must(Act::ExportAll).await?;
     let has_secrets = submission.fields.text("content")? == "secrets";
     if has_secrets {
         submission.must(Act::RevealSecrets).await?;

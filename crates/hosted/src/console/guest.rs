@@ -153,15 +153,27 @@ impl Guest {
         Form { action: href(path, parameters), token: self.form_token(path, self.session.as_ref()) }
     }
 
-    /// Computes the token of a form, as it is right in this session.
+    /// Computes the token of a form, as it is right in this session. It says whose it is, so that a form that comes after
+    /// the end of the session can be kept for its operator.
     pub(super) fn form_token(&self, path: &str, session: Option<&ConsoleSession>) -> String {
-        form_token::token(&self.console, &self.browser, path, &scope(session))
+        let scope = scope(session);
+        let token = form_token::token(&self.console, &self.browser, path, &scope);
+        if scope.is_empty() { token } else { form_token::with_scope(token, &scope) }
     }
 
     /// True if the token of a form of this page is right.
     pub(super) fn owns(&self, token: &str) -> bool {
         let scope = scope(self.session.as_ref());
         !self.browser.is_new && form_token::is_right(&self.console, &self.browser, &self.path, &scope, token)
+    }
+
+    /// Returns the id of the user whose session ended after it was shown a form of this page; `None` for the token of any
+    /// other form. Nothing that the form asks for may be done.
+    pub(super) fn late_owner(&self, token: &str) -> Option<String> {
+        let scope = form_token::scope(token).filter(|_| self.session.is_none() && !self.browser.is_new)?;
+        let is_right = form_token::is_right(&self.console, &self.browser, &self.path, scope, token);
+        let (_, user) = scope.split_once('.').filter(|_| is_right)?;
+        Some(user.to_owned())
     }
 
     /// Seals a value for this browser.
@@ -211,7 +223,12 @@ impl Guest {
 
     /// Shows a page before the sign-in.
     pub(super) fn page(&self, view: &(dyn View + Sync)) -> Outcome {
-        self.render(StatusCode::OK, &self.frame(), view)
+        self.page_as(StatusCode::OK, view)
+    }
+
+    /// Shows a page before the sign-in with another status.
+    pub(super) fn page_as(&self, status: StatusCode, view: &(dyn View + Sync)) -> Outcome {
+        self.render(status, &self.frame(), view)
     }
 
     /// Shows a form before the sign-in again, with the reason for which it was refused.
@@ -267,9 +284,10 @@ impl Guest {
     }
 }
 
-/// Returns what form tokens are bound to beside browser and path.
+/// Returns what form tokens are bound to beside browser and path: the session and its user.
 fn scope(session: Option<&ConsoleSession>) -> String {
-    session.map(|session| session.session().id.to_string()).unwrap_or_default()
+    let text = |session: &ConsoleSession| format!("{}.{}", session.session().id, session.user().id);
+    session.map(text).unwrap_or_default()
 }
 
 /// Returns an address with parameters, which need no encoding.

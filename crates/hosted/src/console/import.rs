@@ -15,6 +15,7 @@ use latchkey_pages::console::CrumbText;
 use latchkey_pages::console::views::{ImportRow, Imports, Listing};
 use latchkey_service::Error;
 use latchkey_service::imports::{ImportKey, ImportPage, ImportPosition};
+use latchkey_service::refusal::NOT_FOUND;
 
 use super::keyset::Place;
 use super::page::Page;
@@ -90,7 +91,7 @@ async fn find(visit: &ConsoleVisit) -> Result<ImportJob, Stop> {
     let id = id.ok_or_else(|| visit.not_found())?;
     match visit.service().imports.find(id).await {
         Ok(job) => Ok(job),
-        Err(Error::Refused(refusal)) if refusal.name == "NOT_FOUND" => Err(visit.not_found()),
+        Err(Error::Refused(refusal)) if refusal.name == NOT_FOUND.name => Err(visit.not_found()),
         Err(error) => Err(error.into()),
     }
 }

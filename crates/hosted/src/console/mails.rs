@@ -16,7 +16,7 @@ use super::keyset::Place;
 use super::page::Page;
 use super::rejection::Rejection;
 use super::stop::{Outcome, Stop};
-use super::submission::ConsoleSubmission;
+use super::submission::Sent;
 use super::visit::ConsoleVisit;
 use crate::errors::PageError;
 
@@ -37,8 +37,8 @@ async fn show(visit: ConsoleVisit) -> Outcome {
     visit.page(&view)
 }
 
-async fn act(submission: ConsoleSubmission) -> Outcome {
-    submission.must(Act::ResendMails).await?;
+async fn act(sent: Sent) -> Outcome {
+    let submission = sent.must(Act::ResendMails).await?;
     let id = submission.fields.text("id")?;
     let visit = submission.visit;
     match retry(&visit, &id).await {

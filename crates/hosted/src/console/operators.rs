@@ -23,7 +23,7 @@ use super::carried::{self, InCookie};
 use super::page::Page;
 use super::rejection::Rejection;
 use super::stop::{Outcome, Stop};
-use super::submission::ConsoleSubmission;
+use super::submission::{ConsoleSubmission, Sent};
 use super::visit::ConsoleVisit;
 use crate::errors::PageError;
 use crate::sealed::Carried;
@@ -65,8 +65,8 @@ async fn show(mut visit: ConsoleVisit, headers: HeaderMap) -> Outcome {
     visit.page(&view)
 }
 
-async fn act(mut submission: ConsoleSubmission) -> Outcome {
-    submission.must(Act::ManageOperators).await?;
+async fn act(sent: Sent) -> Outcome {
+    let mut submission = sent.must(Act::ManageOperators).await?;
     let done = match submission.visit.query.optional(ACT)?.as_deref() {
         Some("grant") => grant(&mut submission).await,
         Some("change") => match revoke::question(&submission).await? {

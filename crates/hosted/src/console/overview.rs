@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::routing::get;
 use latchkey_domain::statistics::DayCounts;
-use latchkey_domain::user_list::{UserFilter, UserSort};
+use latchkey_domain::user_list::{UserFilter, UserSort, UserState};
 use latchkey_pages::When;
 use latchkey_pages::console::views::{Day, Numbers, Overview, Warning};
 use latchkey_service::admin::{ListUsers, Statistics, UserPosition};
@@ -34,11 +34,14 @@ async fn view(visit: &ConsoleVisit) -> Result<Overview, Stop> {
     let changes = visit.service().admin.last_changes(CHANGES).await?;
     Ok(Overview {
         numbers: Numbers {
-            new_day: new_within(visit, DAY).await?,
-            new_week: new_within(visit, WEEK).await?,
+            accounts: count(visit, UserFilter::default()).await?,
+            verified: count(visit, UserFilter { state: Some(UserState::Verified), ..UserFilter::default() })
+                .await?,
+            new_day: count(visit, created_within(visit, DAY)).await?,
+            new_week: count(visit, created_within(visit, WEEK)).await?,
             ..numbers(&statistics)
         },
-        as_of: When(statistics.counted_at),
+        age: visit.now.since(statistics.counted_at).as_secs(),
         days: statistics.days.iter().map(|(day, counts)| of_day(When(*day), counts)).collect(),
         warnings: visit.console.warnings().iter().map(|warning| shown(warning)).collect(),
         changes: events::rows(visit.service(), changes, People::Named).await?,
@@ -53,8 +56,6 @@ fn shown(warning: &str) -> Warning {
 fn numbers(Statistics { counts, days, .. }: &Statistics) -> Numbers {
     let today = days.last().map(|(_, counts)| *counts).unwrap_or_default();
     Numbers {
-        accounts: counts.users,
-        verified: counts.verified,
         sign_ins: today.sign_ins,
         failures: today.failures,
         sessions: counts.live_sessions,
@@ -64,10 +65,13 @@ fn numbers(Statistics { counts, days, .. }: &Statistics) -> Numbers {
     }
 }
 
-/// Counts the accounts that were created within a time up to now. The statistics know whole days in UTC alone.
-async fn new_within(visit: &ConsoleVisit, time: Duration) -> Result<u64, Stop> {
-    let created_after = Some(visit.service().now().minus(time));
-    let filter = UserFilter { created_after, ..UserFilter::default() };
+/// Returns the filter of accounts that were created within a time up to now. The statistics know whole days in UTC alone.
+fn created_within(visit: &ConsoleVisit, time: Duration) -> UserFilter {
+    UserFilter { created_after: Some(visit.now.minus(time)), ..UserFilter::default() }
+}
+
+/// Counts accounts as they are now, all by the same way: the statistics are up to a minute old.
+async fn count(visit: &ConsoleVisit, filter: UserFilter) -> Result<u64, Stop> {
     let list =
         ListUsers { filter, order: UserSort::Created.order(), position: UserPosition::Offset(0), limit: 1 };
     Ok(visit.service().admin.list_users(&list).await?.total)

@@ -89,7 +89,7 @@ async fn come_back(_: Deliberate, mut guest: Guest, headers: HeaderMap) -> Outco
     match exchanged {
         Ok(Exchanged::Entered(entrance)) => {
             carried::forget::<Departed>(&mut guest)?;
-            sign_in::enter(guest, ConsoleEntrance::of(entrance)?, next).await
+            sign_in::enter(guest, ConsoleEntrance::of(entrance)?, next, None).await
         }
         Ok(Exchanged::Linked { .. }) => Err(PageError::bad_flow().into()),
         Err(error) => refuse(&guest, &next, error.into()),
@@ -98,7 +98,7 @@ async fn come_back(_: Deliberate, mut guest: Guest, headers: HeaderMap) -> Outco
 
 /// Shows the sign-in with the reason for which the provider opened nothing.
 fn refuse(guest: &Guest, next: &str, rejection: Rejection) -> Outcome {
-    let view = sign_in::view(guest, next, String::new())?;
+    let view = sign_in::view(guest, next, String::new(), None)?;
     guest.refuse(rejection, &view)
 }
 

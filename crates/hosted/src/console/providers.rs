@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::page::Page;
 use super::stop::{Outcome, Stop};
-use super::submission::ConsoleSubmission;
+use super::submission::Sent;
 use super::visit::ConsoleVisit;
 use crate::sealed::Carried;
 
@@ -44,13 +44,13 @@ async fn show(visit: ConsoleVisit) -> Outcome {
 }
 
 /// Asks the provider for its discovery document and keys.
-async fn test(submission: ConsoleSubmission) -> Outcome {
-    submission.must(Act::ManageProviders).await?;
-    let visit = submission.visit;
+async fn test(sent: Sent) -> Outcome {
+    let visit = sent.must(Act::ManageProviders).await?.visit;
     let key = visit.query.optional(TEST)?.unwrap_or_default();
     let known = all(&visit).into_iter().find(|known| known.key.as_str() == key && known.has_discovery());
     let known = known.ok_or_else(|| visit.not_found())?;
-    let outcome = visit.service().oauth.test_provider(&known).await;
+    let outcome =
+        visit.service().oauth.test_provider(&known, visit.party(), Some(&visit.to_client())).await?;
     let outcome = outcome.map(|count| count as u64).map_err(|error| error.to_string());
     let tried = visit.seal(visit.now.plus(LIFETIME), Tried { provider: key, outcome })?;
     visit.go_to(&format!("{PATH}?{TRIED}={tried}"))

@@ -1,14 +1,28 @@
 //! Refusals as the console shows them: those of the pages, and those that only operators meet.
 
 use latchkey_http::error::ApiError;
+use latchkey_http::error::codes::ErrorCode;
 use latchkey_pages::Fault;
 use latchkey_pages::console::{Fault as ConsoleFault, Problem, Refusal};
 use latchkey_service::Error;
-use latchkey_service::refusal::PROVIDER_UNAVAILABLE;
+use latchkey_service::refusal::{
+    EMAIL_EXISTS, EMAIL_PROVIDER_NOT_CONFIGURED, IMPORT_RUNNING, INVALID_OAUTH_CODE, LAST_OWNER,
+    LAST_SIGN_IN_METHOD, MAIL_NOT_RETRIED, MAIL_NOT_SENT, OPERATOR_PROTECTED, PRECONDITION_FAILED,
+    PROVIDER_NOT_CONFIGURED, PROVIDER_UNAVAILABLE,
+};
 
 use super::stop::Stop;
 use crate::errors::PageError;
 use crate::problem;
+
+/// Refusals whose messages are shown as they are.
+const TOLD: [&ErrorCode; 5] = [
+    &MAIL_NOT_SENT,
+    &MAIL_NOT_RETRIED,
+    &EMAIL_PROVIDER_NOT_CONFIGURED,
+    &LAST_SIGN_IN_METHOD,
+    &IMPORT_RUNNING,
+];
 
 /// A form that was not accepted.
 pub(crate) enum Rejection {
@@ -45,6 +59,21 @@ impl Rejection {
                 }
             }
         })
+    }
+
+    /// Names the limit that is used up. Only operators are told it.
+    #[must_use]
+    pub(super) fn naming_limit(mut self) -> Self {
+        if let Self::Form(refused) = &mut self
+            && let Some(limit) = refused.error.limit_name()
+        {
+            for problem in &mut refused.problems {
+                if let ConsoleFault::Shared(Fault::Throttled { wait }) = problem.fault {
+                    problem.fault = Refusal::LimitReached { limit: limit.to_owned(), wait }.into();
+                }
+            }
+        }
+        self
     }
 
     /// Changes the problems, where a page shows them in another way.
@@ -101,25 +130,26 @@ impl From<Error> for Rejection {
 }
 
 /// Returns the console's own word for a refusal.
-fn own(row: &latchkey_service::Refusal) -> Option<Problem> {
+fn own(row: &ErrorCode) -> Option<Problem> {
     if *row == PROVIDER_UNAVAILABLE {
         return Some(Problem::whole(Refusal::ProviderDown));
     }
-    let because = || Problem::whole(Refusal::Because { reason: row.message.to_owned() });
-    Some(match row.name {
-        "OPERATOR_PROTECTED" => Problem::whole(Refusal::OperatorProtected),
-        "LAST_OWNER" => Problem::whole(Refusal::LastOwner),
-        "PRECONDITION_FAILED" => Problem::whole(Refusal::Changed),
-        "MAIL_NOT_SENT"
-        | "MAIL_NOT_RETRIED"
-        | "EMAIL_PROVIDER_NOT_CONFIGURED"
-        | "LAST_SIGN_IN_METHOD"
-        | "IMPORT_RUNNING" => because(),
-        "EMAIL_EXISTS" => Problem::at("email", Refusal::AddressTaken),
-        "INVALID_OAUTH_CODE" => Problem::whole(Refusal::ProviderExpired),
-        "PROVIDER_NOT_CONFIGURED" => Problem::whole(Refusal::ProviderDown),
-        _ => return None,
-    })
+    let is = |code: &ErrorCode| row.name == code.name;
+    if TOLD.iter().any(|code| is(code)) {
+        return Some(Problem::whole(Refusal::Because { reason: row.message.to_owned() }));
+    }
+    if is(&EMAIL_EXISTS) {
+        return Some(Problem::at("email", Refusal::AddressTaken));
+    }
+    let known = [
+        (&OPERATOR_PROTECTED, Refusal::OperatorProtected),
+        (&LAST_OWNER, Refusal::LastOwner),
+        (&PRECONDITION_FAILED, Refusal::Changed),
+        (&INVALID_OAUTH_CODE, Refusal::ProviderExpired),
+        (&PROVIDER_NOT_CONFIGURED, Refusal::ProviderDown),
+    ];
+    let found = known.into_iter().find(|(code, _)| is(code));
+    found.map(|(_, refusal)| Problem::whole(refusal))
 }
 
 impl From<Stop> for Rejection {

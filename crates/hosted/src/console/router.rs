@@ -10,7 +10,9 @@ use latchkey_http::middleware::Middleware;
 use super::list::{PAGES, has};
 use super::networks::Guarded;
 use super::state::Console;
-use super::{again, networks, step_up};
+use super::stop::Stop;
+use super::visit::Arrival;
+use super::{again, kept, networks};
 use crate::errors::{self, PageError};
 use crate::{assets, host};
 
@@ -20,14 +22,22 @@ const UNKNOWN: [&str; 3] = ["/console", "/console/", "/console/{*rest}"];
 /// Builds the routes of all pages, wrapped in the middleware.
 pub(crate) fn router(console: Console, middleware: &Middleware) -> Router {
     let routes = PAGES.iter().fold(Router::new(), |routes, page| routes.route(page.path, (page.methods)()));
-    let unknown = || any(async || PageError::not_found());
+    let unknown = || any(unknown);
     let unknown_paths = UNKNOWN.into_iter().filter(|path| !has(path));
     let routes = unknown_paths.fold(routes, |routes, path| routes.route(path, unknown()));
     let resubmitted = routes.clone().with_state(console.clone());
-    let routes = routes.layer(from_fn_with_state(resubmitted, step_up::resubmit));
+    let routes = routes.layer(from_fn_with_state(resubmitted, kept::resubmit));
     let routes = routes.layer(from_fn_with_state(console.clone(), again::answer));
     let routes = routes.layer(from_fn_with_state(console.clone(), host::check::<Console>));
     wrap(routes, console, middleware)
+}
+
+/// Answers an unknown path: in the frame of the operator, if there is one.
+async fn unknown(arrival: Arrival) -> Stop {
+    match arrival {
+        Arrival::SignedIn(visit) => visit.not_found(),
+        Arrival::Guest(..) => PageError::not_found().into(),
+    }
 }
 
 /// Builds the route of the files that the console loads, for a listener without the pages.

@@ -12,13 +12,14 @@ use latchkey_pages::console::Notice;
 use latchkey_pages::console::views::{ClientShown, Listing, PersonLink, SessionRow, Sessions};
 use latchkey_service::Error;
 use latchkey_service::admin::{ListedSession, SessionFilter, SessionKey, SessionPage, SessionPosition};
+use latchkey_service::refusal::OPERATOR_PROTECTED;
 use url::form_urlencoded;
 
 use super::keyset::Place;
 use super::page::Page;
 use super::rejection::Rejection;
 use super::stop::{Outcome, Stop};
-use super::submission::ConsoleSubmission;
+use super::submission::Sent;
 use super::visit::ConsoleVisit;
 
 const PATH: &str = "/console/sessions";
@@ -40,15 +41,15 @@ async fn show(visit: ConsoleVisit) -> Outcome {
     visit.page(&view)
 }
 
-async fn end(submission: ConsoleSubmission) -> Outcome {
-    submission.must(Act::EndSessions).await?;
+async fn end(sent: Sent) -> Outcome {
+    let submission = sent.must(Act::EndSessions).await?;
     let id = submission.fields.text("id")?;
     let mut visit = submission.visit;
     let typed = Typed::of(&visit)?;
     match end_one(&mut visit, &id).await {
         Ok(()) => visit.go_to_with(&typed.address_at(None), Notice::OneSessionEnded),
         Err(rejection) => {
-            if rejection.is("OPERATOR_PROTECTED") {
+            if rejection.is(OPERATOR_PROTECTED.name) {
                 visit.record_refusal(Act::EndSessions).await?;
             }
             let view = view(&visit, &typed).await?;

@@ -16,7 +16,7 @@ use latchkey_service::settings::{EditableSetting, Kind, Source as SetBy};
 use super::page::Page;
 use super::rejection::{Refused, Rejection};
 use super::stop::{Outcome, Stop};
-use super::submission::ConsoleSubmission;
+use super::submission::Sent;
 use super::visit::ConsoleVisit;
 
 pub(crate) mod change;
@@ -34,9 +34,8 @@ async fn show(visit: ConsoleVisit) -> Outcome {
     visit.page(&view(&visit)?)
 }
 
-async fn reset(submission: ConsoleSubmission) -> Outcome {
-    submission.must(Act::ChangeSettings).await?;
-    let visit = submission.visit;
+async fn reset(sent: Sent) -> Outcome {
+    let visit = sent.must(Act::ChangeSettings).await?.visit;
     let setting = find(&visit, &visit.query.optional(RESET)?.unwrap_or_default())?;
     let client = visit.to_client();
     match visit.service().admin.reset_setting(setting.item, visit.party(), Some(&client)).await {

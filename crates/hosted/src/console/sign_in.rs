@@ -14,7 +14,7 @@ use super::page::Page;
 use super::rejection::Rejection;
 use super::stop::{Outcome, Stop};
 use super::submission::GuestSubmission;
-use super::{confirm, passkey_options, provider};
+use super::{confirm, late, passkey_options, provider};
 use crate::ceremony;
 use crate::errors::PageError;
 use crate::fields::Fields;
@@ -47,34 +47,39 @@ async fn show(guest: Guest) -> Outcome {
     if guest.session.is_some() {
         return guest.go_to(&next(&guest)?);
     }
-    let view = view(&guest, &next(&guest)?, String::new())?;
+    let view = view(&guest, &next(&guest)?, String::new(), None)?;
     guest.page(&view)
 }
 
 async fn act(GuestSubmission { guest, mut fields }: GuestSubmission) -> Outcome {
-    let (typed, next) = (fields.text("email")?, next(&guest)?);
+    let (typed, next, kept) = (fields.text("email")?, next(&guest)?, late::carried(&guest, &fields)?);
     let entered = match guest.query.optional(ACT)?.as_deref() {
         Some("passkey") => by_passkey(&guest, &mut fields).await,
         _ => by_password(&guest, &mut fields).await,
     };
     match entered {
-        Ok(entrance) => enter(guest, entrance, next).await,
+        Ok(entrance) => enter(guest, entrance, next, kept).await,
         Err(rejection) => {
-            let view = view(&guest, &next, typed)?;
+            let view = view(&guest, &next, typed, kept)?;
             guest.refuse(rejection, &view)
         }
     }
 }
 
-/// Goes on after a right factor: to the page that was wanted, or to the question for a further factor.
-pub(super) async fn enter(mut guest: Guest, entrance: ConsoleEntrance, next: String) -> Outcome {
+/// Goes on after a right factor: to the page that was wanted or the form that was kept, or to the question for a further
+/// factor.
+pub(super) async fn enter(
+    mut guest: Guest,
+    entrance: ConsoleEntrance,
+    next: String,
+    kept: Option<String>,
+) -> Outcome {
     match entrance {
         ConsoleEntrance::SignedIn(signed_in) => {
-            guest.take(&signed_in)?;
             confirm::forget(&mut guest)?;
-            guest.go_to(&next)
+            late::go_on(guest, &signed_in, kept, &next).await
         }
-        ConsoleEntrance::Challenged(challenge) => confirm::ask(&mut guest, &challenge, next).await,
+        ConsoleEntrance::Challenged(challenge) => confirm::ask(guest, &challenge, next, kept).await,
     }
 }
 
@@ -101,8 +106,15 @@ pub(super) fn next(guest: &Guest) -> Result<String, PageError> {
 /// True for a path of the console with or without a query.
 fn is_own(next: &str) -> bool {
     let Ok(address) = next.parse::<PathAndQuery>() else { return false };
-    let is_below = address.path() == OVERVIEW || address.path().starts_with("/console/");
-    is_below && address.as_str() == next && next.len() <= LONGEST_NEXT && !next.contains(['\\', '#'])
+    let path = address.path();
+    let is_below = path == OVERVIEW || path.starts_with("/console/");
+    let is_whole = address.as_str() == next && next.len() <= LONGEST_NEXT && !next.contains(['\\', '#']);
+    is_below && is_whole && !path.split('/').any(is_step)
+}
+
+/// True for a segment by which a browser leaves the path before it.
+fn is_step(segment: &str) -> bool {
+    matches!(segment.to_ascii_lowercase().replace("%2e", ".").as_str(), "." | "..")
 }
 
 /// Returns the form for a passkey; `None` if passkeys do not work here, or this client asked for too many options.
@@ -124,8 +136,13 @@ pub(super) fn passkey(
     }
 }
 
-/// Returns the page of the sign-in that leads to `next`.
-pub(super) fn view(guest: &Guest, next: &str, email: String) -> Result<SignIn, PageError> {
+/// Returns the page of the sign-in that leads to `next`, or to a kept form.
+pub(super) fn view(
+    guest: &Guest,
+    next: &str,
+    email: String,
+    kept: Option<String>,
+) -> Result<SignIn, PageError> {
     let next = encoded(next);
     let next: Vec<_> = Some((NEXT, next.as_str())).filter(|(_, next)| !next.is_empty()).into_iter().collect();
     let by_passkey = [&next[..], &[(ACT, "passkey")]].concat();
@@ -134,5 +151,6 @@ pub(super) fn view(guest: &Guest, next: &str, email: String) -> Result<SignIn, P
         form: guest.form_with(PATH, &next),
         email,
         providers: provider::links(guest, &next),
+        kept,
     })
 }

@@ -2,26 +2,38 @@
 
 use axum::RequestExt;
 use axum::extract::{FromRequest, Request};
+use http::HeaderMap;
 use latchkey_domain::ids::UserId;
 use latchkey_domain::operator::Act;
 use latchkey_http::body::{FormBody, UploadForm, UploadedFile};
+use latchkey_http::error::codes::PAYLOAD_TOO_LARGE;
 use latchkey_http::query::Query;
 
 use super::guest::Guest;
+use super::kept::LeftOut;
+use super::sign_in::to_sign_in;
 use super::state::Console;
-use super::step_up;
 use super::stop::Stop;
-use super::visit::ConsoleVisit;
+use super::visit::{Arrival, ConsoleVisit};
+use super::{late, step_up};
 use crate::errors::PageError;
 use crate::fields::Fields;
 use crate::form_token;
 use crate::submission::is_own;
 
 /// Most fields of a form: a list of accounts has one for each.
-const MOST_FIELDS: usize = 256;
+pub(super) const MOST_FIELDS: usize = 256;
 
-/// A form of an operator who is signed in, which passed the checks of origin and form token. Otherwise 403, and nothing is
-/// done.
+/// A form of an operator who is signed in, from our own origin. From another one it is 403, and nothing is recorded. Its
+/// fields are read once the role permits the act and the form token is right.
+pub(crate) struct Sent {
+    pub(crate) visit: ConsoleVisit,
+    fields: Fields,
+    /// True if the form token is right.
+    is_own: bool,
+}
+
+/// A form whose act the operator may do, and that passed the checks of origin and form token.
 pub(crate) struct ConsoleSubmission {
     pub(crate) visit: ConsoleVisit,
     pub(crate) fields: Fields,
@@ -30,7 +42,7 @@ pub(crate) struct ConsoleSubmission {
 /// A form that may have a file, with the same checks.
 pub(crate) enum ConsoleUpload {
     /// The form; without a file if none was chosen, or if the form was kept over a step-up.
-    Read(ConsoleSubmission, Option<UploadedFile>),
+    Read(Sent, Option<UploadedFile>),
     /// The file is too large. Nothing of the form was read, so its token was not checked: it may do nothing.
     TooLarge(ConsoleVisit),
 }
@@ -45,19 +57,34 @@ impl FromRequest<Console> for GuestSubmission {
     type Rejection = Stop;
 
     async fn from_request(mut request: Request, console: &Console) -> Result<Self, Stop> {
+        must_be_own(request.headers(), console)?;
         let guest = request.extract_parts_with_state::<Guest, _>(console).await?;
-        let fields = checked(request, console, &guest).await?;
-        Ok(Self { guest, fields })
+        let FormBody(form) = FormBody::up_to(MOST_FIELDS, request, console).await?;
+        if !has_token(&form, &guest)? {
+            return Err(PageError::stale_form().into());
+        }
+        Ok(Self { guest, fields: Fields::new(form) })
     }
 }
 
-impl FromRequest<Console> for ConsoleSubmission {
+impl FromRequest<Console> for Sent {
     type Rejection = Stop;
 
     async fn from_request(mut request: Request, console: &Console) -> Result<Self, Stop> {
-        let visit = request.extract_parts_with_state::<ConsoleVisit, _>(console).await?;
-        let fields = checked(request, console, &visit).await?;
-        Ok(Self { visit, fields })
+        must_be_own(request.headers(), console)?;
+        let visit = match request.extract_parts_with_state(console).await? {
+            Arrival::SignedIn(visit) => *visit,
+            Arrival::Guest(guest, here) => return Err(late::ask(request, console, *guest, &here).await),
+        };
+        visit.must_open_place().await?;
+        let left_out = request.extensions().get::<LeftOut>().cloned();
+        let FormBody(form) = FormBody::up_to(MOST_FIELDS, request, console).await?;
+        let mut sent = Self::of(visit, form)?;
+        let LeftOut(names) = left_out.unwrap_or_default();
+        for name in late::SECRETS.into_iter().filter(|secret| names.iter().any(|name| name == secret)) {
+            sent.fields.lack(name);
+        }
+        Ok(sent)
     }
 }
 
@@ -66,45 +93,67 @@ impl FromRequest<Console> for ConsoleUpload {
 
     async fn from_request(mut request: Request, console: &Console) -> Result<Self, Stop> {
         if !UploadForm::is_declared(request.headers()) {
-            let submission = ConsoleSubmission::from_request(request, console).await?;
-            return Ok(Self::Read(submission, None));
+            return Ok(Self::Read(Sent::from_request(request, console).await?, None));
         }
-        let visit = request.extract_parts_with_state::<ConsoleVisit, _>(console).await?;
-        if !is_own(request.headers(), &console.settings) {
-            return Err(PageError::stale_form().into());
-        }
+        must_be_own(request.headers(), console)?;
+        let visit = match request.extract_parts_with_state(console).await? {
+            Arrival::SignedIn(visit) => *visit,
+            Arrival::Guest(guest, _) => return Err(to_sign_in(&guest, guest.path())),
+        };
+        visit.must_open_place().await?;
         match UploadForm::from_request(request, console).await {
-            Ok(UploadForm { fields, file }) => {
-                let fields = owned(fields, &visit)?;
-                Ok(Self::Read(ConsoleSubmission { visit, fields }, file))
-            }
-            Err(error) if error.code == "PAYLOAD_TOO_LARGE" => Ok(Self::TooLarge(visit)),
+            Ok(UploadForm { fields, file }) => Ok(Self::Read(Sent::of(visit, fields)?, file)),
+            Err(error) if error.code == PAYLOAD_TOO_LARGE.name => Ok(Self::TooLarge(visit)),
             Err(error) => Err(error.into()),
         }
     }
 }
 
-/// Reads a form, if it comes from our own page in this browser and session.
-async fn checked(request: Request, console: &Console, guest: &Guest) -> Result<Fields, Stop> {
-    if !is_own(request.headers(), &console.settings) {
-        return Err(PageError::stale_form().into());
-    }
-    let FormBody(form) = FormBody::up_to(MOST_FIELDS, request, console).await?;
-    owned(form, guest)
+/// Refuses a form from another origin, before anything is read: it does not even keep a session alive.
+fn must_be_own(headers: &HeaderMap, console: &Console) -> Result<(), PageError> {
+    if is_own(headers, &console.settings) { Ok(()) } else { Err(PageError::stale_form()) }
 }
 
-/// Returns the fields of a form whose token is right.
-fn owned(form: Query, guest: &Guest) -> Result<Fields, Stop> {
+/// True if the token of a form is right.
+fn has_token(form: &Query, guest: &Guest) -> Result<bool, PageError> {
     let token = form.optional(form_token::FIELD)?;
-    if !token.is_some_and(|token| guest.owns(&token)) {
-        return Err(PageError::stale_form().into());
+    Ok(token.is_some_and(|token| guest.owns(&token)))
+}
+
+impl Sent {
+    fn of(visit: ConsoleVisit, form: Query) -> Result<Self, PageError> {
+        let is_own = has_token(&form, &visit)?;
+        Ok(Self { visit, fields: Fields::new(form), is_own })
     }
-    Ok(Fields::new(form))
+
+    /// Returns the text of the field that names the act.
+    pub(crate) fn act(&self, field: &str) -> Result<String, PageError> {
+        self.fields.text(field)
+    }
+
+    /// Refuses what the operator may not do with the 403 page and an audit event, whatever the form token; then a form
+    /// whose token is wrong.
+    pub(crate) async fn permitted(self, act: Act) -> Result<ConsoleSubmission, Stop> {
+        let Self { visit, fields, is_own } = self;
+        visit.must(act).await?;
+        if is_own {
+            Ok(ConsoleSubmission { visit, fields })
+        } else {
+            Err(visit.stop(PageError::stale_form()))
+        }
+    }
+
+    /// Begins an act: that it is permitted, and recently proved if it needs that.
+    pub(crate) async fn must(self, act: Act) -> Result<ConsoleSubmission, Stop> {
+        let submission = self.permitted(act).await?;
+        submission.must(act).await?;
+        Ok(submission)
+    }
 }
 
 impl ConsoleSubmission {
-    /// Begins an act: refuses what the operator may not do with the 403 page and an audit event. An act that needs a recent
-    /// proof of a factor asks for it first; the form is kept, and submitted again after the proof.
+    /// Refuses what the operator may not do with the 403 page and an audit event. An act that needs a recent proof of a
+    /// factor asks for it first; the form is kept, and submitted again after the proof.
     pub(crate) async fn must(&self, act: Act) -> Result<(), Stop> {
         self.visit.must(act).await?;
         if !act.needs_recent_factor() {

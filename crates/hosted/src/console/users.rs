@@ -7,7 +7,7 @@ mod typed;
 
 use axum::routing::get;
 use latchkey_domain::operator::{Act, Operator};
-use latchkey_domain::user::User;
+use latchkey_domain::user::{EMAIL_PROVIDER, PASSKEY_PROVIDER, User};
 use latchkey_domain::user_list::{Direction, UserKey, UserOrder, UserSort, UserState};
 use latchkey_pages::When;
 use latchkey_pages::console::views::{BulkAct, Choice, Column, Filter, Listing, PersonLink, UserRow, Users};
@@ -119,13 +119,14 @@ fn states(typed: &Typed) -> Filter {
 }
 
 fn ways_in(typed: &Typed, providers: &[KnownProvider]) -> Filter {
-    let any = Choice { value: String::new(), label: None, is_chosen: typed.provider.is_empty() };
-    let choice = |provider: &KnownProvider| Choice {
-        value: provider.key.as_str().to_owned(),
-        label: Some(provider.name().to_owned()),
-        is_chosen: provider.key.as_str() == typed.provider,
+    let choice = |value: &str, label: Option<&str>| Choice {
+        value: value.to_owned(),
+        label: label.map(str::to_owned),
+        is_chosen: value == typed.provider,
     };
-    Filter { name: "provider", choices: std::iter::once(any).chain(providers.iter().map(choice)).collect() }
+    let own = ["", EMAIL_PROVIDER, PASSKEY_PROVIDER].map(|value| choice(value, None));
+    let others = providers.iter().map(|provider| choice(provider.key.as_str(), Some(provider.name())));
+    Filter { name: "provider", choices: own.into_iter().chain(others).collect() }
 }
 
 fn columns(typed: &Typed) -> Vec<Column> {

@@ -1,10 +1,10 @@
 //! A visit of an operator who is signed in. To add a page: write `console/{path}.rs` with `pub(crate) const PAGE: Page`, add
-//! it to `console/list.rs` and to the parent module, and take [`ConsoleVisit`] (`GET`) or [`ConsoleSubmission`] (`POST`). Show
-//! a form if [`ConsoleVisit::may`] permits its act; begin its handler with `submission.must(act).await?`.
+//! it to `console/list.rs` and to the parent module, and take [`ConsoleVisit`] (`GET`) or [`Sent`] (`POST`). Show a form if
+//! [`ConsoleVisit::may`] permits its act; begin its handler with `let submission = sent.must(act).await?`.
 //!
 //! The place of the navigation and its crumb follow from the path. Who may not read the place gets the 403 page.
 //!
-//! [`ConsoleSubmission`]: super::submission::ConsoleSubmission
+//! [`Sent`]: super::submission::Sent
 
 use std::ops::{Deref, DerefMut};
 
@@ -38,26 +38,44 @@ pub(crate) struct ConsoleVisit {
     about: Option<UserId>,
 }
 
+/// A request to a page of operators, before the check whether the operator may open the place. A form is checked first:
+/// one from another site does not even leave a refusal in the audit log.
+pub(super) enum Arrival {
+    SignedIn(Box<ConsoleVisit>),
+    /// Without a session; with path and query of the request.
+    Guest(Box<Guest>, String),
+}
+
 impl FromRequestParts<Console> for ConsoleVisit {
+    type Rejection = Stop;
+
+    async fn from_request_parts(parts: &mut Parts, console: &Console) -> Result<Self, Stop> {
+        match Arrival::from_request_parts(parts, console).await? {
+            Arrival::SignedIn(visit) => {
+                visit.must_open_place().await?;
+                Ok(*visit)
+            }
+            Arrival::Guest(guest, here) => {
+                let is_read = matches!(parts.method, Method::GET | Method::HEAD);
+                let next = if is_read { here.as_str() } else { guest.path() };
+                Err(to_sign_in(&guest, next))
+            }
+        }
+    }
+}
+
+impl FromRequestParts<Console> for Arrival {
     type Rejection = Stop;
 
     async fn from_request_parts(parts: &mut Parts, console: &Console) -> Result<Self, Stop> {
         let guest = Guest::from_request_parts(parts, console).await?;
         let here = parts.uri.path_and_query().map(ToString::to_string).unwrap_or_default();
-        let Some(session) = guest.session.clone() else {
-            let is_read = matches!(parts.method, Method::GET | Method::HEAD);
-            let next = if is_read { here.as_str() } else { guest.path() };
-            return Err(to_sign_in(&guest, next));
-        };
+        let Some(session) = guest.session.clone() else { return Ok(Self::Guest(Box::new(guest), here)) };
         let place = place_of(guest.path());
         let above = place.filter(|place| place.path() != guest.path());
         let crumb = |place: Place| Crumb { text: CrumbText::Place(place), href: place.path().to_owned() };
         let crumbs = above.map(crumb).into_iter().collect();
-        let visit = Self { guest, session, place, crumbs, here, about: None };
-        if let Some(place) = place {
-            visit.must(place.act()).await?;
-        }
-        Ok(visit)
+        Ok(Self::SignedIn(Box::new(ConsoleVisit { guest, session, place, crumbs, here, about: None })))
     }
 }
 
@@ -118,6 +136,14 @@ impl ConsoleVisit {
         Err(self.stop(PageError::forbidden()))
     }
 
+    /// Refuses an operator who may not open the place of the navigation.
+    pub(super) async fn must_open_place(&self) -> Result<(), Stop> {
+        match self.place {
+            Some(place) => self.must(place.act()).await,
+            None => Ok(()),
+        }
+    }
+
     /// Names the user whom the request concerns. Refusals are audited with it.
     pub(crate) const fn concerns(&mut self, user: UserId) {
         self.about = Some(user);
@@ -161,7 +187,7 @@ impl ConsoleVisit {
 
     /// Shows a form again with the reason for which it was refused.
     pub(crate) fn refuse(&self, rejection: Rejection, view: &(dyn View + Sync)) -> Outcome {
-        self.refuse_in(self.frame(), rejection, view)
+        self.refuse_in(self.frame(), rejection.naming_limit(), view)
     }
 
     pub(super) fn frame(&self) -> Frame {

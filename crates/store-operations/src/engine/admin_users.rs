@@ -1,7 +1,9 @@
 //! Operations on users that are reserved for admins: implementation of [`AdminUsers`].
 
+use std::borrow::Cow;
+
 use async_trait::async_trait;
-use latchkey_domain::audit::AuditEvent;
+use latchkey_domain::audit::{AuditEvent, AuditKind};
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::email::Email;
 use latchkey_domain::email_verification::Verification;
@@ -70,6 +72,7 @@ impl<E: Own> AdminUsers for Engine<E> {
             let Some(account) = users::account(results, found)? else {
                 return Ok(Decided::Return(UpdateUserOutcome::NotFound));
             };
+            let update = without_own_address(&account.user, &update);
             let guard = guard.lessened_to(effect(&account.user, &update));
             if let Err(refusal) = guard.judge(results, update.protection, &[update.id])? {
                 return Ok(Decided::Return(UpdateUserOutcome::Refused(refusal)));
@@ -168,6 +171,18 @@ impl<E: Own> Engine<E> {
 
 fn updated(results: &Results<'_>, user: Slot) -> StoreResult<UpdateUserOutcome> {
     Ok(UpdateUserOutcome::Updated(Box::new(users::user_that_is(results, user)?)))
+}
+
+/// Returns the change without an address that the user has already in this spelling: it changes nothing and is no event.
+fn without_own_address<'a>(user: &User, update: &'a UpdateUser) -> Cow<'a, UpdateUser> {
+    let is_own = update.email.as_ref().is_some_and(|email| email.as_typed() == user.email.as_typed());
+    if !is_own {
+        return Cow::Borrowed(update);
+    }
+    let mut rest = update.clone();
+    rest.email = None;
+    rest.events.retain(|event| event.kind != AuditKind::EmailChanged);
+    Cow::Owned(rest)
 }
 
 /// Returns the greatest effect that a change can have on an operator, whatever the account is.

@@ -12,6 +12,7 @@ use latchkey_pages::console::views::{Choice, ImportNew};
 use latchkey_pages::console::{Problem, Refusal};
 use latchkey_service::Error;
 use latchkey_service::imports::{FirebaseHashes, ImportOptions, Upload, formats};
+use latchkey_service::refusal::FORMAT_UNKNOWN;
 
 use crate::console::page::Page;
 use crate::console::rejection::{Refused, Rejection};
@@ -43,14 +44,14 @@ async fn show(visit: ConsoleVisit) -> Outcome {
 }
 
 async fn act(upload: ConsoleUpload) -> Outcome {
-    let (submission, file) = match upload {
-        ConsoleUpload::Read(submission, file) => (submission, file),
+    let (sent, file) = match upload {
+        ConsoleUpload::Read(sent, file) => (sent, file),
         ConsoleUpload::TooLarge(visit) => {
             visit.must(Act::Import).await?;
             return visit.refuse(too_large(), &view(&visit, &Typed::default()));
         }
     };
-    submission.must(Act::Import).await?;
+    let submission = sent.must(Act::Import).await?;
     let visit = &submission.visit;
     if !submission.fields.text(BEGIN)?.is_empty() {
         return visit.go_to(PATH);
@@ -107,7 +108,7 @@ fn refused(error: Error) -> Rejection {
             let problem = Problem::at("file", Refusal::BadFile { reason: problem.clone() });
             Refused::of(error, problem)
         }
-        Error::Refused(row) if row.name == "FORMAT_UNKNOWN" => {
+        Error::Refused(row) if row.name == FORMAT_UNKNOWN.name => {
             Refused::of(error, Problem::at("from", Fault::Required))
         }
         error => error.into(),

@@ -12,7 +12,7 @@ use super::{below, find, job};
 use crate::console::page::Page;
 use crate::console::rejection::Rejection;
 use crate::console::stop::Outcome;
-use crate::console::submission::ConsoleSubmission;
+use crate::console::submission::Sent;
 use crate::console::visit::ConsoleVisit;
 
 pub(crate) const PAGE: Page = Page::new("/console/import/{id}/undo", || get(show).post(act));
@@ -27,8 +27,8 @@ async fn show(mut visit: ConsoleVisit) -> Outcome {
     visit.page(&view(&visit, import.id))
 }
 
-async fn act(mut submission: ConsoleSubmission) -> Outcome {
-    submission.must(Act::Import).await?;
+async fn act(sent: Sent) -> Outcome {
+    let mut submission = sent.must(Act::Import).await?;
     let import = find(&submission.visit).await?;
     below(&mut submission.visit, &import);
     let visit = &submission.visit;

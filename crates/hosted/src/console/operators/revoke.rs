@@ -9,7 +9,7 @@ use latchkey_pages::console::{Notice, Problem, Refusal};
 use crate::console::page::Page;
 use crate::console::rejection::Rejection;
 use crate::console::stop::{Outcome, Stop};
-use crate::console::submission::ConsoleSubmission;
+use crate::console::submission::{ConsoleSubmission, Sent};
 use crate::console::visit::ConsoleVisit;
 use crate::errors::PageError;
 
@@ -62,8 +62,8 @@ async fn show(visit: ConsoleVisit) -> Outcome {
     visit.page(&view(&visit, &operator)?)
 }
 
-async fn act(submission: ConsoleSubmission) -> Outcome {
-    submission.must(Act::ManageOperators).await?;
+async fn act(sent: Sent) -> Outcome {
+    let submission = sent.must(Act::ManageOperators).await?;
     let operator = named(&submission.visit).await?;
     let typed = submission.fields.text("confirmation")?;
     let mut visit = submission.visit;

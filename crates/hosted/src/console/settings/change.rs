@@ -10,7 +10,7 @@ use super::{PATH as SETTINGS, field, find, invalid, rejected};
 use crate::console::page::Page;
 use crate::console::rejection::Rejection;
 use crate::console::stop::Outcome;
-use crate::console::submission::ConsoleSubmission;
+use crate::console::submission::{ConsoleSubmission, Sent};
 use crate::console::visit::ConsoleVisit;
 
 const PATH: &str = "/console/settings/change";
@@ -34,9 +34,8 @@ async fn show(visit: ConsoleVisit) -> Outcome {
     }
 }
 
-async fn act(submission: ConsoleSubmission) -> Outcome {
-    submission.must(Act::ChangeSettings).await?;
-    let ConsoleSubmission { visit, fields } = submission;
+async fn act(sent: Sent) -> Outcome {
+    let ConsoleSubmission { visit, fields } = sent.must(Act::ChangeSettings).await?;
     let setting = find(&visit, &fields.text(KEY)?)?;
     let typed = fields.text(VALUE)?;
     let done = match read(&setting, &typed) {

@@ -9,7 +9,7 @@ use latchkey_pages::console::{Notice, Problem, Refusal};
 use crate::console::page::Page;
 use crate::console::rejection::Rejection;
 use crate::console::stop::Outcome;
-use crate::console::submission::ConsoleSubmission;
+use crate::console::submission::Sent;
 use crate::console::visit::ConsoleVisit;
 
 pub(super) const PATH: &str = "/console/signing/rotate";
@@ -21,8 +21,8 @@ async fn show(visit: ConsoleVisit) -> Outcome {
     visit.page(&view(&visit))
 }
 
-async fn act(submission: ConsoleSubmission) -> Outcome {
-    submission.must(Act::RotateKeys).await?;
+async fn act(sent: Sent) -> Outcome {
+    let submission = sent.must(Act::RotateKeys).await?;
     let visit = &submission.visit;
     if submission.fields.text("confirmation")?.trim() != visit.service().name() {
         let problem = Problem::at("confirmation", Refusal::NotConfirmed);

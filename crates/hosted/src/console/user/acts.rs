@@ -2,7 +2,9 @@
 
 use std::str::FromStr;
 
+use latchkey_domain::identity::{ProviderKey, Subject};
 use latchkey_domain::ids::{PasskeyId, SessionId, UserId};
+use latchkey_domain::mail_kind::MailKind;
 use latchkey_domain::strict_json::parse_object;
 use latchkey_domain::user::AppMetadata;
 use latchkey_http::path::PathText;
@@ -10,13 +12,13 @@ use latchkey_pages::console::{Notice, Problem, Refusal};
 use latchkey_service::Error;
 use latchkey_service::admin::{HelpMail, UserChange};
 use latchkey_service::refusal::{
-    IDENTITY_NOT_FOUND, PASSKEY_NOT_FOUND, PROFILE_NOT_FOUND, SESSION_NOT_FOUND,
+    IDENTITY_NOT_FOUND, OPERATOR_PROTECTED, PASSKEY_NOT_FOUND, PROFILE_NOT_FOUND, SESSION_NOT_FOUND,
 };
 
 use super::super::mails;
 use super::super::rejection::Rejection;
 use super::super::stop::Outcome;
-use super::super::submission::ConsoleSubmission;
+use super::super::submission::{ConsoleSubmission, Sent};
 use super::super::users;
 use super::super::visit::ConsoleVisit;
 use super::forms::{ACT, PROVIDER, SUBJECT, UserAct};
@@ -26,12 +28,12 @@ use crate::fields::Fields;
 /// Name of the field of a new password.
 const NEW_PASSWORD: &str = "new_password";
 
-pub(super) async fn act(PathText(id): PathText, mut submission: ConsoleSubmission) -> Outcome {
-    let id = UserId::from_str(&id).map_err(|_| submission.visit.not_found())?;
-    let name = submission.visit.query.optional(ACT)?.unwrap_or_default();
+pub(super) async fn act(PathText(id): PathText, mut sent: Sent) -> Outcome {
+    let id = UserId::from_str(&id).map_err(|_| sent.visit.not_found())?;
+    let name = sent.visit.query.optional(ACT)?.unwrap_or_default();
     let act = UserAct::parse(&name).ok_or_else(PageError::bad_request)?;
-    submission.visit.concerns(id);
-    submission.must(act.needed()).await?;
+    sent.visit.concerns(id);
+    let submission = sent.must(act.needed()).await?;
     if let Some(needed) = act.needed_for_operators() {
         submission.must_be_recent_for_operators(needed, &[id]).await?;
     }
@@ -40,7 +42,7 @@ pub(super) async fn act(PathText(id): PathText, mut submission: ConsoleSubmissio
         Ok(notice @ Notice::AccountDeleted { .. }) => visit.go_to_with(users::PATH, notice),
         Ok(notice) => visit.go_to_with(visit.path(), notice),
         Err(rejection) => {
-            if rejection.is("OPERATOR_PROTECTED") {
+            if rejection.is(OPERATOR_PROTECTED.name) {
                 visit.record_refusal(act.needed()).await?;
             }
             refuse(&visit, id, &fields, rejection).await
@@ -138,8 +140,14 @@ async fn change(
 
 async fn change_address(id: UserId, visit: &ConsoleVisit, fields: &mut Fields) -> Result<Notice, Rejection> {
     let Some(email) = fields.email("email")? else { return Err(fields.rejection().into()) };
+    let known = visit.service().admin.find_user(id).await?.email;
+    let notice = match () {
+        () if known.as_typed() == email.as_typed() => Notice::AddressSame,
+        () if known.key() == email.key() => Notice::AddressSpelled,
+        () => Notice::AddressChanged,
+    };
     let moved = UserChange { email: Some(email), ..UserChange::default() };
-    change(id, visit, moved, Notice::AddressChanged).await
+    change(id, visit, moved, notice).await
 }
 
 async fn save_metadata(id: UserId, visit: &ConsoleVisit, fields: &Fields) -> Result<Notice, Rejection> {
@@ -161,7 +169,9 @@ async fn set_password(id: UserId, visit: &ConsoleVisit, fields: &mut Fields) -> 
     let set = visit.service().admin.set_password(id, password, party, Some(&client)).await;
     let least = visit.service().settings().values.password_min_length;
     set.map_err(|error| of_new_password(error.into(), least))?;
-    Ok(Notice::PasswordReplaced)
+    let user = visit.service().admin.find_user(id).await?;
+    let is_mailed = user.may_be_notified(MailKind::PasswordReplaced);
+    Ok(if is_mailed { Notice::PasswordReplaced } else { Notice::PasswordReplacedUnmailed })
 }
 
 /// Words a refusal of a new password: at its field, with the minimum length in force.
@@ -195,15 +205,20 @@ async fn remove_factors(id: UserId, visit: &ConsoleVisit) -> Result<Notice, Reje
     Ok(Notice::FactorsRemoved)
 }
 
-/// Unlinks an identity. One that is gone is no problem.
+/// Unlinks an identity. One that is gone is no problem; what can be none is not found.
 async fn unlink(id: UserId, visit: &ConsoleVisit) -> Result<Notice, Rejection> {
     let text = |name| visit.query.optional(name).map(Option::unwrap_or_default);
     let (provider, subject) = (text(PROVIDER)?, text(SUBJECT)?);
+    if ProviderKey::parse(&provider).is_err() || Subject::parse(&subject).is_none() {
+        return Err(visit.not_found().into());
+    }
     let (party, client) = (visit.party(), visit.to_client());
     let identity = (provider.as_str(), Some(subject.as_str()));
-    let unlinked = visit.service().admin.unlink_identity(id, identity, party, Some(&client)).await;
-    or_done(unlinked, &IDENTITY_NOT_FOUND)?;
-    Ok(Notice::IdentityRemoved)
+    match visit.service().admin.unlink_identity(id, identity, party, Some(&client)).await {
+        Ok(()) => Ok(Notice::IdentityRemoved),
+        Err(Error::Refused(refusal)) if *refusal == IDENTITY_NOT_FOUND => Ok(Notice::IdentityGone),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Deletes the account, if its address was typed.

@@ -16,7 +16,7 @@ use super::{PATH as LIST, link};
 use crate::console::page::Page;
 use crate::console::rejection::Rejection;
 use crate::console::stop::{Outcome, Stop};
-use crate::console::submission::ConsoleSubmission;
+use crate::console::submission::{ConsoleSubmission, Sent};
 use crate::console::user::state_of;
 use crate::console::visit::ConsoleVisit;
 use crate::errors::PageError;
@@ -86,15 +86,15 @@ async fn choose(ConsoleSubmission { visit, fields }: ConsoleSubmission, act: Bul
     }
 }
 
-async fn act(submission: ConsoleSubmission) -> Outcome {
-    let act = read_act(Some(&submission.fields.text(ACT)?))?;
+async fn act(sent: Sent) -> Outcome {
+    let act = read_act(Some(&sent.act(ACT)?))?;
+    let submission = sent.permitted(act_of(act)).await?;
     let ids = submission.fields.text(IDS)?;
     if ids.is_empty() {
         return choose(submission, act).await;
     }
     let ids = ids.split(',').filter_map(|id| id.parse().ok()).collect();
     let ids = self::ids(ids).map_err(|_| PageError::bad_request())?;
-    submission.visit.must(act_of(act)).await?;
     let choices = choices(&submission.visit, act, &ids).await?;
     let phrase = phrase(act, choices.iter().filter(|choice| choice.may_be_changed()).count());
     let typed = submission.fields.text("confirmation")?;
@@ -107,7 +107,7 @@ async fn act(submission: ConsoleSubmission) -> Outcome {
     submission.must_be_recent_for_operators(act_on_operators(act), &ids).await?;
     let mut visit = submission.visit;
     let outcomes = acts::run(&mut visit, act, choices).await?;
-    done::go_to(&visit, act, outcomes)
+    done::go_to(&visit, act, &outcomes)
 }
 
 impl Choice {

@@ -15,7 +15,7 @@ use super::typed::Typed;
 use crate::console::page::Page;
 use crate::console::rejection::Rejection;
 use crate::console::stop::{Outcome, Stop};
-use crate::console::submission::ConsoleSubmission;
+use crate::console::submission::Sent;
 use crate::console::user::state_of;
 use crate::console::visit::ConsoleVisit;
 
@@ -31,9 +31,8 @@ const FILE: HeaderValue = HeaderValue::from_static("attachment; filename=\"users
 
 pub(crate) const PAGE: Page = Page::of_acts(PATH, || post(act));
 
-async fn act(submission: ConsoleSubmission) -> Outcome {
-    submission.must(Act::ExportLists).await?;
-    let visit = submission.visit;
+async fn act(sent: Sent) -> Outcome {
+    let visit = sent.must(Act::ExportLists).await?.visit;
     let typed = Typed::of(&visit)?;
     let Some(users) = users(&visit, &typed).await? else {
         let rejection = Rejection::of(Problem::whole(Refusal::TooManyRows { most: MOST }));

@@ -8,11 +8,12 @@ use latchkey_pages::console::Notice;
 use latchkey_pages::console::views::UserNew;
 use latchkey_pages::views::PasswordRules;
 use latchkey_service::admin::NewUser;
+use latchkey_service::refusal::EMAIL_EXISTS;
 
 use crate::console::page::Page;
 use crate::console::rejection::Rejection;
 use crate::console::stop::{Outcome, Stop};
-use crate::console::submission::ConsoleSubmission;
+use crate::console::submission::{ConsoleSubmission, Sent};
 use crate::console::visit::ConsoleVisit;
 use crate::problem;
 
@@ -33,8 +34,8 @@ async fn show(visit: ConsoleVisit) -> Outcome {
     visit.page(&view(&visit, Typed::default()))
 }
 
-async fn act(mut submission: ConsoleSubmission) -> Outcome {
-    submission.must(Act::CreateUsers).await?;
+async fn act(sent: Sent) -> Outcome {
+    let mut submission = sent.must(Act::CreateUsers).await?;
     match create(&mut submission).await {
         Ok(user) => {
             let page = format!("{}/{}", super::PATH, user.id);
@@ -70,7 +71,7 @@ async fn create(submission: &mut ConsoleSubmission) -> Result<User, Rejection> {
 
 /// Shows a refused password at its field, with the least length.
 fn refused(visit: &ConsoleVisit, error: latchkey_service::Error) -> Rejection {
-    if matches!(&error, latchkey_service::Error::Refused(row) if row.name == "EMAIL_EXISTS") {
+    if matches!(&error, latchkey_service::Error::Refused(row) if row.name == EMAIL_EXISTS.name) {
         return error.into();
     }
     let least = visit.service().settings().values.passwords().min_length;

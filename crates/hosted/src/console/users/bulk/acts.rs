@@ -3,6 +3,7 @@
 use latchkey_domain::user::{User, UserId};
 use latchkey_pages::console::views::{BulkAct, Outcome};
 use latchkey_service::admin::UserChange;
+use latchkey_service::refusal::{LAST_OWNER, OPERATOR_PROTECTED, USER_NOT_FOUND};
 use latchkey_service::{Error, Result};
 
 use super::{Choice, act_of};
@@ -29,7 +30,7 @@ pub(super) async fn run(
             None => Ok(Outcome::Gone),
             Some(user) => one(visit, act, user).await,
         };
-        if matches!(&done, Err(Error::Refused(row)) if row.name == "OPERATOR_PROTECTED") {
+        if matches!(&done, Err(Error::Refused(row)) if row.name == OPERATOR_PROTECTED.name) {
             visit.concerns(choice.id);
             visit.record_refusal(act_of(act)).await?;
         }
@@ -60,8 +61,9 @@ async fn one(visit: &ConsoleVisit, act: BulkAct, user: &User) -> Result<Outcome>
 
 fn outcome_of(error: &Error) -> Outcome {
     match error {
-        Error::Refused(row) if matches!(row.name, "OPERATOR_PROTECTED" | "LAST_OWNER") => Outcome::Protected,
-        Error::Refused(row) if row.name == "USER_NOT_FOUND" => Outcome::Gone,
+        Error::Refused(row) if row.name == OPERATOR_PROTECTED.name => Outcome::Protected,
+        Error::Refused(row) if row.name == LAST_OWNER.name => Outcome::LastOwner,
+        Error::Refused(row) if row.name == USER_NOT_FOUND.name => Outcome::Gone,
         error => {
             tracing::warn!(%error, "an act on one of several accounts failed");
             Outcome::Failed
