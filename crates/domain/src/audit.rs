@@ -92,6 +92,8 @@ words! {
         UsersExported = "users_exported",
         /// Settings or the configuration of an identity provider were changed.
         SettingsChanged = "settings_changed",
+        /// An operator had an identity provider asked for its discovery document and keys.
+        ProviderTested = "provider_tested",
         /// A new key that signs access tokens replaced the current one.
         KeyRotated = "key_rotated",
         /// The database was restored from a backup.

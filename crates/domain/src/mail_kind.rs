@@ -112,6 +112,12 @@ impl MailKind {
                 | Self::AccountDeleted
         )
     }
+
+    /// True for a mail with a code or link that signs in, or proves an address.
+    #[must_use]
+    pub const fn proves_mailbox(self) -> bool {
+        matches!(self, Self::Verify | Self::Reset | Self::EmailChange | Self::Reauthenticate | Self::SignIn)
+    }
 }
 
 #[cfg(test)]

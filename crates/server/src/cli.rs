@@ -13,6 +13,7 @@ mod output;
 mod providers;
 mod secret_url;
 mod settings_args;
+mod sure;
 mod users;
 
 use std::path::PathBuf;
@@ -34,7 +35,8 @@ pub use output::Output;
 pub use providers::{AddProvider, OAuthCommand};
 pub use secret_url::SecretUrl;
 pub use settings_args::{Override, OverrideForm};
-pub use users::{UserListArgs, UserRef, UserRefForm};
+pub use sure::Sure;
+pub use users::{FactorsCommand, SendMailArgs, UserListArgs, UserRef, UserRefForm};
 
 /// Arguments of the binary `latchkey`.
 #[derive(Debug, Parser)]
@@ -119,7 +121,7 @@ pub enum Command {
     /// Copy a whole instance from a SQLite file into a PostgreSQL database.
     Copy(CopyArgs),
     /// Print the version.
-    Version,
+    Version(Output),
     /// Print the script that completes arguments in a shell.
     Completions(CompletionsArgs),
     /// Print the manual page.
@@ -242,7 +244,7 @@ pub enum UserCommand {
         session: Option<SessionId>,
     },
     /// Set the password of an account, end its sessions and mail the owner. The password is the first line of standard
-    /// input; at a terminal it is asked for twice and not shown.
+    /// input; at a terminal it asks for the password twice and does not show it.
     SetPassword {
         /// Email address or id of the account.
         user: UserRef,
@@ -257,9 +259,8 @@ pub enum UserCommand {
         /// Subject of the one identity to unlink, if the account has several of the provider.
         #[arg(long)]
         subject: Option<String>,
-        /// Unlink without confirmation. Required if standard input is not a terminal.
-        #[arg(long)]
-        yes: bool,
+        #[command(flatten)]
+        sure: Sure,
     },
     /// Manage the second factors of an account.
     #[command(subcommand)]
@@ -278,36 +279,8 @@ pub enum UserCommand {
     Delete {
         /// Email address or id of the account.
         user: UserRef,
-        /// Delete without confirmation. Required if standard input is not a terminal.
-        #[arg(long)]
-        yes: bool,
-    },
-}
-
-/// Arguments of the commands that have a mail sent.
-#[derive(Debug, Args)]
-pub struct SendMailArgs {
-    /// Email address or id of the account.
-    pub user: UserRef,
-    /// Page to which a mailed link leads; the default redirect URL if it is left out.
-    #[arg(long, value_name = "URL")]
-    pub redirect_to: Option<String>,
-}
-
-/// Subcommands of `latchkey user factors`.
-#[derive(Debug, Subcommand)]
-pub enum FactorsCommand {
-    /// Remove all second factors of an account: authenticator apps, recovery codes and two-step sign-in. Ends all
-    /// sessions and mails the owner. At a terminal it shows the account and asks for confirmation.
-    Remove {
-        /// Email address or id of the account.
-        user: UserRef,
-        /// Remove the passkeys too.
-        #[arg(long)]
-        passkeys: bool,
-        /// Remove without confirmation. Required if standard input is not a terminal.
-        #[arg(long)]
-        yes: bool,
+        #[command(flatten)]
+        sure: Sure,
     },
 }
 
@@ -334,7 +307,7 @@ again. Backups that were made before need the old secret.
 
 If a copy of the database may have leaked with the secret, also run `latchkey keys rotate`, and have authenticator apps \
 and provider secrets replaced.")]
-    Rotate,
+    Rotate(Output),
 }
 
 /// Subcommands of `latchkey redirects`.
@@ -366,7 +339,8 @@ pub enum MailCommand {
         #[command(flatten)]
         output: Output,
     },
-    /// Put dead mails back into the queue, unless their code or link has expired.
+    /// Put dead mails back into the queue, unless their code or link has expired. Those that wait in the queue are tried
+    /// again by themselves.
     Retry(RetryArgs),
 }
 
@@ -384,13 +358,13 @@ pub enum PagesCommand {
     },
 }
 
-/// Mails to put back into the queue: one by its id, or all dead ones.
+/// Mails to put back into the queue: a dead one by its id, or all dead ones.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 pub struct RetryArgs {
-    /// Id of a mail, as `mail list` shows it.
+    /// Id of a dead mail, as `mail list` shows it.
     pub id: Option<MailId>,
-    /// Retry all dead mails.
+    /// Put back all dead mails.
     #[arg(long)]
     pub all: bool,
 }

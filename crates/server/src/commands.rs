@@ -32,6 +32,8 @@ mod pages;
 mod redirects;
 mod restore;
 mod secret;
+mod sure;
+mod table;
 mod user;
 
 use std::ffi::OsString;
@@ -48,6 +50,9 @@ use crate::start_error;
 use crate::storage::OpenedBy;
 use crate::traces::{self, TraceError};
 use crate::wiring::{Assembly, WiringError, assemble};
+
+/// Exit code for arguments that cannot be used, as the parser of the command line has it.
+const WRONG_ARGUMENTS: u8 = 2;
 
 /// Failure of a command. Its text is shown on the terminal.
 #[derive(Debug, thiserror::Error)]
@@ -74,6 +79,9 @@ pub enum CommandError {
     /// The async runtime could not be started, or standard input could not be read.
     #[error(transparent)]
     Io(#[from] std::io::Error),
+    /// The arguments do not go together; the text says why.
+    #[error("{0}")]
+    Arguments(String),
     /// The command refused its input or the state that it found; the text gives the reason.
     #[error("{0}")]
     Refused(String),
@@ -115,7 +123,7 @@ pub fn run(
         }
         Err(error) => {
             start_error::tell(&error, format);
-            ExitCode::FAILURE
+            ExitCode::from(if matches!(error, CommandError::Arguments(_)) { WRONG_ARGUMENTS } else { 1 })
         }
     }
 }
@@ -129,11 +137,11 @@ fn dispatch(
     let overrides = arguments.overrides.into_iter().map(Override::into_text).collect();
     let sources = Sources::gather(arguments.config.as_deref(), environment.clone(), overrides);
     match command {
-        Command::Version => println!("latchkey {}", env!("CARGO_PKG_VERSION")),
+        Command::Version(output) => install::version(output)?,
         Command::Document(document) => documents::print(&document),
         Command::Completions(arguments) => install::completions(&arguments)?,
         Command::Man(arguments) => install::man(&arguments)?,
-        Command::Health(arguments) => runtime()?.block_on(health::run(sources, &arguments))?,
+        Command::Health(arguments) => return runtime()?.block_on(health::run(sources, &arguments)),
         Command::Init(arguments) => {
             return runtime()?.block_on(unless_ended(init::run(arguments, environment)));
         }
@@ -152,10 +160,10 @@ fn dispatch(
             let _log = start_command_log()?;
             runtime()?.block_on(restore::run(settings, &arguments))?;
         }
-        Command::Secret(SecretCommand::Rotate) => {
+        Command::Secret(SecretCommand::Rotate(output)) => {
             let settings = Settings::load_for(sources?, Scope::Database)?;
             let _log = start_command_log()?;
-            runtime()?.block_on(secret::rotate(&settings))?;
+            runtime()?.block_on(secret::rotate(&settings, output))?;
         }
         Command::Copy(arguments) => {
             let settings = Settings::load_for(sources?, Scope::Database)?;

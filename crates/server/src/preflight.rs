@@ -8,6 +8,7 @@ mod folders;
 mod permissions;
 
 use crate::settings::{Problem, Settings, SettingsError};
+use crate::wiring::WiringError;
 
 #[derive(Debug, Default)]
 pub struct Findings {
@@ -23,6 +24,12 @@ impl Findings {
     fn refuse(&mut self, place: &str, sentence: impl Into<String>) {
         self.problems.push(Problem::new(place, sentence));
     }
+
+    /// Refuses what the start would fail with, with a remedy behind its sentence.
+    fn refuse_as(&mut self, error: &WiringError, remedy: &str) {
+        let (place, sentence) = error.place_and_sentence();
+        self.refuse(&place, format!("{sentence}{remedy}"));
+    }
 }
 
 /// Problems found in the settings so far. A check that needs a setting with a problem is skipped.
@@ -35,8 +42,8 @@ impl Bad<'_> {
     }
 }
 
-/// Makes the checks that precede every start of the service: modes of secret files, mail templates, certificates.
-/// Adds their warnings to those of the settings.
+/// Makes the checks that precede every start of the service: modes of secret files, mail templates, certificates, headers
+/// of traces, the folder of backups. Adds their warnings to those of the settings.
 ///
 /// # Errors
 /// All problems together.
@@ -44,6 +51,7 @@ pub fn admit(mut settings: Settings) -> Result<Settings, SettingsError> {
     let mut findings = Findings::default();
     permissions::inspect(&settings, &mut findings);
     files::inspect(&settings, &Bad(&[]), &mut findings);
+    folders::inspect_backups(&settings, &mut findings);
     if !findings.problems.is_empty() {
         return Err(findings.problems.into());
     }

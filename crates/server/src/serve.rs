@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use latchkey_hosted::{Console, ConsoleParts, Hosted, Routers, routers};
@@ -57,7 +58,8 @@ pub enum ServeError {
 /// Runs the service until SIGTERM, SIGINT or SIGHUP, then finishes the requests in flight and stops. Until the database
 /// is reachable, all requests get 503.
 pub async fn serve(settings: Settings) -> Result<(), ServeError> {
-    let stop_signal = stop_signal().map_err(ServeError::Signals)?;
+    let stopping = Stopping::default();
+    let stop_signal = stop_signal(stopping.clone()).map_err(ServeError::Signals)?;
     let listeners = Listeners::open(&settings).await?;
     let addresses =
         Addresses { main: listeners.addresses(), metrics: listeners.metrics_addresses().first().copied() };
@@ -77,14 +79,15 @@ pub async fn serve(settings: Settings) -> Result<(), ServeError> {
     let mut assembling = pin!(assemble(&settings, OpenedBy::Service));
     let Ok(assembly) = timeout(SHORT_WAIT, &mut assembling).await else {
         let listening = (listeners, &addresses);
-        return serve_closed(&settings, templates, &metrics, listening, assembling, stop_signal).await;
+        let stop = (stop_signal, &stopping);
+        return serve_closed(&settings, templates, &metrics, listening, assembling, stop).await;
     };
     let assembly = assembly?;
     let routes = layered_routers(&assembly, &settings, templates, &metrics);
     let exposition = metrics.listener(&plain_middleware(&settings));
     // Requests are answered while the workers start.
     let serving = listeners.serve(routes, exposition, serve_settings(&settings), stop_signal);
-    let ((), running) = tokio::join!(serving, Running::start(&settings, &addresses, assembly));
+    let ((), running) = tokio::join!(serving, Running::start(&settings, &addresses, assembly, &stopping));
     running.end().await;
     Ok(())
 }
@@ -108,7 +111,7 @@ async fn serve_closed(
     metrics: &Metrics,
     (listeners, addresses): (Listeners, &Addresses),
     assembling: impl Future<Output = Result<Assembly, WiringError>>,
-    stop_signal: impl Future<Output = ()>,
+    (stop_signal, stopping): (impl Future<Output = ()>, &Stopping),
 ) -> Result<(), ServeError> {
     let listening: Vec<_> = addresses.main.iter().map(ToString::to_string).collect();
     tracing::info!(listening = listening.join(", "), "answering 503 until the database is there");
@@ -132,9 +135,8 @@ async fn serve_closed(
             // The readiness gate opens before the banner is printed: once the banner says "ready", requests must
             // succeed.
             gates.open(layered_routers(&assembly, settings, templates, metrics));
-            let running = Running::start(settings, addresses, assembly).await;
-            stop_signal.await;
-            Some(running)
+            let starting = Running::start(settings, addresses, assembly, stopping);
+            Some(tokio::join!(starting, stop_signal).0)
         }
         Ok(None) => None,
         Err(error) => {
@@ -160,18 +162,24 @@ struct Running {
 }
 
 impl Running {
-    /// Prints the banner and starts the workers.
-    async fn start(settings: &Settings, addresses: &Addresses, assembly: Assembly) -> Self {
+    /// Prints the banner, unless a signal came meanwhile, and starts the workers.
+    async fn start(
+        settings: &Settings,
+        addresses: &Addresses,
+        assembly: Assembly,
+        stopping: &Stopping,
+    ) -> Self {
         let Assembly { service, storage, kept_admin_key, .. } = assembly;
         warn_of_stored_redirects(settings, &service);
         warn_of_unusable_passkeys(&service).await;
-        // A closed standard output is ignored: the service starts anyway.
         // A database that cannot be read right now is reported elsewhere; the hint is left out.
         let has_operators = service.operators.list().await.map_or(true, |operators| !operators.is_empty());
         let Addresses { main, metrics } = addresses;
         let banner = banner(settings, &service, main, kept_admin_key.as_ref(), has_operators, *metrics);
-        let _ = writeln!(io::stdout(), "{banner}");
-        log_started(settings, main);
+        if !stopping.has_begun() {
+            let _ = writeln!(io::stdout(), "{banner}"); // closed standard output is ignored: the service starts anyway
+            log_started(settings, main);
+        }
         let (stop, stopped) = watch::channel(false);
         let mut workers = workers::start(&service, storage.announcing, &stopped);
         match wiring::stored_secret(settings).map(|secret| Schedule::of(settings, secret)) {
@@ -312,12 +320,27 @@ fn new_request_id() -> uuid::Uuid {
     uuid::Uuid::new_v4()
 }
 
+/// Whether a signal has come that ends the service. A service that stops is not called ready any more.
+#[derive(Clone, Default)]
+struct Stopping(Arc<AtomicBool>);
+
+impl Stopping {
+    fn begin(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    fn has_begun(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
 /// Returns a future that completes at the first signal that ends the service. Signal handlers are installed at once, so
 /// that no signal is lost during the start.
-fn stop_signal() -> io::Result<impl Future<Output = ()>> {
+fn stop_signal(stopping: Stopping) -> io::Result<impl Future<Output = ()>> {
     let mut endings = Endings::receive()?;
     Ok(async move {
         let signal = endings.next().await;
+        stopping.begin();
         tracing::info!(%signal, "stopping: requests in flight are finished");
     })
 }

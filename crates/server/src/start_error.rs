@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::commands::CommandError;
 use crate::serve::ServeError;
-use crate::settings::{LogFormat, SettingsError, is_key_or_section};
+use crate::settings::{LogFormat, Problem, SettingsError, is_key_or_section};
 use crate::wiring::WiringError;
 
 /// Writes the error to standard error: as a sentence, or as one JSON line with the level, the message, the key of the
@@ -27,12 +27,12 @@ fn line_of(error: &CommandError) -> Value {
         CommandError::Settings(error) => return line_of_settings(error),
         CommandError::Wiring(WiringError::DataFolder(_))
         | CommandError::Serve(ServeError::Wiring(WiringError::DataFolder(_))) => {
-            (Some("data.dir"), remedy_of("data.dir"))
+            (Some("data.dir"), remedy_of("data.dir", &message))
         }
-        _ => {
-            let key = message.split_once(": ").map(|(key, _)| key).filter(|key| is_key_or_section(key));
-            (key, key.map_or_else(|| REMEDY_WITHOUT_KEY.to_owned(), remedy_of))
-        }
+        _ => match message.split_once(": ").filter(|(key, _)| is_key_or_section(key)) {
+            Some((key, sentence)) => (Some(key), remedy_of(key, sentence)),
+            None => (None, REMEDY_WITHOUT_KEY.to_owned()),
+        },
     };
     json!({
         "timestamp": SystemClock.now(),
@@ -69,11 +69,11 @@ fn line_of_settings(error: &SettingsError) -> Value {
 /// Remedy of an error that names no setting.
 const REMEDY_WITHOUT_KEY: &str = "correct what the message names, then start again";
 
-fn remedy_of(key: &str) -> String {
+fn remedy_of(key: &str, sentence: &str) -> String {
     match key {
         "server.bind" => "stop what listens there, or set server.bind to another address".to_owned(),
         "storage.url" => "make the database reachable and writable, or correct storage.url".to_owned(),
         "data.dir" => "let the service's user write there, or set data.dir to another folder".to_owned(),
-        key => format!("correct {key}; `latchkey config check` names all that is wrong with the settings"),
+        key => Problem::new(key, sentence).remedy(),
     }
 }

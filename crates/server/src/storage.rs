@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use latchkey_domain::time::Timestamp;
 use latchkey_http::error::chain_of;
-use latchkey_store::{SigningKeys, Store, StoreError, StoredSettings, StoredSigningKey};
+use latchkey_store::{SealedValues, SigningKeys, Store, StoreError, StoredSettings, StoredSigningKey};
 use latchkey_store_postgres::{PermanentFault, Postgres, PostgresOptions, PostgresStore};
-use latchkey_store_sqlite::{MissingFile, NoDatabase, Sqlite, SqliteOptions};
+use latchkey_store_sqlite::{Inspection as SqliteInspection, MissingFile, NoDatabase, Sqlite, SqliteOptions};
 // Used only for the interval of log lines.
 use tokio::time::Instant;
 
@@ -93,6 +93,8 @@ pub(crate) struct Inspection {
     pub(crate) missing: Vec<&'static str>,
     /// Signing keys in use; empty while migrations are missing.
     pub(crate) signing_keys: Vec<StoredSigningKey>,
+    /// True if a replacement of the server secret is not finished; false while migrations are missing.
+    pub(crate) is_secret_replaced: bool,
 }
 
 /// Reads the state of the database. Changes and creates nothing.
@@ -107,18 +109,19 @@ pub(crate) async fn inspect(settings: &Settings, now: Timestamp) -> Result<Inspe
 
 fn inspect_sqlite(path: &Path, now: Timestamp) -> Result<Inspection, StorageFault> {
     let look = Sqlite::inspect(path, now).map_err(|error| of_sqlite(&error))?;
-    Ok(Inspection { missing: look.missing, signing_keys: look.signing_keys })
+    let SqliteInspection { missing, signing_keys, is_secret_replaced } = look;
+    Ok(Inspection { missing, signing_keys, is_secret_replaced })
 }
 
 async fn inspect_postgres(settings: &Settings, now: Timestamp) -> Result<Inspection, StorageFault> {
     let (store, _) = postgres(settings)?;
     let missing = store.check_migrations().await.map_err(|error| of_postgres(&error))?;
-    let signing_keys = if missing.is_empty() {
-        store.list_signing_keys(now).await.map_err(|error| of_postgres(&error))?
-    } else {
-        Vec::new()
-    };
-    Ok(Inspection { missing, signing_keys })
+    if !missing.is_empty() {
+        return Ok(Inspection { missing, signing_keys: Vec::new(), is_secret_replaced: false });
+    }
+    let signing_keys = store.list_signing_keys(now).await.map_err(|error| of_postgres(&error))?;
+    let unfinished = store.unfinished_secret_rotation().await.map_err(|error| of_postgres(&error))?;
+    Ok(Inspection { missing, signing_keys, is_secret_replaced: unfinished.is_some() })
 }
 
 /// Opens the database and applies missing migrations. With [`OpenedBy::Service`] it retries transient faults and logs

@@ -35,18 +35,31 @@ pub struct TraceExport {
     thread: Option<JoinHandle<()>>,
 }
 
+/// Setting with the file of headers.
+pub(crate) const HEADERS_FILE: &str = "traces.headers_file";
+
 /// Reason for which traces cannot be exported.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
-    /// The file of headers cannot be read.
-    #[error("traces.headers_file: {}: {source}", .path.display())]
-    Unreadable { path: PathBuf, source: io::Error },
-    /// A line of the file is no header.
-    #[error("traces.headers_file: {}: line {line} is no header; write Name: value", .path.display())]
-    NoHeader { path: PathBuf, line: usize },
+    #[error("{HEADERS_FILE}: {0}")]
+    Headers(#[from] HeadersError),
     /// The thread cannot be started.
     #[error("traces: the thread that sends them cannot be started: {0}")]
     Thread(io::Error),
+}
+
+/// Reason for which the file of headers cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum HeadersError {
+    #[error("{}: {source}; write the headers there, one `Name: value` a line, or unset the key", .path.display())]
+    Unreadable { path: PathBuf, source: io::Error },
+    #[error("{}: line {line} is no header; write `Name: value`", .path.display())]
+    NoHeader { path: PathBuf, line: usize },
+}
+
+/// Checks what [`start`] reads, and starts nothing.
+pub(crate) fn check(settings: &TraceSettings) -> Result<(), HeadersError> {
+    Collector::of(settings).map(drop)
 }
 
 /// Starts the thread; returns it, and what the log needs to collect spans. `None` without a collector.

@@ -23,7 +23,7 @@ use latchkey_service::clock::SystemClock;
 use latchkey_service::entropy::SystemEntropy;
 use latchkey_service::outbox::MailRetries;
 use latchkey_service::passwords::HashingConfig;
-use latchkey_service::secrets::ServerSecret;
+use latchkey_service::secrets::{ServerSecret, WrongSecret};
 use latchkey_service::settings::{BaseSettings, check_offered};
 use latchkey_service::{Mailer, OperatorRules, Service, ServiceConfig, ServiceParts, Site, StartError};
 use latchkey_store::Store;
@@ -74,9 +74,21 @@ pub enum WiringError {
     /// There is no `server.secret`, and none in the data folder.
     #[error("server.secret: the secret of the database is missing: put it back into {}", .0.display())]
     NoSecret(PathBuf),
+    /// `server.secret` is not the one of the database.
+    #[error("server.secret: {0}")]
+    WrongSecret(WrongSecret),
     /// The service itself failed to start.
     #[error("the service cannot start: {0}")]
-    Service(#[from] StartError),
+    Service(StartError),
+}
+
+impl From<StartError> for WiringError {
+    fn from(error: StartError) -> Self {
+        match error {
+            StartError::Secret(reason) => Self::WrongSecret(reason),
+            other => Self::Service(other),
+        }
+    }
 }
 
 impl WiringError {

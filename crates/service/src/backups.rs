@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::error::Result;
 use crate::kernel::Kernel;
+pub use crate::metrics::BackupOutcome;
 use crate::shared::Shared;
 
 /// The age from which a queued mail of a restored database is not sent: its code has expired, or its reader has seen it.
@@ -19,8 +20,8 @@ const STALE_MAIL: Duration = Duration::from_hours(1);
 /// What becomes of the sessions of a restored database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RestoredSessions {
-    /// All end, and no token of an earlier signing key is accepted. Otherwise what was signed out, banned or stolen since
-    /// the backup would come back.
+    /// All end, as do open challenges, codes and mailed links, and no token of an earlier signing key is accepted. Otherwise
+    /// what was signed out, banned, used or stolen since the backup would come back.
     End,
     Keep,
 }
@@ -49,6 +50,11 @@ impl Backups {
         *self.newest.lock().unwrap_or_else(PoisonError::into_inner) = newest;
     }
 
+    /// Counts a backup of the schedule, for the metrics.
+    pub fn count(&self, outcome: BackupOutcome) {
+        self.kernel.metrics.backup(outcome);
+    }
+
     /// Returns the newest backup; `None` if there is none, or if this instance does not watch a folder of backups.
     #[must_use]
     pub fn newest(&self) -> Option<NewestBackup> {
@@ -61,8 +67,8 @@ impl Backups {
         self.newest().map(|newest| self.kernel.now().since(newest.created_at))
     }
 
-    /// Settles a restored database before a service starts on it: ends sessions, replaces the signing key, and gives up
-    /// queued mails that are older than an hour.
+    /// Settles a restored database before a service starts on it: ends sessions and half sign-ins, replaces the signing
+    /// key, and gives up queued mails that are older than an hour or carry what has ended.
     pub async fn settle_restored(&self, sessions: RestoredSessions) -> Result<SettledRestored> {
         let now = self.kernel.now();
         let key = match sessions {

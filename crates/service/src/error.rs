@@ -14,7 +14,7 @@ use crate::refusal::{
     EMAIL_EXISTS, LAST_OWNER, OPERATOR_PROTECTED, REDIRECT_NOT_ALLOWED, Refusal, SETTING_PINNED,
     TOO_MANY_REQUESTS, USERNAME_TAKEN, WEAK_PASSWORD,
 };
-use crate::secrets::{CannotOpen, SecretIsReplaced};
+use crate::secrets::{CannotOpen, WrongSecret};
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -102,7 +102,7 @@ impl Error {
     #[must_use]
     pub fn is_of_another_secret(&self) -> bool {
         let Self::Internal(source) = self else { return false };
-        source.is::<CannotOpen>() || source.is::<SecretIsReplaced>()
+        source.is::<CannotOpen>() || source.is::<WrongSecret>()
     }
 }
 

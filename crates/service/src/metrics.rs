@@ -7,7 +7,6 @@ use arc_swap::ArcSwapOption;
 use latchkey_domain::challenge::ChallengeKind;
 use latchkey_domain::mail_kind::MailKind;
 use latchkey_domain::statistics::Counts;
-use latchkey_domain::time::Timestamp;
 use latchkey_domain::words;
 use latchkey_domain::words::Word;
 use latchkey_metrics::{About, Counter, Family, Named, Page};
@@ -25,6 +24,7 @@ const SIGN_INS: About = About {
 const REFRESHES: About = About { name: "refreshes", help: "Refreshes of sessions by outcome." };
 const CHALLENGES: About = About { name: "challenges", help: "Answers to challenges by kind and outcome." };
 const MAILS: About = About { name: "mails", help: "Attempts to send a mail by template and outcome." };
+const BACKUPS: About = About { name: "backups", help: "Backups of the schedule by outcome." };
 const PROVIDERS: About = About {
     name: "provider_requests",
     help: "Steps of a sign-in at an identity provider by outcome; documents may come from the cache.",
@@ -96,6 +96,14 @@ words! {
     }
 }
 
+words! {
+    /// Outcome of a backup that the service makes itself.
+    pub enum BackupOutcome {
+        Made = "made",
+        Failed = "failed",
+    }
+}
+
 /// The metrics that use cases record.
 pub(crate) struct Metrics {
     sign_ups: Family<(Method, EntranceOutcome), Counter>,
@@ -104,10 +112,9 @@ pub(crate) struct Metrics {
     challenges: Family<(ChallengeKind, Outcome), Counter>,
     mails: Family<(MailKind, MailOutcome), Counter>,
     providers: Named,
+    backups: Family<(BackupOutcome,), Counter>,
     /// The newest statistics that this instance read; `None` before upkeep ran.
     counts: ArcSwapOption<Counts>,
-    /// The time of the newest backup; `None` if no backup was reported.
-    backup_at: ArcSwapOption<Timestamp>,
 }
 
 impl Default for Metrics {
@@ -120,8 +127,8 @@ impl Default for Metrics {
             challenges: Family::of_pairs(CHALLENGES, ["kind", "outcome"], Counter::default),
             mails: Family::of_pairs(MAILS, ["template", "outcome"], Counter::default),
             providers: Named::with_outcome::<ProviderOutcome>(PROVIDERS, "provider", MOST_PROVIDERS),
+            backups: Family::of_words(BACKUPS, "outcome", Counter::default),
             counts: ArcSwapOption::empty(),
-            backup_at: ArcSwapOption::empty(),
         }
     }
 }
@@ -183,6 +190,11 @@ impl Metrics {
         result
     }
 
+    /// Counts a backup of the schedule.
+    pub(crate) fn backup(&self, outcome: BackupOutcome) {
+        self.backups.of((outcome,)).count();
+    }
+
     /// Replaces the statistics of the whole service.
     pub(crate) fn set_counts(&self, counts: Counts) {
         self.counts.store(Some(counts.into()));
@@ -191,16 +203,6 @@ impl Metrics {
     /// Returns the statistics of the whole service; `None` before upkeep ran.
     pub(crate) fn counts(&self) -> Option<Arc<Counts>> {
         self.counts.load_full()
-    }
-
-    /// Sets the time of the newest backup.
-    pub(crate) fn set_backup_at(&self, at: Timestamp) {
-        self.backup_at.store(Some(at.into()));
-    }
-
-    /// Returns the time of the newest backup; `None` if none was reported.
-    pub(crate) fn backup_at(&self) -> Option<Timestamp> {
-        self.backup_at.load_full().map(|at| *at)
     }
 
     /// Writes what the use cases recorded.
@@ -212,6 +214,7 @@ impl Metrics {
         self.challenges.write(page);
         self.mails.write(page);
         self.providers.write(page);
+        self.backups.write(page);
     }
 
     /// Returns the largest number of series of [`Self::write`].
@@ -222,6 +225,7 @@ impl Metrics {
             + self.challenges.most_series()
             + self.mails.most_series()
             + self.providers.most_series()
+            + self.backups.most_series()
     }
 }
 

@@ -14,9 +14,7 @@ use zeroize::Zeroizing;
 use crate::clock::Clock;
 use crate::entropy::Entropy;
 use crate::factors::totp_binding;
-use crate::secrets::{
-    AtRotation, CannotDerive, CannotOpen, KeyUse, SealingKey, SecretIsReplaced, ServerSecret,
-};
+use crate::secrets::{AtRotation, CannotDerive, CannotOpen, KeyUse, SealingKey, ServerSecret, WrongSecret};
 
 /// Number of values that are read, and sealed anew, at once.
 const BATCH: u32 = 500;
@@ -66,7 +64,7 @@ struct Keys {
 impl SecretRotation {
     /// Replaces the secret. `see` gets the number of values of each column that were looked at.
     pub async fn run(&self, mut see: impl FnMut(SealedColumn, u64)) -> Result<Rotated, RotationError> {
-        self.check().await?;
+        let was_begun = self.check().await?;
         self.begin().await?;
         let mut total = Rotated::default();
         loop {
@@ -82,18 +80,21 @@ impl SecretRotation {
                 break;
             }
         }
-        self.store.finish_secret_rotation(self.event()).await?;
+        // A run that finds nothing to do is no event.
+        let is_event = was_begun || total.resealed > 0;
+        self.store.finish_secret_rotation(is_event.then(|| self.event())).await?;
         Ok(total)
     }
 
-    /// Refuses secrets that are not those of the database, before anything is changed.
-    async fn check(&self) -> Result<(), RotationError> {
+    /// Refuses secrets that are not those of the database, before anything is changed. Returns whether an interrupted
+    /// replacement goes on.
+    async fn check(&self) -> Result<bool, RotationError> {
         let fingerprint = self.new.fingerprint()?;
         if fingerprint == self.old.fingerprint()? {
             return Err(RotationError::SameSecret);
         }
-        if self.store.unfinished_secret_rotation().await?.is_some_and(|unfinished| unfinished != fingerprint)
-        {
+        let unfinished = self.store.unfinished_secret_rotation().await?;
+        if unfinished.as_ref().is_some_and(|unfinished| *unfinished != fingerprint) {
             return Err(RotationError::OtherRotation);
         }
         let keys = self.keys(SealedColumn::SigningKeys)?;
@@ -103,7 +104,7 @@ impl SecretRotation {
             keys.new.open(&bound_to(&row), &key.sealed).is_ok()
                 || keys.old.open(&bound_to(&row), &key.sealed).is_ok()
         });
-        if is_known { Ok(()) } else { Err(RotationError::OtherDatabase) }
+        if is_known { Ok(unfinished.is_some()) } else { Err(RotationError::OtherDatabase) }
     }
 
     /// Stores the keys that outlive the old secret, and marks the replacement as begun.
@@ -198,7 +199,7 @@ pub(crate) async fn with_kept_keys(
     store: &dyn Store,
 ) -> Result<ServerSecret, crate::StartError> {
     if store.unfinished_secret_rotation().await?.is_some() {
-        return Err(crate::StartError::SecretIsReplaced(SecretIsReplaced));
+        return Err(WrongSecret::Unfinished.into());
     }
     let sealing = secret.sealing_key(KeyUse::KeptKeys)?;
     let mut with_kept = secret;

@@ -12,12 +12,19 @@ mod key_use;
 
 pub use key_use::{AtRotation, KeyUse};
 
-/// A running or starting instance has another secret than the database.
+/// Reason why the server secret is not the one of the database. The text follows the key `server.secret`, and ends with
+/// the remedy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "server.secret is being replaced: finish it by `latchkey secret rotate`, then start with the new secret"
-)]
-pub struct SecretIsReplaced;
+pub enum WrongSecret {
+    #[error("it does not open the database; use the secret that the database was made with")]
+    Other,
+    /// Some values are sealed under the next secret already.
+    #[error(
+        "its replacement is unfinished; finish it by `latchkey secret rotate` with the same server.secret and \
+         server.secret_next, then start with the new one"
+    )]
+    Unfinished,
+}
 
 /// Minimum length of the server secret in bytes.
 pub const SHORTEST_SECRET: usize = 32;

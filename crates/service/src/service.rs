@@ -42,7 +42,7 @@ use crate::providers::{OAuthParts, ProviderRegistry};
 use crate::readiness::Readiness;
 use crate::search::{Search, SearchEngine};
 use crate::secret_rotation::with_kept_keys;
-use crate::secrets::{CannotDerive, SecretIsReplaced, ServerSecret};
+use crate::secrets::{CannotDerive, ServerSecret, WrongSecret};
 use crate::sessions::Sessions;
 use crate::settings::{BaseSettings, SettingsInForce};
 use crate::shared::Shared;
@@ -173,12 +173,19 @@ pub enum StartError {
     /// The settings of outbound HTTP to identity providers are invalid.
     #[error(transparent)]
     Outbound(#[from] InvalidOutbound),
-    /// The replacement of the server secret is not finished.
+    /// The server secret is not the one of the database.
     #[error(transparent)]
-    SecretIsReplaced(#[from] SecretIsReplaced),
+    Secret(#[from] WrongSecret),
     /// Stored settings, signing keys or identity providers cannot be loaded.
     #[error("{0}: {reason}", reason = crate::service::reason(.0))]
-    Service(#[from] Error),
+    Service(Error),
+}
+
+impl From<Error> for StartError {
+    /// A sealed value that does not open tells of another secret, which the operator can mend.
+    fn from(error: Error) -> Self {
+        if error.is_of_another_secret() { Self::Secret(WrongSecret::Other) } else { Self::Service(error) }
+    }
 }
 
 /// The service: one field per module of use cases, such as `sessions`. The HTTP layer, the workers and the
@@ -299,11 +306,6 @@ impl Service {
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.kernel.now()
-    }
-
-    /// Reports the time of the newest backup, for the metrics.
-    pub fn report_backup(&self, at: Timestamp) {
-        self.kernel.metrics.set_backup_at(at);
     }
 
     #[must_use]

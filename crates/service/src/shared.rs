@@ -9,7 +9,7 @@ use tokio::sync::Mutex;
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::providers::ProviderRegistry;
-use crate::secrets::SecretIsReplaced;
+use crate::secrets::WrongSecret;
 use crate::settings::BaseSettings;
 use crate::tokens::AccessTokens;
 
@@ -42,7 +42,7 @@ impl Shared {
         let store = &self.kernel.store;
         let stored = store.load_settings().await?;
         if store.unfinished_secret_rotation().await?.is_some() {
-            return Err(Error::internal(SecretIsReplaced));
+            return Err(Error::internal(WrongSecret::Unfinished));
         }
         let keys = self.tokens.open(&store.list_signing_keys(self.kernel.now()).await?)?;
         let providers = self.providers.open(store.list_oauth_providers().await?)?;

@@ -11,7 +11,7 @@ pub(crate) mod identities;
 pub(crate) mod imported_accounts;
 pub(crate) mod imports;
 pub(crate) mod instances;
-pub(crate) mod kept_keys;
+pub mod kept_keys;
 pub(crate) mod known_clients;
 pub(crate) mod limit_buckets;
 pub(crate) mod limit_failures;

@@ -11,7 +11,7 @@ use rusqlite::backup::{Backup, StepResult};
 
 use crate::bulk::{self, SourceError};
 use crate::errors::Fault;
-use crate::inspection::list_keys;
+use crate::inspection::{is_secret_replaced, list_keys};
 use crate::options::LogAtClose;
 use crate::statements::{list, number};
 use crate::store::Sqlite;
@@ -67,6 +67,8 @@ pub struct Examined {
     pub users: u64,
     /// Signing keys that may verify a token; empty if migrations are missing.
     pub signing_keys: Vec<StoredSigningKey>,
+    /// True if a replacement of the server secret was not finished; false if migrations are missing.
+    pub is_secret_replaced: bool,
 }
 
 impl Sqlite {
@@ -103,7 +105,8 @@ impl Sqlite {
         let migration = migration.and_then(|names| names.into_iter().next()).ok_or(CopyError::Empty)?;
         let users = u64::try_from(number(&conn, COUNT_USERS, [])?).unwrap_or_default();
         let signing_keys = if missing.is_empty() { list_keys(&conn, now)? } else { Vec::new() };
-        Ok(Examined { migration, users, signing_keys })
+        let is_secret_replaced = missing.is_empty() && is_secret_replaced(&conn)?;
+        Ok(Examined { migration, users, signing_keys, is_secret_replaced })
     }
 
     /// Fails if a process has the file open. The check takes no lock itself.

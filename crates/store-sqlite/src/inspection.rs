@@ -5,7 +5,7 @@ use std::path::Path;
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{StoreResult, StoredSettings, StoredSigningKey};
 use latchkey_store_operations::form::{Results, Script};
-use latchkey_store_operations::tables::{settings, signing_keys};
+use latchkey_store_operations::tables::{kept_keys, settings, signing_keys};
 use rusqlite::Connection;
 
 use crate::errors::{Fallible, unavailable};
@@ -22,6 +22,8 @@ pub struct Inspection {
     pub missing: Vec<&'static str>,
     /// Signing keys that may verify a token, the current one first; empty if migrations are missing.
     pub signing_keys: Vec<StoredSigningKey>,
+    /// True if a replacement of the server secret is not finished; false if migrations are missing.
+    pub is_secret_replaced: bool,
 }
 
 impl Sqlite {
@@ -31,7 +33,8 @@ impl Sqlite {
         let conn = open::passive_reader(path)?;
         let missing = migrations::check(&conn)?;
         let signing_keys = if missing.is_empty() { list_keys(&conn, now)? } else { Vec::new() };
-        Ok(Inspection { missing, signing_keys })
+        let is_secret_replaced = missing.is_empty() && is_secret_replaced(&conn)?;
+        Ok(Inspection { missing, signing_keys, is_secret_replaced })
     }
 
     /// Reads the settings that are stored in a file and changes nothing. A service may have the file open. Returns
@@ -51,6 +54,14 @@ impl Sqlite {
 pub(crate) fn list_keys(conn: &Connection, now: Timestamp) -> Fallible<Vec<StoredSigningKey>> {
     let (script, slot) = Script::of_read(&signing_keys::LIST, vec![now.into()]);
     executor::finish_read(conn, &script, |results: &Results<'_>| results.list(slot, signing_keys::read_key))
+}
+
+/// True if a replacement of the server secret is not finished.
+pub(crate) fn is_secret_replaced(conn: &Connection) -> Fallible<bool> {
+    let (script, slot) = Script::of_read(&kept_keys::FIND_UNFINISHED, Vec::new());
+    executor::finish_read(conn, &script, |results: &Results<'_>| {
+        Ok(results.find(slot, |_| Ok(()))?.is_some())
+    })
 }
 
 fn load_settings(conn: &Connection) -> Fallible<StoredSettings> {

@@ -273,6 +273,12 @@ impl TestDatabase {
     pub fn bytes(&self) -> Vec<u8> {
         access::bytes(&self.url)
     }
+
+    /// Returns all rows of all tables as text, each with the name of its table, to compare two states.
+    #[must_use]
+    pub fn rows(&self) -> Vec<String> {
+        access::rows(&self.url)
+    }
 }
 
 impl Drop for TestDatabase {

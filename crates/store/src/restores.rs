@@ -10,8 +10,8 @@ use crate::signing_keys::NewSigningKey;
 /// Settlement of a restored database.
 #[derive(Debug, Clone)]
 pub struct SettleRestored {
-    /// The key that signs from now on. All earlier keys verify no more, and all sessions end. `None` keeps both: sessions
-    /// that ended since the backup are live again then.
+    /// The key that signs from now on. All earlier keys verify no more, and all sessions end, with everything that could
+    /// open one or prove an address. `None` keeps all: what ended or was used since the backup is good again then.
     pub key: Option<NewSigningKey>,
     /// Queued mails that were written before this time are dead.
     pub mails_since: Timestamp,
@@ -26,13 +26,13 @@ pub struct SettleRestored {
 pub struct SettledRestored {
     /// Sessions that were live and have ended.
     pub sessions: u64,
-    /// Queued mails that are dead now.
+    /// Queued mails that are dead now: old ones, and those whose code or link has ended.
     pub mails: u64,
 }
 
 /// Settlement of restored databases.
 #[async_trait]
 pub trait Restores {
-    /// Ends sessions, replaces signing keys and buries old mails, in one transaction.
+    /// Ends sessions and half sign-ins, replaces signing keys and gives up old mails, in one transaction.
     async fn settle_restored(&self, settle: SettleRestored) -> StoreResult<SettledRestored>;
 }

@@ -115,5 +115,5 @@ pub trait SealedValues {
     async fn reseal(&self, values: Vec<Resealed>) -> StoreResult<u64>;
 
     /// Finishes the replacement of the secret.
-    async fn finish_secret_rotation(&self, event: AuditEvent) -> StoreResult<()>;
+    async fn finish_secret_rotation(&self, event: Option<AuditEvent>) -> StoreResult<()>;
 }

@@ -28,7 +28,8 @@ pub fn listener(registry: Arc<Registry>) -> Router {
 
 /// Adds the path to the routes of the service.
 pub(crate) fn of_service(routes: Router<App>) -> Router<App> {
-    routes.route(PATH, get(show_to_admin))
+    // Another method tells a stranger no more than the path does.
+    routes.route(PATH, get(show_to_admin).fallback(async || ApiError::of_status(StatusCode::NOT_FOUND)))
 }
 
 async fn show(State(registry): State<Arc<Registry>>, headers: HeaderMap) -> Response {
@@ -65,7 +66,7 @@ fn format_of(headers: &HeaderMap) -> Format {
         let parameters = || parts.clone().filter_map(|part| part.split_once('='));
         let of = |wanted: &str| parameters().find(|(name, _)| *name == wanted).map(|(_, value)| value);
         let weight = of("q").and_then(|q| q.parse::<f32>().ok()).unwrap_or(1.0);
-        let has_version = |version: &str| of("version").is_none_or(|given| given == version);
+        let has_version = |version| of("version").is_none_or(|given| given.trim_matches('"') == version);
         if name.eq_ignore_ascii_case(OPEN_METRICS) && has_version("1.0.0") {
             open = weight.max(open);
         } else if name.eq_ignore_ascii_case("text/plain") && has_version("0.0.4") {
@@ -90,6 +91,7 @@ mod tests {
             "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,\
              text/plain;version=0.0.4;q=0.5,*/*;q=0.1",
             "text/plain;q=0.3, application/openmetrics-text; version=1.0.0; charset=utf-8; q=0.4",
+            "application/openmetrics-text; version=\"1.0.0\"; charset=utf-8",
         ] {
             assert_eq!(format(accept), Format::OpenMetrics, "{accept}");
         }
@@ -103,6 +105,7 @@ mod tests {
             "text/plain",
             "text/html,application/xhtml+xml,*/*;q=0.8",
             "application/openmetrics-text;version=0.0.1",
+            "application/openmetrics-text;version=\"0.0.1\"",
             "application/openmetrics-text;q=0",
             "application/openmetrics-text;q=0.2,text/plain",
         ] {

@@ -1,5 +1,6 @@
 //! Making a backup, and verifying one.
 
+use std::fs;
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -82,8 +83,15 @@ pub fn take(source: &Source<'_>, place: &Place<'_>, now: Timestamp) -> Result<Ta
 /// Copies the database and examines the copy.
 fn copy(source: &Source<'_>, target: &Path, now: Timestamp) -> Result<Manifest, BackupError> {
     Sqlite::back_up(source.database, target, source.log).map_err(BackupError::copy(source.database))?;
-    let Examined { migration, users, signing_keys } =
-        Sqlite::examine(target, now).map_err(BackupError::copy(source.database))?;
+    let examined = Sqlite::examine(target, now).map_err(BackupError::copy(source.database))?;
+    if examined.is_secret_replaced {
+        return Err(BackupError::Refused(
+            "server.secret is being replaced, so the backup would need two secrets: finish that by `latchkey secret rotate`, \
+             with the same server.secret and server.secret_next, then back up"
+                .to_owned(),
+        ));
+    }
+    let Examined { migration, users, signing_keys, .. } = examined;
     if !opens(source.secret, &signing_keys)? {
         return Err(BackupError::Refused(
             "server.secret is not that of the database, so the manifest would name a wrong one: set it to the one of the \
@@ -127,6 +135,7 @@ fn print(file: &Path) -> Result<(), BackupError> {
 /// Verifies a backup with its manifest: size, digest, integrity, references, migrations, accounts, and that the secret is
 /// the one that it needs.
 pub fn verify(backup: &Path, secret: &ServerSecret, now: Timestamp) -> Result<Manifest, BackupError> {
+    refuse_missing(backup)?;
     let Some(manifest) = Manifest::read(backup)? else {
         return Err(BackupError::Refused(format!(
             "{} is missing, so nothing says what the backup should be: put it back beside the file",
@@ -136,8 +145,34 @@ pub fn verify(backup: &Path, secret: &ServerSecret, now: Timestamp) -> Result<Ma
     manifest.compare(backup, &Measured::of(backup, |_| Ok(()))?)?;
     refuse_other_secret(&manifest, secret)?;
     let examined = Sqlite::examine(backup, now).map_err(BackupError::copy(backup))?;
+    refuse_two_secrets(&examined)?;
     refuse_differences(&manifest, &examined, secret)?;
     Ok(manifest)
+}
+
+/// Refuses the path of a backup at which there is no file.
+pub(super) fn refuse_missing(backup: &Path) -> Result<(), BackupError> {
+    match fs::metadata(backup) {
+        Ok(file) if file.is_dir() => {
+            Err(BackupError::Refused(format!("{} is a folder: name the file of a backup", backup.display())))
+        }
+        Ok(_) => Ok(()),
+        Err(error) => Err(BackupError::file(backup, "the backup cannot be read")(error)),
+    }
+}
+
+/// Refuses a backup of a database whose secret was being replaced. `latchkey backup` makes none; a copy of the file can be
+/// one.
+pub(super) fn refuse_two_secrets(examined: &Examined) -> Result<(), BackupError> {
+    if !examined.is_secret_replaced {
+        return Ok(());
+    }
+    Err(BackupError::Refused(
+        "the backup was taken while server.secret was being replaced, so it needs the old secret and the new one: take another \
+         backup. If there is no other, put a copy of the file in the place of the database, and run `latchkey secret rotate` \
+         with both secrets"
+            .to_owned(),
+    ))
 }
 
 /// Refuses a backup that needs another secret.

@@ -10,7 +10,7 @@ use latchkey_service::entropy::SystemEntropy;
 use latchkey_service::secrets::ServerSecret;
 use latchkey_store_sqlite::{Examined, Sqlite};
 
-use super::backup::{refuse_differences, refuse_other_secret};
+use super::backup::{refuse_differences, refuse_missing, refuse_other_secret, refuse_two_secrets};
 use super::draft::{self, Draft};
 use super::manifest::{Manifest, Measured};
 use super::{BackupError, beside, opens};
@@ -52,6 +52,7 @@ impl Restoring {
         // A link stays in its place; the file that it leads to is replaced.
         let target = target.canonicalize().unwrap_or_else(|_| target.to_owned());
         refuse_target(&target, force)?;
+        refuse_missing(backup)?;
         let manifest = Manifest::read(backup)?;
         match &manifest {
             Some(manifest) => refuse_other_secret(manifest, secret)?,
@@ -71,6 +72,7 @@ impl Restoring {
             manifest.compare(backup, &measured)?;
         }
         let examined = Sqlite::examine(draft.path(), now).map_err(BackupError::copy(backup))?;
+        refuse_two_secrets(&examined)?;
         match &manifest {
             Some(manifest) => refuse_differences(manifest, &examined, secret)?,
             None => refuse_unopened(&examined, secret)?,
@@ -110,8 +112,15 @@ fn is_there(target: &Path) -> bool {
     FILES.iter().any(|suffix| beside(target, suffix).exists())
 }
 
-/// Refuses a target that a process has open, or that is there without force.
+/// Refuses a target that is a folder, that a process has open, or that is there without force.
 fn refuse_target(target: &Path, force: Force) -> Result<(), BackupError> {
+    if target.is_dir() {
+        return Err(BackupError::Refused(format!(
+            "{} is a folder: name the file of the database, such as {}",
+            target.display(),
+            target.join("latchkey.db").display()
+        )));
+    }
     if !is_there(target) {
         return Ok(());
     }

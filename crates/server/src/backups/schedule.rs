@@ -8,6 +8,7 @@ use std::time::Duration;
 use latchkey_domain::time::Timestamp;
 use latchkey_http::error::chain_of;
 use latchkey_service::Service;
+use latchkey_service::backups::BackupOutcome;
 use latchkey_service::secrets::ServerSecret;
 use latchkey_store_sqlite::LogAtClose;
 use tokio::sync::{oneshot, watch};
@@ -69,6 +70,7 @@ impl Schedule {
                 match self.step(&service).await {
                     Ok(()) => WATCH,
                     Err(error) => {
+                        service.backups.count(BackupOutcome::Failed);
                         tracing::error!(error = chain_of(&error), "the database was not backed up");
                         AFTER_FAILURE
                     }
@@ -95,6 +97,7 @@ impl Schedule {
         }
         let Taken { manifest, pruned, .. } = self.take(now).await?;
         tracing::info!(bytes = manifest.bytes, users = manifest.users, pruned = pruned.len(), "backed up");
+        service.backups.count(BackupOutcome::Made);
         service.backups.remember(folder::newest(&self.folder)?);
         Ok(())
     }

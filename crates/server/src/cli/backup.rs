@@ -34,18 +34,20 @@ pub struct BackupArgs {
 The service must be stopped. The backup and its manifest FILE.json are checked first, and that server.secret is the one \
 that the backup needs.
 
-All sessions end and a new key signs tokens, because a restored database would bring back what was signed out, banned or \
-stolen since. Queued mails that are older than an hour are not sent.")]
+All sessions end, codes and mailed links work no more, and a new key signs tokens, because a restored database would bring \
+back what was signed out, banned, used or stolen since. Queued mails that are older than an hour are not sent.")]
 pub struct RestoreArgs {
     /// Backup, as `latchkey backup` made it.
     pub file: PathBuf,
     /// Path of the restored database. Defaults to that of storage.url.
     #[arg(long, value_name = "PATH")]
     pub to: Option<PathBuf>,
-    /// Keep the sessions and the signing keys of the backup.
+    /// Keep sessions, codes, mailed links and signing keys of the backup.
     #[arg(long)]
     pub keep_sessions: bool,
     /// Move an existing database aside, and restore without a manifest.
     #[arg(long)]
     pub force: bool,
+    #[command(flatten)]
+    pub output: Output,
 }

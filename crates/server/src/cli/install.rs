@@ -6,6 +6,8 @@ use clap::Args;
 use clap_complete::Shell;
 use url::Url;
 
+use super::output::Output;
+
 /// Arguments of `latchkey health`.
 #[derive(Debug, Args)]
 pub struct HealthArgs {
@@ -16,6 +18,8 @@ pub struct HealthArgs {
     /// PEM file with further certificate authorities.
     #[arg(long, value_name = "FILE")]
     pub ca_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub output: Output,
 }
 
 /// Arguments of `latchkey completions`.

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 
-use super::Output;
+use super::{Output, Sure};
 
 /// Subcommands of `latchkey oauth`.
 #[derive(Debug, Subcommand)]
@@ -17,9 +17,8 @@ pub enum OAuthCommand {
     Remove {
         /// Key of the provider, as `oauth list` shows it.
         key: String,
-        /// Remove without confirmation. Required if standard input is not a terminal.
-        #[arg(long)]
-        yes: bool,
+        #[command(flatten)]
+        sure: Sure,
     },
 }
 

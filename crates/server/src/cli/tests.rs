@@ -3,7 +3,7 @@
 
 use clap::{CommandFactory, Parser};
 
-use super::{Cli, Command, ConfigCommand, MailCommand, UserCommand, UserRef};
+use super::{Cli, Command, ConfigCommand, MailCommand, Sure, UserCommand, UserRef};
 
 fn command(line: &str) -> Command {
     Cli::try_parse_from(line.split(' ')).unwrap().into_parts().1
@@ -57,7 +57,8 @@ fn users_are_named_by_email_or_id() {
         panic!("another command");
     };
     assert_eq!(user, UserRef::Id(id.parse().unwrap()));
-    let Command::User(UserCommand::Delete { user, yes: false }) = command("latchkey user delete a@b.example")
+    let Command::User(UserCommand::Delete { user, sure: Sure { yes: false } }) =
+        command("latchkey user delete a@b.example")
     else {
         panic!("another command");
     };

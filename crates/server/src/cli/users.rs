@@ -1,14 +1,15 @@
-//! Arguments of the `user` commands: an account, and the filters of the list.
+//! Arguments of the `user` commands: an account, the filters of the list, mails and second factors.
 
 use std::str::FromStr;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use latchkey_domain::ids::UserId;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user_list::{UserSort, UserState};
 
 use super::audit::time;
 use super::output::Output;
+use super::sure::Sure;
 
 /// Arguments of `latchkey user list`. An account is listed if it meets every condition.
 #[derive(Debug, Args)]
@@ -21,7 +22,7 @@ pub struct UserListArgs {
     /// imported-hash (the password has not been used since its import).
     #[arg(long, value_parser = state)]
     pub state: Option<UserState>,
-    /// Only accounts with an identity of the identity provider that has this key.
+    /// Only accounts that sign in by this: the key of an identity provider, `email` (a password) or `passkey`.
     #[arg(long, value_name = "KEY")]
     pub provider: Option<String>,
     /// Only accounts created at or after this time, in RFC 3339, or this day in UTC.
@@ -57,6 +58,32 @@ fn state(text: &str) -> Result<UserState, &'static str> {
 
 fn sort(text: &str) -> Result<UserSort, &'static str> {
     UserSort::parse(text).ok_or("wanted created, lastSignIn or email")
+}
+
+/// Arguments of the commands that have a mail sent.
+#[derive(Debug, Args)]
+pub struct SendMailArgs {
+    /// Email address or id of the account.
+    pub user: UserRef,
+    /// Page to which a mailed link leads; the default redirect URL if it is left out.
+    #[arg(long, value_name = "URL")]
+    pub redirect_to: Option<String>,
+}
+
+/// Subcommands of `latchkey user factors`.
+#[derive(Debug, Subcommand)]
+pub enum FactorsCommand {
+    /// Remove all second factors of an account: authenticator apps, recovery codes and two-step sign-in. Ends all
+    /// sessions and mails the owner. At a terminal it shows the account and asks for confirmation.
+    Remove {
+        /// Email address or id of the account.
+        user: UserRef,
+        /// Remove the passkeys too.
+        #[arg(long)]
+        passkeys: bool,
+        #[command(flatten)]
+        sure: Sure,
+    },
 }
 
 /// Reference to an account: its id or its email address.

@@ -64,7 +64,7 @@ fn place_of<'a>(
     if arguments.keep.is_some() && !matches!(place, Place::Folder(..)) {
         let text =
             "--keep needs a folder: give --out the path of one, with a / at its end if it is to be made";
-        return Err(CommandError::Refused(text.to_owned()));
+        return Err(CommandError::Arguments(text.to_owned()));
     }
     Ok(place)
 }
@@ -82,13 +82,25 @@ fn summary(manifest: &Manifest) -> String {
 
 /// Returns the text that names the tools of PostgreSQL.
 pub(super) fn for_postgres(url: &StorageUrl) -> String {
-    // The mark in place of a password would be taken for one.
-    let shown = url.shown().replace(":***@", "@");
+    let shown = quoted(&without_mark(&url.shown()));
     format!(
-        "the database is PostgreSQL, whose own tools back it up: run `pg_dump --format=custom --file=latchkey.dump '{shown}'` \
-         with its password in PGPASSWORD or ~/.pgpass, and restore by `pg_restore --dbname='{shown}' latchkey.dump` into \
-         an empty database. Keep server.secret in another place"
+        "the database is PostgreSQL, whose own tools back it up: run `(umask 077; pg_dump --format=custom \
+         --file=latchkey.dump {shown})` with its password in PGPASSWORD or ~/.pgpass, and restore by `pg_restore \
+         --dbname={shown} latchkey.dump` into an empty database. Keep server.secret in another place"
     )
+}
+
+/// Removes the mark in place of a password, which PostgreSQL's tools would take for one.
+fn without_mark(shown: &str) -> String {
+    let url = shown.replace(":***@", "@");
+    let Some((base, query)) = url.split_once('?') else { return url };
+    let kept: Vec<_> = query.split('&').filter(|pair| !pair.starts_with("password=")).collect();
+    if kept.is_empty() { base.to_owned() } else { format!("{base}?{}", kept.join("&")) }
+}
+
+/// Quotes a word for a shell.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]
@@ -97,11 +109,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn command_for_postgresql_has_the_url_without_a_password() {
-        let url = StorageUrl::parse("postgres://ada:hunter2@localhost/accounts").unwrap();
-        assert!(
-            for_postgres(&url)
-                .contains("pg_dump --format=custom --file=latchkey.dump 'postgres://ada@localhost/accounts'")
-        );
+    fn command_for_postgresql_is_for_a_shell_and_has_no_password() {
+        for (url, shown) in [
+            ("postgres://ada:hunter2@localhost/accounts", "'postgres://ada@localhost/accounts'"),
+            ("postgres://ada@localhost/accounts?password=hunter2", "'postgres://ada@localhost/accounts'"),
+            (
+                "postgres:///accounts?host=/run&password=hunter2&user=ada",
+                "'postgres:///accounts?host=/run&user=ada'",
+            ),
+            ("postgres://o'hara@localhost/accounts", r"'postgres://o'\''hara@localhost/accounts'"),
+        ] {
+            let text = for_postgres(&StorageUrl::parse(url).unwrap());
+            let dump = format!("(umask 077; pg_dump --format=custom --file=latchkey.dump {shown})");
+            assert!(text.contains(&dump) && text.contains(&format!("--dbname={shown} ")), "{text}");
+        }
     }
 }

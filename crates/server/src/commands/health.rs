@@ -3,18 +3,20 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
+use serde_json::json;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use url::{Host, Url};
 
-use super::CommandError;
+use super::{CommandError, json};
 use crate::cli::HealthArgs;
 use crate::settings::{Settings, SettingsError, Sources};
 
@@ -28,20 +30,32 @@ const MOST_BYTES: u64 = 1024;
 pub(super) async fn run(
     sources: Result<Sources, SettingsError>,
     arguments: &HealthArgs,
-) -> Result<(), CommandError> {
+) -> Result<ExitCode, CommandError> {
     let url = match &arguments.url {
         Some(url) => url.clone(),
         None => own_url(sources?)?,
     };
-    let refuse = |reason: String| CommandError::Refused(format!("{url} {reason}"));
-    let asking = ask(&url, arguments.ca_file.as_deref());
-    let status = tokio::time::timeout(TIMEOUT, asking).await;
-    let status = status.map_err(|_| refuse(format!("did not respond within {} s", TIMEOUT.as_secs())))?;
-    match status.map_err(|reason| refuse(format!("cannot be asked: {reason}")))? {
-        200 => println!("ready"),
-        status => return Err(refuse(format!("is not ready: it responded {status}"))),
+    let fault = why_not_ready(&url, arguments.ca_file.as_deref()).await;
+    let code = if fault.is_none() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    if arguments.output.json {
+        json::print(&json!({"url": url.as_str(), "ready": fault.is_none(), "reason": fault}))?;
+        return Ok(code);
     }
-    Ok(())
+    match fault {
+        Some(fault) => return Err(CommandError::Refused(format!("{url} {fault}"))),
+        None => println!("ready"),
+    }
+    Ok(code)
+}
+
+/// Asks the service; returns the reason for which it is not ready.
+async fn why_not_ready(url: &Url, ca_file: Option<&Path>) -> Option<String> {
+    match tokio::time::timeout(TIMEOUT, ask(url, ca_file)).await {
+        Err(_) => Some(format!("did not respond within {} s", TIMEOUT.as_secs())),
+        Ok(Err(reason)) => Some(format!("cannot be asked: {reason}")),
+        Ok(Ok(200)) => None,
+        Ok(Ok(status)) => Some(format!("is not ready: it responded {status}")),
+    }
 }
 
 /// Returns the URL of the configured service on this machine. Problems of other settings are not reported: the question

@@ -1,10 +1,21 @@
-//! Commands `latchkey completions` and `latchkey man`.
+//! Commands `latchkey version`, `latchkey completions` and `latchkey man`.
 
 use std::io;
 
-use super::{CommandError, output};
-use crate::cli::{self, CompletionsArgs, ManArgs};
+use serde_json::json;
+
+use super::{CommandError, json, output};
+use crate::cli::{self, CompletionsArgs, ManArgs, Output};
 use crate::data_folder::DataFolderError;
+
+pub(super) fn version(output: Output) -> io::Result<()> {
+    let version = env!("CARGO_PKG_VERSION");
+    if output.json {
+        return json::print(&json!({"version": version}));
+    }
+    println!("latchkey {version}");
+    Ok(())
+}
 
 pub(super) fn completions(arguments: &CompletionsArgs) -> io::Result<()> {
     let mut script = Vec::new();

@@ -7,6 +7,7 @@ use latchkey_http::endpoints::auth::mails::OutboxMailBody;
 use latchkey_service::outbox::{ListMails, ListedMail, MailState};
 use serde_json::json;
 
+use super::table::Table;
 use super::{CommandError, json};
 use crate::cli::{MailCommand, Output, RetryArgs};
 use crate::wiring::Assembly;
@@ -49,15 +50,16 @@ pub(super) fn print(mails: Vec<ListedMail>, output: Output) -> Result<(), Comman
         let mails = mails.into_iter().map(|mail| json!(OutboxMailBody::from(mail)));
         return Ok(json::print(&json!({"data": mails.collect::<Vec<_>>()}))?);
     }
-    println!("{:<38}{:<17}{:<8}{:<7}{:<26}TO", "ID", "KIND", "STATE", "TRIES", "WRITTEN");
+    let mut table = Table::new(["ID", "KIND", "STATE", "TRIES", "WRITTEN", "TO"]);
     for mail in &mails {
-        let (id, kind, state) = (mail.id.to_string(), mail.kind.as_str(), mail.state.as_str());
-        let (written, to) = (mail.created_at.to_string(), mail.email.as_typed());
-        println!("{id:<38}{kind:<17}{state:<8}{:<7}{written:<26}{to}", mail.attempts);
+        let (kind, state) = (mail.kind.as_str().to_owned(), mail.state.as_str().to_owned());
+        let (written, to) = (mail.created_at.to_string(), mail.email.as_typed().to_owned());
+        table.row([mail.id.to_string(), kind, state, mail.attempts.to_string(), written, to]);
         if let Some(error) = &mail.last_error {
-            println!("    {error}");
+            table.note(error);
         }
     }
+    table.print();
     Ok(())
 }
 

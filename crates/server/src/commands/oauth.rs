@@ -8,8 +8,9 @@ use latchkey_service::oauth::providers::ProviderInput;
 use latchkey_service::refusal::{PROVIDER_EXISTS, PROVIDER_NOT_FOUND, PROVIDER_PINNED};
 use serde_json::{Value, json};
 
+use super::sure::confirm;
 use super::{CommandError, json};
-use crate::cli::{AddProvider, OAuthCommand, Output};
+use crate::cli::{AddProvider, OAuthCommand, Output, Sure};
 use crate::terminal;
 use crate::wiring::Assembly;
 
@@ -21,7 +22,7 @@ pub(super) async fn run(assembly: &Assembly, command: OAuthCommand) -> Result<()
             list(assembly);
             Ok(())
         }
-        OAuthCommand::Remove { key, yes } => remove(assembly, &key, yes).await,
+        OAuthCommand::Remove { key, sure } => remove(assembly, &key, sure).await,
     }
 }
 
@@ -90,16 +91,9 @@ fn list(assembly: &Assembly) {
     }
 }
 
-async fn remove(assembly: &Assembly, key: &str, is_sure: bool) -> Result<(), CommandError> {
-    if !is_sure && !terminal::is_there() {
-        let text = "`oauth remove` asks first, and standard input is no terminal; nothing was removed. Add --yes to \
-                    remove without a question";
-        return Err(CommandError::Refused(text.to_owned()));
-    }
-    let question = format!("Remove {key} and its secret? Nobody can sign in with it then. [y/N] ");
-    if !is_sure && !terminal::ask_yes(&question).await? {
-        return Err(CommandError::Refused("nothing was removed".to_owned()));
-    }
+async fn remove(assembly: &Assembly, key: &str, sure: Sure) -> Result<(), CommandError> {
+    let question = async || Ok(format!("Remove {key} and its secret? Nobody can sign in with it then."));
+    confirm(sure, "oauth remove", "removed", question).await?;
     let kind = assembly.service.oauth.provider_kind(key);
     match assembly.service.oauth.delete_provider(kind, key, Party::System, None).await {
         Err(Error::Refused(&PROVIDER_NOT_FOUND)) => {

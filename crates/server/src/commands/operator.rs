@@ -8,6 +8,7 @@ use latchkey_service::Error;
 use latchkey_service::operators::Granting;
 use serde_json::{Value, json};
 
+use super::table::Table;
 use super::user::{find, parse_email, refused};
 use super::{CommandError, json};
 use crate::cli::{OperatorCommand, UserRef};
@@ -121,25 +122,26 @@ fn facts_of_address(AddressGrant { email, grant, .. }: &AddressGrant) -> Value {
 }
 
 fn list(operators: &[Operator], addresses: &[AddressGrant], now: Timestamp) {
-    println!("{:<10}{:<32}{:<22}{:<12}EMAIL", "ROLE", "STATE", "GRANTED", "TWO-STEP");
+    let mut table = Table::new(["ROLE", "STATE", "GRANTED", "TWO-STEP", "EMAIL"]);
     for Operator { user, grant } in operators {
         let two_step = if user.has_two_step() { "on" } else { "off" };
-        line(grant, two_step, &user.email, now);
+        table.row(row(grant, two_step, &user.email, now));
     }
     for AddressGrant { email, grant, .. } in addresses {
-        line(grant, "no account", email, now);
+        table.row(row(grant, "no account", email, now));
     }
+    table.print();
     println!("{} operators", operators.len() + addresses.len());
 }
 
-fn line(grant: &Grant, two_step: &str, email: &Email, now: Timestamp) {
+fn row(grant: &Grant, two_step: &str, email: &Email, now: Timestamp) -> [String; 5] {
     let state = match (grant.activated_at, grant.activation_expires_at) {
         (Some(at), _) => format!("active since {}", at.to_minute_text()),
         (None, Some(until)) if until > now => format!("link until {}", until.to_minute_text()),
         (None, _) => "asleep".to_owned(),
     };
-    let (granted, email) = (grant.granted_at.to_minute_text(), email.as_typed());
-    println!("{:<10}{state:<32}{granted:<22}{two_step:<12}{email}", grant.role.as_str());
+    let (role, granted) = (grant.role.as_str().to_owned(), grant.granted_at.to_minute_text());
+    [role, state, granted, two_step.to_owned(), email.as_typed().to_owned()]
 }
 
 /// Prints what happened, with the activation link if the grant sleeps.

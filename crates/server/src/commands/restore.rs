@@ -5,9 +5,10 @@ use std::path::Path;
 use latchkey_service::backups::RestoredSessions;
 use latchkey_service::clock::{Clock, SystemClock};
 use latchkey_store::SettledRestored;
+use serde_json::json;
 
-use super::CommandError;
 use super::backup::for_postgres;
+use super::{CommandError, json};
 use crate::backups::restore::{Force, Restored, Restoring};
 use crate::cli::RestoreArgs;
 use crate::settings::{Settings, StorageUrl};
@@ -25,13 +26,22 @@ pub(super) async fn run(mut settings: Settings, arguments: &RestoreArgs) -> Resu
     let restoring = Restoring::begin(&arguments.file, &target, &secret, force, now)?;
     let sessions = if arguments.keep_sessions { RestoredSessions::Keep } else { RestoredSessions::End };
     let settled = settle(&mut settings, restoring.copy(), sessions).await?;
-    if restoring.manifest.is_none() {
+    let manifest = restoring.manifest.clone();
+    if manifest.is_none() && !arguments.output.json {
         println!(
             "There was no manifest: that the backup is whole, how many accounts it should have and when it was made could \
              not be checked."
         );
     }
     let Restored { target, moved } = restoring.finish(force, now)?;
+    if arguments.output.json {
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        let SettledRestored { sessions, mails } = settled;
+        return Ok(json::print(&json!({
+            "path": text(&target), "moved": moved.as_deref().map(text), "manifest": manifest,
+            "keptSessions": arguments.keep_sessions, "endedSessions": sessions, "deadMails": mails,
+        }))?);
+    }
     if let Some(moved) = moved {
         println!("The database that was there is {} now.", moved.display());
     }
@@ -58,10 +68,14 @@ async fn settle(
 fn summary(settled: SettledRestored, sessions: RestoredSessions) -> String {
     let SettledRestored { sessions: ended, mails } = settled;
     let first = match sessions {
-        RestoredSessions::End => format!("{ended} sessions ended, and a new key signs tokens."),
+        RestoredSessions::End => {
+            format!("{ended} sessions ended, a new key signs tokens, and no code or mailed link works any more.")
+        }
         RestoredSessions::Keep => {
-            "The sessions of the backup are kept: those that ended since it are live again.".to_owned()
+            "The sessions of the backup are kept: those that ended since it are live again, and codes and links that were \
+             used since it work once more."
+                .to_owned()
         }
     };
-    format!("{first} {mails} queued mails are too old to be sent (`latchkey mail list --dead`).")
+    format!("{first} {mails} queued mails are not sent any more (`latchkey mail list --dead`).")
 }

@@ -19,7 +19,8 @@ use latchkey_service::admin::{HelpMail, NewUser, UserChange};
 use serde_json::{Value, json};
 
 use super::CommandError;
-use crate::cli::{FactorsCommand, UserCommand, UserRef};
+use super::sure::confirm;
+use crate::cli::{FactorsCommand, Sure, UserCommand, UserRef};
 use crate::terminal;
 use crate::wiring::Assembly;
 
@@ -48,15 +49,15 @@ pub(super) async fn run(assembly: &Assembly, command: UserCommand) -> Result<(),
         UserCommand::SendReset(args) => acts::send(assembly, args, HelpMail::Reset).await?,
         UserCommand::EndSessions { user, session } => acts::end_sessions(assembly, &user, session).await?,
         UserCommand::SetPassword { user } => acts::set_password(assembly, &user).await?,
-        UserCommand::Unlink { user, provider, subject, yes } => {
-            acts::unlink(assembly, &user, (&provider, subject.as_deref()), yes).await?;
+        UserCommand::Unlink { user, provider, subject, sure } => {
+            acts::unlink(assembly, &user, (&provider, subject.as_deref()), sure).await?;
         }
-        UserCommand::Factors(FactorsCommand::Remove { user, passkeys, yes }) => {
-            factors::remove(assembly, &user, passkeys, yes).await?;
+        UserCommand::Factors(FactorsCommand::Remove { user, passkeys, sure }) => {
+            factors::remove(assembly, &user, passkeys, sure).await?;
         }
         UserCommand::Ban { user } => set_banned(assembly, &user, true).await?,
         UserCommand::Unban { user } => set_banned(assembly, &user, false).await?,
-        UserCommand::Delete { user, yes } => delete(assembly, &user, yes).await?,
+        UserCommand::Delete { user, sure } => delete(assembly, &user, sure).await?,
     }
     Ok(())
 }
@@ -84,19 +85,13 @@ async fn set_banned(assembly: &Assembly, user: &UserRef, banned: bool) -> Result
     Ok(())
 }
 
-async fn delete(assembly: &Assembly, user: &UserRef, is_sure: bool) -> Result<(), CommandError> {
-    if !is_sure && !terminal::is_there() {
-        let text = "`user delete` asks before it deletes, and standard input is no terminal; nothing was deleted. Add \
-                    --yes to delete without a question";
-        return Err(refused(text.to_owned()));
-    }
+async fn delete(assembly: &Assembly, user: &UserRef, sure: Sure) -> Result<(), CommandError> {
     let user = find(assembly, user).await?;
-    if !is_sure {
+    let question = async || {
         describe(assembly, &user).await?;
-        if !terminal::ask_yes("Delete this account? It cannot be undone. [y/N] ").await? {
-            return Err(refused("nothing was deleted".to_owned()));
-        }
-    }
+        Ok("Delete this account? It cannot be undone.".to_owned())
+    };
+    confirm(sure, "user delete", "deleted", question).await?;
     if assembly.service.admin.delete_users(&[user.id], Party::System, None).await? == 0 {
         return Err(refused("the account was deleted by another process meanwhile".to_owned()));
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use latchkey_service::StartError;
 use latchkey_service::clock::{Clock, SystemClock};
-use latchkey_service::secrets::ServerSecret;
+use latchkey_service::secrets::{ServerSecret, WrongSecret};
 use latchkey_service::tokens::{self, signing_keys::KeySet};
 use latchkey_store::StoredSigningKey;
 use rustix::fs::{Access, access};
@@ -25,17 +25,17 @@ pub(super) async fn inspect(settings: &Settings, bad: &Bad<'_>, findings: &mut F
     {
         return;
     }
-    let Inspection { missing, signing_keys } = match storage::inspect(settings, SystemClock.now()).await {
-        Ok(look) => look,
-        Err(error) => {
-            let (place, sentence) = error.place_and_sentence();
-            return findings.refuse(&place, sentence);
-        }
-    };
+    let Inspection { missing, signing_keys, is_secret_replaced } =
+        match storage::inspect(settings, SystemClock.now()).await {
+            Ok(look) => look,
+            Err(error) => return findings.refuse_as(&error, ""),
+        };
     if !missing.is_empty() {
         findings.notes.push(format!("the start migrates the database: {}", missing.join(", ")));
     }
-    if !bad.has("server.secret") {
+    if is_secret_replaced {
+        findings.refuse("server.secret", WrongSecret::Unfinished.to_string());
+    } else if !bad.has("server.secret") {
         check_secret(settings, &signing_keys, findings);
     }
 }
@@ -79,10 +79,8 @@ fn check_secret(settings: &Settings, signing_keys: &[StoredSigningKey], findings
     });
     match opened {
         Some(Ok(())) => {}
-        Some(Err(error)) => findings.refuse(
-            "server.secret",
-            format!("it does not open the database: {error}; use the secret that the database was made with"),
-        ),
+        Some(Err(StartError::Secret(reason))) => findings.refuse("server.secret", reason.to_string()),
+        Some(Err(error)) => findings.refuse("storage.url", error.to_string()),
         None => findings.refuse(
             "server.secret",
             format!(

@@ -30,12 +30,19 @@ pub(super) fn inspect(settings: &Settings, bad: &Bad<'_>, findings: &mut Finding
     {
         findings.refuse("storage.url", reason);
     }
+    inspect_backups(settings, findings);
+    look_at_secrets(settings, findings);
+}
+
+/// Checks the folder of the backups that the service makes itself. No other step of the start opens it. A fault of the data
+/// folder, in which it may be, is left to the check of that one.
+pub(super) fn inspect_backups(settings: &Settings, findings: &mut Findings) {
     if settings.backup.every.is_some()
+        && check(&settings.data.dir).is_ok()
         && let Err(reason) = check(&settings.backup.dir)
     {
         findings.refuse("backup.dir", reason);
     }
-    look_at_secrets(settings, findings);
 }
 
 /// Checks the generated secrets in the data folder. Development mode uses them where the settings have none.

@@ -178,9 +178,17 @@ impl Layers<'_> {
             let sentence = "write section.key=value";
             return self.problems.at(&format!("--set, number {}", index + 1), sentence);
         };
-        match keys::find(name.trim()) {
-            Some(key) => self.set(key, from_text(key.kind, value.to_owned()), &source),
-            None => self.unknown(name, &source, keys::nearest(name).map(str::to_owned)),
+        match (keys::find(name.trim()), key_of_file(name.trim())) {
+            (Some(key), _) => self.set(key, from_text(key.kind, value.to_owned()), &source),
+            (None, Some(key)) => {
+                let name = name.trim();
+                let variable = variable_of(key.name);
+                let sentence = format!(
+                    "--set takes no file of a secret; set {name} in the settings file, or the variable {variable}_FILE"
+                );
+                self.problems.at(&format!("{name} ({source})"), sentence);
+            }
+            (None, None) => self.unknown(name, &source, keys::nearest(name).map(str::to_owned)),
         }
     }
 

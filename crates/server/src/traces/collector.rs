@@ -11,7 +11,7 @@ use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 use url::Url;
 
-use super::TraceError;
+use super::HeadersError;
 use crate::settings::TraceSettings;
 
 /// Timeout of connecting, of each write and of each read.
@@ -29,7 +29,7 @@ pub(super) struct Collector {
 
 impl Collector {
     /// Prepares requests to `traces.endpoint`; `None` if it is not set. Reads the file of headers.
-    pub(super) fn of(settings: &TraceSettings) -> Result<Option<Self>, TraceError> {
+    pub(super) fn of(settings: &TraceSettings) -> Result<Option<Self>, HeadersError> {
         let Some(url) = &settings.endpoint else { return Ok(None) };
         let headers = settings.headers_file.as_deref().map_or(Ok(String::new()), read_headers)?;
         let host = url.host_str().unwrap_or_default();
@@ -113,9 +113,9 @@ fn head(url: &Url, headers: &str) -> String {
 }
 
 /// Reads headers, one a line, as lines of a request. Empty lines and those that begin with `#` are skipped.
-fn read_headers(path: &Path) -> Result<String, TraceError> {
+fn read_headers(path: &Path) -> Result<String, HeadersError> {
     let text = fs::read_to_string(path)
-        .map_err(|source| TraceError::Unreadable { path: path.to_owned(), source })?;
+        .map_err(|source| HeadersError::Unreadable { path: path.to_owned(), source })?;
     let mut headers = String::new();
     for (at, line) in text.lines().map(str::trim).enumerate() {
         if line.is_empty() || line.starts_with('#') {
@@ -127,7 +127,7 @@ fn read_headers(path: &Path) -> Result<String, TraceError> {
             !name.is_empty() && name.bytes().all(is_name) && value.bytes().all(is_visible)
         });
         let Some((name, value)) = header else {
-            return Err(TraceError::NoHeader { path: path.to_owned(), line: at + 1 });
+            return Err(HeadersError::NoHeader { path: path.to_owned(), line: at + 1 });
         };
         headers.extend([name, ": ", value.trim(), "\r\n"]);
     }

@@ -91,6 +91,13 @@ impl Admin {
         let mut event = self.kernel.event(AuditKind::SettingsChanged, party, client, now);
         let names: Vec<_> = changes.iter().map(|change| change.key.clone()).collect();
         event.details.insert("settings".to_owned(), Value::from(names));
+        // The events of admin keys stay as they are for those who read them: with names alone.
+        if matches!(party, Party::Operator(_)) {
+            let current = self.kernel.settings.load();
+            let (before, after) = self.shared.base_settings.told(&current.values, changes);
+            event.details.insert("before".to_owned(), Value::Object(before));
+            event.details.insert("after".to_owned(), Value::Object(after));
+        }
         self.kernel.store.save_settings(changes, event, now).await?;
         self.shared.reload().await
     }

@@ -54,9 +54,22 @@ impl OAuth {
         ProviderKey::parse(key).map_or(ProviderKind::Custom, |key| kind_of(&key))
     }
 
-    /// Asks a provider anew for its discovery document and keys; returns the number of keys. Nothing is stored.
-    pub async fn test_provider(&self, known: &KnownProvider) -> Result<usize, ProviderError> {
-        self.shared.providers.client.probe(&known.client, self.kernel.now()).await
+    /// Asks a provider anew for its discovery document and keys; returns the number of keys, or why there are none. Only the
+    /// audit event is stored.
+    pub async fn test_provider(
+        &self,
+        known: &KnownProvider,
+        party: Party,
+        client: Option<&Client>,
+    ) -> Result<Result<usize, ProviderError>> {
+        let now = self.kernel.now();
+        let outcome = self.shared.providers.client.probe(&known.client, now).await;
+        let mut event = self.kernel.event(AuditKind::ProviderTested, party, client, now);
+        event.details.insert("provider".to_owned(), Value::from(known.key.as_str()));
+        let word = if outcome.is_ok() { "succeeded" } else { "failed" };
+        event.details.insert("outcome".to_owned(), Value::from(word));
+        self.kernel.store.record_event(event).await?;
+        Ok(outcome)
     }
 
     /// Returns the names of the built-in providers that are not configured.

@@ -62,8 +62,8 @@ impl Service {
         if let Ok(key) = self.shared.tokens.keys().signing() {
             page.gauge(KEY_AGE, now.since(key.created_at()).as_secs());
         }
-        if let Some(at) = self.kernel.metrics.backup_at() {
-            page.gauge(BACKUP_AGE, now.since(at).as_secs());
+        if let Some(age) = self.backups.age() {
+            page.gauge(BACKUP_AGE, age.as_secs());
         }
         if let Some((profiles, behind)) = self.search.index_state() {
             page.gauge(PROFILES, profiles);

@@ -3,10 +3,13 @@
 use latchkey_domain::locale::Locale;
 use latchkey_settings::{Fallback, Group, Item, Kind, Source};
 use latchkey_store::SettingChange;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{BaseSettings, DEFAULT_LOCALE, EditableSettings, SettingsInForce, SettingsPatch};
 use crate::error::{Error, Result};
+
+/// Maximum length in bytes of a value in an audit event, as JSON.
+const LONGEST_TOLD: usize = 2_048;
 
 /// An editable setting, with its value in force.
 #[derive(Debug, Clone)]
@@ -97,6 +100,28 @@ impl BaseSettings {
             }
         };
         values.named().into_iter().zip(defaults.named()).map(one).collect()
+    }
+
+    /// Returns the values of changed settings before and after the change, by key, for the audit log. Secret and long values
+    /// are left out.
+    pub(crate) fn told(
+        &self,
+        current: &EditableSettings,
+        changes: &[SettingChange],
+    ) -> (Map<String, Value>, Map<String, Value>) {
+        let (values, defaults) = (SettingsPatch::of(current), SettingsPatch::of(&self.values));
+        let (mut before, mut after) = (Map::new(), Map::new());
+        for ((item, old), (_, default)) in values.named().into_iter().zip(defaults.named()) {
+            let change = changes.iter().find(|change| change.key == item.name);
+            let Some(change) = change.filter(|_| !item.kind.is_sensitive()) else { continue };
+            let new = change.value.clone().unwrap_or(default);
+            for (values, value) in [(&mut before, old), (&mut after, new)] {
+                if value.to_string().len() <= LONGEST_TOLD {
+                    values.insert(item.name.to_owned(), value);
+                }
+            }
+        }
+        (before, after)
     }
 
     /// Validates that a setting gets its default again; returns the row to store.

@@ -52,11 +52,13 @@ impl<E: Executor> SealedValues for Engine<E> {
         .await
     }
 
-    async fn finish_secret_rotation(&self, event: AuditEvent) -> StoreResult<()> {
+    async fn finish_secret_rotation(&self, event: Option<AuditEvent>) -> StoreResult<()> {
         let mut writes = Script::default();
         settings::grow_version(&mut writes);
         kept_keys::finish(&mut writes);
-        audit_events::record(&mut writes, event)?;
+        if let Some(event) = event {
+            audit_events::record(&mut writes, event)?;
+        }
         writes.announce();
         self.write(writes, Repeat::Never, |_| Ok(())).await
     }

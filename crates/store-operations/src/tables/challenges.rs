@@ -51,6 +51,7 @@ statements! {
             identity_issuer, identity_subject, identity_email, identity_vouched, links_identity, attempts, created_at,
             expires_at, passkey_id)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 0, $14, $15, $16)";
+    DELETE_OF_EVERYBODY: change delete_of_everybody() = "DELETE FROM challenges";
     DELETE_ALL_OF: change delete_all_of(user_id: UserId) = "DELETE FROM challenges WHERE user_id = $1";
     DELETE: change delete(hash: TokenHash) [&hash] = "DELETE FROM challenges WHERE hash = $1";
     /// Deletes the challenges that were begun in a session for this purpose.

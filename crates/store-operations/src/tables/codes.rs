@@ -45,6 +45,7 @@ statements! {
         "DELETE FROM codes WHERE email_key = $1 AND purpose = $2";
     DELETE_CODES_OF: change delete_codes_of(user_id: UserId, purpose: Purpose) =
         "DELETE FROM codes WHERE user_id = $1 AND purpose = $2";
+    DELETE_CODES_OF_EVERYBODY: change delete_codes_of_everybody() = "DELETE FROM codes";
     DELETE_ALL_CODES_OF: change delete_all_codes_of(user_id: UserId) = "DELETE FROM codes WHERE user_id = $1";
     LOCK_CODES: read lock_codes(email: &EmailKey, purpose: Purpose) = "
         SELECT lane, user_id, mac, long, attempts, other_attempts, expires_at FROM codes

@@ -50,6 +50,7 @@ statements! {
     SAVE_PROOFS: change save_proofs(user_id: UserId, change: &EmailChange)
         [user_id, change.is_new_proven, change.is_current_proven] =
         "UPDATE email_changes SET new_proven = $2, current_proven = $3 WHERE user_id = $1";
+    DELETE_OF_EVERYBODY: change delete_of_everybody() = "DELETE FROM email_changes";
     DELETE_OF: change delete_of(user_id: UserId) = "DELETE FROM email_changes WHERE user_id = $1";
     /// Locks the row of a pending user (signed up, but not verified yet) who has the new address of another
     /// user's change. That change deletes the pending account.

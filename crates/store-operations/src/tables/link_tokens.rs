@@ -96,6 +96,10 @@ statements! {
         [user_id, now, i64::from(Level::Two.as_number())] = "
         UPDATE link_tokens SET superseded_at = $2
         WHERE user_id = $1 AND level = $3 AND used_at IS NULL AND superseded_at IS NULL AND expires_at > $2";
+    /// Invalidates all tokens that are neither used nor expired.
+    SUPERSEDE_OF_EVERYBODY: change supersede_of_everybody(now: Timestamp) = "
+        UPDATE link_tokens SET superseded_at = $1
+        WHERE used_at IS NULL AND superseded_at IS NULL AND expires_at > $1";
     /// Invalidates all tokens of a user that are neither used nor expired.
     SUPERSEDE_ALL_TOKENS_OF: change supersede_all_tokens_of(user_id: UserId, now: Timestamp) = "
         UPDATE link_tokens SET superseded_at = $2

@@ -34,6 +34,7 @@ statements! {
     SELECT code_challenge, expires_at, link_user_id, link_session_id, provider, issuer, subject, email, email_verified,
         name, avatar_url
     FROM oauth_codes WHERE code_hash = $1 FOR UPDATE";
+    DELETE_OF_EVERYBODY: change delete_of_everybody() = "DELETE FROM oauth_codes";
     DELETE: change delete(code: &TokenHash) = "DELETE FROM oauth_codes WHERE code_hash = $1";
 }
 

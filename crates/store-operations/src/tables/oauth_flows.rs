@@ -38,6 +38,9 @@ statements! {
     /// Marks a flow as used and deletes its secrets.
     USE: change mark_used(state: &TokenHash, now: Timestamp) =
         "UPDATE oauth_flows SET used_at = $2, sealed = NULL WHERE state_hash = $1";
+    /// Marks all flows as used: browsers that come back are sent on to their app, with an error.
+    USE_OF_EVERYBODY: change mark_used_of_everybody(now: Timestamp) =
+        "UPDATE oauth_flows SET used_at = $1, sealed = NULL WHERE used_at IS NULL";
 }
 
 pub(crate) fn outcome(results: &Results<'_>, slot: Slot) -> StoreResult<StateOutcome> {

@@ -184,6 +184,10 @@ statements! {
     RETRY: change retry(id: MailId, now: Timestamp) = "
     UPDATE outbox SET state = 'queued', attempts = 0, next_attempt_at = $2, ended_at = NULL
     WHERE id = $1 AND state = 'dead'";
+    /// Gives up the queued mails of a kind.
+    BURY_KIND: change bury_kind(kind: MailKind, now: Timestamp) [kind.as_str(), now] = "
+    UPDATE outbox SET state = 'dead', ended_at = $2, lease_id = NULL, last_error = 'restored from a backup'
+    WHERE state = 'queued' AND kind = $1";
     /// Gives up the queued mails that were written before `$1`.
     BURY: change bury_written_before(before: Timestamp, now: Timestamp) = "
     UPDATE outbox SET state = 'dead', ended_at = $2, lease_id = NULL, last_error = 'restored from a backup'

@@ -43,6 +43,7 @@ statements! {
     );
     LOCK: read lock(code: &TokenHash) =
         "SELECT code_challenge, session_id, expires_at FROM page_codes WHERE code_hash = $1 FOR UPDATE";
+    DELETE_OF_EVERYBODY: change delete_of_everybody() = "DELETE FROM page_codes";
     DELETE: change delete(code: &TokenHash) = "DELETE FROM page_codes WHERE code_hash = $1";
 }
 

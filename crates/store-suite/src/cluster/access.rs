@@ -32,6 +32,21 @@ pub(super) fn bytes(url: &str) -> Vec<u8> {
     })
 }
 
+/// All rows of all tables, a line each with the name of its table, in an order that does not depend on when they were written.
+pub(super) fn rows(url: &str) -> Vec<String> {
+    with_client(url, async |client| {
+        let mut lines = Vec::new();
+        for row in client.query(LIST_TABLES, &[]).await? {
+            let table: String = row.get(0);
+            for row in client.query(&format!("SELECT t::text FROM {table} t ORDER BY 1"), &[]).await? {
+                let row: String = row.get(0);
+                lines.push(format!("{table}: {row}"));
+            }
+        }
+        Ok(lines)
+    })
+}
+
 /// Runs asynchronous work with a connection, on a new thread, because a runtime cannot be started within a test's
 /// runtime.
 fn with_client<T: Send>(url: &str, work: impl AsyncFnOnce(&Client) -> Result<T, Error> + Send) -> T {

@@ -64,7 +64,7 @@ pub(super) async fn a_rotation_of_the_secret_is_unfinished_until_it_is_finished(
     let begun = world.shared_version().await.unwrap();
     assert!(begun > version);
     let event = world.event(AuditKind::SecretRotated, at(3));
-    world.finish_secret_rotation(event).await.unwrap();
+    world.finish_secret_rotation(Some(event)).await.unwrap();
     assert_eq!(world.unfinished_secret_rotation().await.unwrap(), None);
     assert!(world.shared_version().await.unwrap() > begun);
 }

@@ -5,10 +5,10 @@ use latchkey_domain::operator::Party;
 use latchkey_domain::user::User;
 use latchkey_service::admin::HelpMail;
 
-use super::{find, read_password, refused};
-use crate::cli::{Output, SendMailArgs, UserRef};
+use super::{find, read_password};
+use crate::cli::{Output, SendMailArgs, Sure, UserRef};
+use crate::commands::sure::confirm;
 use crate::commands::{CommandError, mail};
-use crate::terminal;
 use crate::wiring::Assembly;
 
 /// Maximum number of mails that are listed.
@@ -59,18 +59,12 @@ pub(super) async fn unlink(
     assembly: &Assembly,
     user: &UserRef,
     identity: (&str, Option<&str>),
-    is_sure: bool,
+    sure: Sure,
 ) -> Result<(), CommandError> {
-    if !is_sure && !terminal::is_there() {
-        let text = "`user unlink` asks first, and standard input is no terminal; nothing was unlinked. Add --yes to \
-                    unlink without a question";
-        return Err(refused(text.to_owned()));
-    }
     let User { id, email, .. } = find(assembly, user).await?;
-    let question = format!("Unlink {} from {}? It cannot be undone. [y/N] ", identity.0, email.as_typed());
-    if !is_sure && !terminal::ask_yes(&question).await? {
-        return Err(refused("nothing was unlinked".to_owned()));
-    }
+    let question =
+        async || Ok(format!("Unlink {} from {}? It cannot be undone.", identity.0, email.as_typed()));
+    confirm(sure, "user unlink", "unlinked", question).await?;
     assembly.service.admin.unlink_identity(id, identity, Party::System, None).await?;
     println!("unlinked {} from {id}", identity.0);
     Ok(())

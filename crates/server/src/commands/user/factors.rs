@@ -5,30 +5,24 @@ use std::io::Write;
 use latchkey_domain::operator::Party;
 use latchkey_service::factors::AccountFactors;
 
-use super::{find, refused};
-use crate::cli::UserRef;
+use super::find;
+use crate::cli::{Sure, UserRef};
 use crate::commands::CommandError;
-use crate::terminal;
+use crate::commands::sure::confirm;
 use crate::wiring::Assembly;
 
 pub(super) async fn remove(
     assembly: &Assembly,
     user: &UserRef,
     with_passkeys: bool,
-    is_sure: bool,
+    sure: Sure,
 ) -> Result<(), CommandError> {
-    if !is_sure && !terminal::is_there() {
-        let text = "`user factors remove` asks first, and standard input is no terminal; nothing was removed. Add --yes \
-                    to remove without a question";
-        return Err(refused(text.to_owned()));
-    }
     let user = find(assembly, user).await?;
-    if !is_sure {
+    let question = async || {
         describe(&assembly.service.factors.of_user(user.id).await?, with_passkeys)?;
-        if !terminal::ask_yes("Remove these factors? Be sure that the owner asks for it. [y/N] ").await? {
-            return Err(refused("nothing was removed".to_owned()));
-        }
-    }
+        Ok("Remove these factors? Be sure that the owner asks for it.".to_owned())
+    };
+    confirm(sure, "user factors remove", "removed", question).await?;
     assembly.service.factors.reset(user.id, with_passkeys, Party::System, None).await?;
     println!("removed the second factors of {}", user.id);
     Ok(())

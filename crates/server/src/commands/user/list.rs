@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::{facts, yes};
 use crate::cli::UserListArgs;
+use crate::commands::table::Table;
 use crate::commands::{CommandError, json};
 use crate::wiring::Assembly;
 
@@ -29,13 +30,15 @@ pub(super) async fn run(assembly: &Assembly, args: &UserListArgs) -> Result<(), 
         let users: Vec<_> = page.users.iter().map(facts).collect();
         return Ok(json::print(&json!({"data": users, "total": page.total}))?);
     }
-    println!("{:<38}{:<26}{:<26}{:<10}{:<8}EMAIL", "ID", "CREATED", "LAST SIGN-IN", "VERIFIED", "BANNED");
+    let mut table = Table::new(["ID", "CREATED", "LAST SIGN-IN", "VERIFIED", "BANNED", "EMAIL"]);
     for user in &page.users {
-        let (verified, banned) = (yes(user.email_verified), yes(user.is_banned()));
-        let (id, created, email) = (user.id.to_string(), user.created_at.to_string(), user.email.as_typed());
+        let (verified, banned) = (yes(user.email_verified).to_owned(), yes(user.is_banned()).to_owned());
+        let (id, created, email) =
+            (user.id.to_string(), user.created_at.to_string(), user.email.as_typed().to_owned());
         let signed_in = user.last_sign_in_at.map_or_else(|| "never".to_owned(), |at| at.to_string());
-        println!("{id:<38}{created:<26}{signed_in:<26}{verified:<10}{banned:<8}{email}");
+        table.row([id, created, signed_in, verified, banned, email]);
     }
+    table.print();
     println!("{} of {}", page.users.len(), page.total);
     Ok(())
 }

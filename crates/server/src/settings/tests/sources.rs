@@ -185,6 +185,13 @@ fn the_file_suffix_is_for_secrets_alone() {
 }
 
 #[test]
+fn file_of_a_secret_on_the_command_line_is_told_where_it_belongs() {
+    let text = problem(development(&["server.secret_file=/run/secret"]));
+    assert_says(&text, &["server.secret_file (--set)", "settings file", "LATCHKEY__SERVER__SECRET_FILE"]);
+    assert!(!text.contains("secret_next"), "{text}");
+}
+
+#[test]
 fn unknown_keys_are_named_with_their_source_and_the_nearest_key() {
     let text = problem(file("[server]\nbnid = '127.0.0.1:1'"));
     assert_says(&text, &["server.bnid", "file latchkey.toml", "did you mean server.bind?"]);
