@@ -14,6 +14,16 @@ export const CORPUS = [
   "&lt;script&gt;alert(1)&lt;/script&gt;",
   "</style><style>*{background:url(https://evil.example)}",
 ];
+
+/** What the texts would be if one of them were markup. Pages have none of it themselves. */
+const MARKUP = "iframe, img, script:not([src]), style, [style], [srcdoc], [onload], [onerror], [onfocus], [href^='javascript:' i]";
+
+/** Fails if a text has become markup; without script that is the only sign. */
+export async function expectNoMarkup(page: Page): Promise<void> {
+  const found = await page.locator(MARKUP).evaluateAll((all) => all.map((one) => one.outerHTML));
+  if (found.length) throw new Error(`${page.url()} has ${found.join("\n")}`);
+}
+
 /** Makes dialogs, violations of the policy and requests to other origins complaints. */
 export async function guard(page: Page, complaints: string[]): Promise<void> {
   await page.addInitScript(() =>

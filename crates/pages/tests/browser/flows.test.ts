@@ -7,34 +7,32 @@ import { codeIn, linkIn, mailTo, newEmail, PASSWORD } from "../../../../clients/
 import { decide, sayWho, startProvider } from "../../../../clients/typescript/tests/support/provider.js";
 import { type Service, startService } from "../../../../clients/typescript/tests/support/service.js";
 import { totpOf } from "../../../../clients/typescript/tests/support/totp.js";
-import { type Postgres, startPostgres } from "../../../../clients/typescript/tests/support/postgres.js";
 import { addAuthenticator } from "../../../../clients/typescript/tests/support/virtual-authenticator.js";
 import { type App, startApp } from "./app.js";
+import { ALL, type Engine, startStorage, type Storage } from "./combinations.js";
+import { endFlow, lateAddress, SECRET } from "./late.js";
 import { newTab, press, send, shown, type } from "./person.js";
 
 let browser: Browser;
 let app: App;
-let postgres: Postgres;
+let storages: Storage[];
 let engines: Record<Engine, Services>;
 let service: Service;
 let linked: Service;
 beforeAll(async () => {
-  [browser, app, postgres] = await Promise.all([openBrowser(), startApp(), startPostgres()]);
-  const [sqlite, postgresql] = await Promise.all([
-    startServices(() => ({})),
-    startServices(() => ({ "storage.url": postgres.database() })),
-  ]);
-  engines = { SQLite: sqlite, PostgreSQL: postgresql };
-  ({ service, linked } = sqlite);
+  const [sqlite, postgresql] = await Promise.all([startStorage("SQLite"), startStorage("PostgreSQL")]);
+  storages = [sqlite, postgresql];
+  [browser, app] = await Promise.all([openBrowser(), startApp()]);
+  const [onSqlite, onPostgresql] = await Promise.all([startServices(sqlite), startServices(postgresql)]);
+  engines = { SQLite: onSqlite, PostgreSQL: onPostgresql };
+  ({ service, linked } = onSqlite);
 });
 afterAll(async () => {
   const services = Object.values(engines);
   for (const { provider } of services) provider.kill();
   await Promise.all([browser.close(), app.stop(), ...services.flatMap(({ service, linked }) => [service.stop(), linked.stop()])]);
-  await postgres.stop();
+  await Promise.all(storages.map((storage) => storage.stop()));
 });
-
-type Engine = "SQLite" | "PostgreSQL";
 
 /** Services on one engine, one with codes and a provider, one with links. */
 interface Services {
@@ -43,11 +41,11 @@ interface Services {
   provider: ChildProcess;
 }
 
-async function startServices(storage: () => Record<string, string>): Promise<Services> {
-  const verified = { "auth.require_email_verification": "true" };
+async function startServices(storage: Storage): Promise<Services> {
+  const verified = { "auth.require_email_verification": "true", "server.secret": SECRET };
   const [service, linked] = await Promise.all([
-    startService({ ...verified, ...storage() }),
-    startService({ ...verified, ...storage(), "auth.verify_email_method": "link" }),
+    startService({ ...verified, ...storage.settings() }),
+    startService({ ...verified, ...storage.settings(), "auth.verify_email_method": "link" }),
   ]);
   return { service, linked, provider: await startProvider(service.url) };
 }
@@ -77,12 +75,17 @@ async function signOut(page: Page): Promise<void> {
   await shown(page, "You are signed out");
 }
 
-describe.each<[string, boolean, Engine]>([
-  ["with script on SQLite", true, "SQLite"],
-  ["without script on SQLite", false, "SQLite"],
-  ["with script on PostgreSQL", true, "PostgreSQL"],
-  ["without script on PostgreSQL", false, "PostgreSQL"],
-])("%s", (_, javaScriptEnabled, engine) => {
+/** Waits for the page after the end of a flow, and looks where its links lead. */
+async function saysToStartAgain(page: Page): Promise<void> {
+  await shown(page, "Start again in the app");
+  await page.getByText("This page has expired, or was opened in another browser. Go back to the app and start from there.").waitFor();
+  const addresses = await page.locator("a[href], form").evaluateAll((all) =>
+    all.map((one) => (one instanceof HTMLAnchorElement ? one.href : (one as HTMLFormElement).action)),
+  );
+  expect([page.url(), ...addresses].filter((address) => new URL(address).origin !== service.url)).toEqual([]);
+}
+
+describe.each(ALL)("%s", (_, engine, javaScriptEnabled) => {
   beforeAll(() => ({ service, linked } = engines[engine]));
   let context: BrowserContext;
   let page: Page;
@@ -215,6 +218,73 @@ describe.each<[string, boolean, Engine]>([
     await send(page, { "Email address": email, Password: PASSWORD }, "Sign in");
 
     expect((await visit.finish(page)).user.email).toBe(email);
+  });
+
+  test("after the end of a flow its pages say what to do, and never lead away", async () => {
+    const visit = await app.begin(service.url);
+    await page.goto(visit.url);
+    await shown(page, "Sign in");
+    const late = await lateAddress(page);
+
+    for (const path of ["sign-in", "sign-up", "forgot", "verify", "provider/acme", "continue"]) {
+      await page.goto(late.replace("sign-in", path));
+      await saysToStartAgain(page);
+    }
+
+    await page.goto(visit.url);
+    await shown(page, "Sign in");
+  });
+
+  test("a form that comes after the end of its flow does nothing, and the app can begin again", async () => {
+    const email = await newAccount(page);
+    await signOut(page);
+    const visit = await app.begin(service.url);
+    await page.goto(visit.url);
+    await type(page, { "Email address": email, Password: PASSWORD });
+    await endFlow(page);
+
+    await press(page, "Sign in");
+    await saysToStartAgain(page);
+    await page.goto(`${service.url}/auth/account`);
+    await shown(page, "Sign in");
+    await page.goto(visit.url);
+    await send(page, { "Email address": email, Password: PASSWORD }, "Sign in");
+
+    expect((await visit.finish(page)).user.email).toBe(email);
+  });
+
+  test("a form that comes after the end of its session is kept over the new sign-in", async () => {
+    const email = await newAccount(page);
+    await page.goto(`${service.url}/auth/account/profile`);
+    await type(page, { "Name (optional)": "Countess Lovelace" });
+    await context.clearCookies({ name: /pages/ });
+
+    await press(page, "Save profile");
+    await shown(page, "Sign in");
+    await send(page, { "Email address": email, Password: PASSWORD }, "Sign in");
+    await page.getByText("Press the button once more").waitFor();
+    await press(page, "Save profile");
+
+    await page.getByText("saved").waitFor();
+    await page.goto(`${service.url}/auth/account`);
+    await page.getByText("Countess Lovelace").first().waitFor();
+  });
+
+  test.runIf(javaScriptEnabled)("a minute before the end of a flow its page says so, and one press keeps it", async () => {
+    await page.clock.install();
+    const visit = await app.begin(service.url);
+    await page.goto(visit.url);
+    await shown(page, "Sign in");
+    const warning = page.getByText("This page expires in less than a minute.");
+    await page.clock.runFor("28:50");
+    expect(await warning.isVisible()).toBe(false);
+
+    await page.clock.runFor("00:20");
+    await warning.waitFor();
+    await press(page, "Stay on this page");
+
+    await warning.waitFor({ state: "hidden" });
+    await shown(page, "Sign in");
   });
 });
 

@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { codeIn, mailTo, must, newEmail, PASSWORD, serverClient } from "../../../../clients/typescript/tests/support/people.js";
-import { binary, type Service, startService } from "../../../../clients/typescript/tests/support/service.js";
+import { ADMIN_KEY, binary, type Service, startService } from "../../../../clients/typescript/tests/support/service.js";
+import { type Engine, startStorage } from "./combinations.js";
 import { send, shown } from "./person.js";
 
 /** Running service with its data. */
@@ -17,9 +18,11 @@ export interface Staffed extends Service {
 }
 
 /** Starts the service, with verification of addresses. */
-export async function startStaffed(more: Record<string, string> = {}): Promise<Staffed> {
-  const folder = await mkdtemp(join(tmpdir(), "latchkey-console-"));
-  const service = await startService({ "data.dir": folder, "auth.require_email_verification": "true", ...more });
+export async function startStaffed(engine: Engine, more: Record<string, string> = {}): Promise<Staffed> {
+  const [folder, storage] = await Promise.all([mkdtemp(join(tmpdir(), "latchkey-console-")), startStorage(engine)]);
+  const stored = { "data.dir": folder, ...storage.settings() };
+  const service = await startService({ ...stored, "auth.require_email_verification": "true", ...more });
+  const settings = Object.entries({ ...stored, "server.public_url": service.url }).flatMap(([key, value]) => ["--set", `${key}=${value}`]);
   const staffed: Staffed = {
     url: service.url,
     async newAccount(isVerified, name = "Grace Hopper") {
@@ -32,7 +35,6 @@ export async function startStaffed(more: Record<string, string> = {}): Promise<S
     },
     async becomeOwner(page) {
       const email = await staffed.newAccount(true, "Ada Lovelace");
-      const settings = ["--set", `data.dir=${folder}`, "--set", `server.public_url=${service.url}`];
       const words = ["operator", "grant", email, "--role", "owner", ...settings];
       const told = execFileSync(binary(), words, { cwd: folder, encoding: "utf8" });
       await page.goto(/^https?:\S+$/m.exec(told)?.[0] ?? `no link in ${told}`);
@@ -43,8 +45,15 @@ export async function startStaffed(more: Record<string, string> = {}): Promise<S
     },
     async stop() {
       await service.stop();
-      await rm(folder, { recursive: true, force: true });
+      await Promise.all([storage.stop(), rm(folder, { recursive: true, force: true })]);
     },
   };
   return staffed;
+}
+
+/** Calls a service with the admin key. */
+export async function asAdmin({ url }: Service, method: string, path: string, body: unknown): Promise<void> {
+  const headers = { authorization: `Bearer ${ADMIN_KEY}`, "content-type": "application/json" };
+  const answer = await fetch(url + path, { method, headers, body: JSON.stringify(body) });
+  if (!answer.ok) throw new Error(await answer.text());
 }

@@ -20,7 +20,7 @@ export const shown = (page: Page, heading: string): Promise<void> =>
   page.getByRole("heading", { level: 1, name: heading, exact: true }).waitFor();
 
 /** Moves the focus to something with the Tab key. */
-async function reach(page: Page, target: Locator): Promise<void> {
+export async function reach(page: Page, target: Locator): Promise<void> {
   const element = await target.elementHandle();
   for (let presses = 0; presses < MOST_TABS; presses += 1) {
     if (await element?.evaluate((one) => one === document.activeElement)) return;

@@ -50,7 +50,9 @@ export async function startPreview(): Promise<Preview> {
     const path = normalize(new URL(request.url ?? "/", "http://localhost").pathname);
     const file = await readFile(join(folder, path)).catch(() => undefined);
     const type = file ? (TYPES[extname(path)] ?? "application/octet-stream") : "text/plain";
-    response.writeHead(file ? 200 : 404, { ...headers, "content-type": type }).end(file);
+    // As at the service, whose pages are loaded each time and whose assets are not.
+    const cached = type.startsWith("text/html") ? "no-store" : "max-age=3600";
+    response.writeHead(file ? 200 : 404, { ...headers, "content-type": type, "cache-control": cached }).end(file);
   });
   server.listen(0, "localhost");
   await once(server, "listening");

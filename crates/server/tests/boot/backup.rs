@@ -14,6 +14,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::Instant;
 
 use crate::binary::{Binary, CommandOutput, eventually, names_in};
+use crate::preflight::assert_refused;
 
 /// Path of the SQLite file in the binary's folder.
 pub const FILE: &str = "latchkey-data/latchkey.db";
@@ -238,7 +239,9 @@ async fn existing_file_is_never_overwritten() {
 
     output.refused(&["copy.db exists already"]);
     assert_eq!(binary.read("copy.db"), "mine");
-    binary.run(&["backup", "--out", "new.db", "--keep", "3"]).await.refused(&["--keep needs a folder"]);
+    let kept = binary.run(&["backup", "--out", "new.db", "--keep", "3"]).await;
+    assert_eq!(kept.code, Some(2), "{kept:?}");
+    assert!(kept.err.contains("--keep needs a folder"), "{kept:?}");
 }
 
 #[tokio::test]
@@ -271,6 +274,8 @@ async fn verification_tells_a_changed_a_torn_and_an_undescribed_backup() {
     std::fs::write(binary.path("copy.db"), whole).unwrap();
     std::fs::remove_file(binary.path("copy.db.json")).unwrap();
     verify().await.refused(&["copy.db.json is missing"]);
+    let absent = binary.run(&["backup", "--verify", "nope.db"]).await;
+    absent.refused(&["latchkey: nope.db: the backup cannot be read: No such file"]);
 }
 
 #[tokio::test]
@@ -289,6 +294,14 @@ async fn service_backs_up_by_itself_and_keeps_as_many_as_it_is_told() {
 
     running.stop().await;
     keeps.run(&["backup", "--verify", &format!("latchkey-data/backups/{name}")]).await.good();
+}
+
+#[tokio::test]
+async fn folder_that_cannot_be_used_is_refused_by_check_and_start() {
+    let binary = binary().set("backup.every=6h").set("backup.dir=backups");
+    std::fs::write(binary.path("backups"), "a file").unwrap();
+
+    assert_refused(&binary, &["- backup.dir: backups is no folder; move it away, or name another"]).await;
 }
 
 #[tokio::test]

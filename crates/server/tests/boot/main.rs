@@ -21,6 +21,7 @@ mod faults;
 mod files;
 mod files_lost;
 mod imports;
+mod imports_again;
 mod imports_formats;
 mod imports_killed;
 mod imports_stopped;

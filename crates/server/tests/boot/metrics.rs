@@ -40,7 +40,10 @@ async fn own_listener_answers_the_metrics_alone_and_without_a_key() {
         metrics.get(path).send().await.refused(404, "NOT_FOUND");
     }
     metrics.post("/metrics", latchkey_testkit::json!({})).send().await.refused(405, "METHOD_NOT_ALLOWED");
-    running.anon().get("/metrics").send().await.refused(404, "NOT_FOUND");
+    for method in ["GET", "HEAD", "POST", "OPTIONS"] {
+        let answer = running.anon().request(method, "/metrics").send().await;
+        assert_eq!(answer.status, 404, "a stranger learns nothing by {method}: {answer:?}");
+    }
     running.stop().await.good();
 }
 
@@ -49,6 +52,41 @@ async fn without_the_setting_there_is_no_listener() {
     let running = Binary::new().serve().await;
 
     assert!(!running.banner.contains("Metrics"), "{}", running.banner);
+    running.stop().await.good();
+}
+
+/// Waits for the age of the newest backup, in seconds.
+async fn backup_age(running: &Running) -> f64 {
+    let metrics = listener(running);
+    eventually("the age of the backup", async || {
+        let answer = metrics.get("/metrics").send().await;
+        let line = answer.text().lines().find_map(|line| line.strip_prefix("latchkey_backup_age_seconds "));
+        line.and_then(|age| age.parse().ok())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn backup_by_the_schedule_has_an_age() {
+    let binary = Binary::new().set("metrics.bind=127.0.0.1:0").set("backup.every=1h");
+
+    let running = binary.serve().await;
+
+    assert!(backup_age(&running).await < 60.0);
+    let text = listener(&running).get("/metrics").send().await.text().to_owned();
+    assert!(text.contains("\nlatchkey_backups_total{outcome=\"made\"} 1\n"), "{text}");
+    running.stop().await.good();
+}
+
+#[tokio::test]
+async fn backup_in_the_folder_has_an_age_without_a_schedule() {
+    let binary = Binary::new().set("metrics.bind=127.0.0.1:0");
+    binary.serve().await.stop().await.good();
+    binary.run(&["backup", "--out", "latchkey-data/backups/"]).await.good();
+
+    let running = binary.serve().await;
+
+    assert!(backup_age(&running).await < 60.0);
     running.stop().await.good();
 }
 

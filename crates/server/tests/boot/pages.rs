@@ -1,6 +1,9 @@
 //! Tests of the hosted pages that need the binary: their files at the start, `config check`, and the preview.
 
+use std::collections::BTreeSet;
 use std::fs;
+
+use latchkey_hosted::page_routes;
 
 use crate::binary::{Binary, names_in};
 
@@ -10,10 +13,17 @@ async fn development_shows_pages_and_production_does_not() {
     assert!(running.anon().get("/").send().await.hosted(200).contains("is running"));
     running.anon().get("/auth/no-such-page").send().await.hosted(404);
 
-    let off = Binary::new().set("pages.enabled=false").serve().await;
-    for path in ["/", "/auth/no-such-page"] {
-        off.anon().get(path).send().await.refused(404, "NOT_FOUND");
+    let off = Binary::new().set("pages.enabled=false").set("console.enabled=false").serve().await;
+    for path in ["/auth/no-such-page", "/console/no-such-page"].into_iter().chain(paths()) {
+        for method in ["GET", "POST"] {
+            off.anon().request(method, path).send().await.refused(404, "NOT_FOUND");
+        }
     }
+}
+
+/// Paths of all pages, of the console, and of their files; parameters stand in their braces.
+fn paths() -> BTreeSet<&'static str> {
+    page_routes().map(|(path, _)| path).collect()
 }
 
 #[tokio::test]

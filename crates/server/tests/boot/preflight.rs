@@ -39,7 +39,7 @@ async fn check(binary: &Binary) -> CommandOutput {
 }
 
 /// Asserts that `config check` and the start both fail with these words.
-async fn assert_refused(binary: &Binary, words: &[&str]) {
+pub async fn assert_refused(binary: &Binary, words: &[&str]) {
     let checked = check(binary).await;
     assert_eq!(checked.code, Some(1), "{checked:#?}");
     for word in words {

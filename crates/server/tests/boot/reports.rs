@@ -116,12 +116,29 @@ async fn output_that_does_not_fit_is_an_error() {
     let binary = Binary::new();
     let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
 
-    let child = binary.command(&["user", "list"]).stdout(full).spawn().unwrap();
+    for command in [&["user", "list"][..], &["export", "--out", "-"]] {
+        let child = binary.command(command).stdout(full.try_clone().unwrap()).spawn().unwrap();
+        let output = child.wait_with_output().await.unwrap();
+
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains("standard output cannot be written: No space left"), "{said}");
+        assert!(!said.contains("internal error"), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn export_whose_reader_went_away_is_not_whole() {
+    let binary = Binary::new();
+    let mut child = binary.command(&["export", "--out", "-"]).spawn().unwrap();
+    drop(child.stdout.take());
+
     let output = child.wait_with_output().await.unwrap();
 
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("standard output cannot be written"), "{said}");
+    assert!(said.contains("standard output cannot be written: Broken pipe"), "{said}");
+    assert!(said.contains("the export is not whole"), "{said}");
 }
 
 #[tokio::test]
@@ -164,6 +181,30 @@ async fn checks_are_documents_and_keep_their_exit_codes() {
     assert_eq!(document(&missing)["missing"], document(&applied)["applied"]);
     assert_eq!((again.code, document(&again)), (Some(0), json!({"missing": []})));
     assert_eq!((refused.code, &document(&refused)["allowed"]), (Some(1), &json!(false)));
+}
+
+#[tokio::test]
+async fn states_and_acts_of_an_instance_are_documents() {
+    let binary = Binary::new();
+    let version = document(&binary.run(&["version", "--json"]).await);
+    let running = binary.serve().await;
+    let url = format!("http://{}/", running.address);
+    let ready = binary.run(&["health", &url, "--json"]).await;
+    running.stop().await;
+    let away = binary.run(&["health", &url, "--json"]).await;
+    binary.run(&["backup", "--out", "copy.db"]).await.good();
+    let restored = document(&binary.run(&["restore", "copy.db", "--force", "--json"]).await);
+    let next = binary.variable("LATCHKEY__SERVER__SECRET_NEXT", &"7f".repeat(32));
+    let rotated = document(&next.run(&["secret", "rotate", "--json"]).await);
+
+    assert_eq!(version, json!({"version": env!("CARGO_PKG_VERSION")}));
+    assert_eq!((ready.code, document(&ready)), (Some(0), json!({"url": url, "ready": true, "reason": null})));
+    assert_eq!((away.code, &document(&away)["ready"]), (Some(1), &json!(false)));
+    assert!(document(&away)["reason"].as_str().unwrap().starts_with("cannot be asked: "), "{away:?}");
+    assert_eq!((&restored["manifest"]["users"], &restored["endedSessions"]), (&json!(0), &json!(0)));
+    assert!(restored["moved"].as_str().unwrap().contains("before-restore"), "{restored}");
+    assert!(rotated["resealed"].as_u64().unwrap() > 0, "{rotated}");
+    assert!(rotated["oldSecretFile"].as_str().unwrap().contains("server-secret.until-"), "{rotated}");
 }
 
 #[tokio::test]

@@ -23,7 +23,7 @@ async fn restored_database_has_the_accounts_and_none_of_the_sessions() {
 
     let output = binary.run(&["restore", "copy.db", "--force"]).await;
 
-    assert!(output.good().contains("1 sessions ended, and a new key signs tokens."), "{output:?}");
+    assert!(output.good().contains("1 sessions ended, a new key signs tokens"), "{output:?}");
     let running = binary.serve().await;
     running.anon().refresh(&session).send().await.refused(401, "AUTH_UNAUTHORIZED");
     let old = running.anon().with_bearer(&session.access_token);
@@ -59,6 +59,18 @@ async fn existing_database_is_moved_aside_by_force_alone() {
     let moved = names.iter().find(|name| name.starts_with("latchkey.db.before-restore-")).unwrap();
     assert_eq!(digests(&binary.path(&format!("latchkey-data/{moved}"))), there);
     assert!(!names.iter().any(|name| name.contains("partial")), "{names:?}");
+}
+
+#[tokio::test]
+async fn folder_is_never_moved_aside() {
+    let (binary, _) = backed_up().await;
+
+    for force in [&[][..], &["--force"]] {
+        let arguments = [&["restore", "copy.db", "--to", "latchkey-data"], force].concat();
+        binary.run(&arguments).await.refused(&["latchkey-data is a folder", "latchkey-data/latchkey.db"]);
+    }
+
+    assert!(binary.path(FILE).exists());
 }
 
 #[tokio::test]

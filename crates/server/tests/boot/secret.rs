@@ -81,7 +81,7 @@ async fn everything_works_under_the_new_secret(binary: Binary) {
     sign_in(&running, "totp", &totp_code(&world.app, later)).await;
     running.anon().refresh(&world.session).send().await.expect(200);
     running.stop().await;
-    under(&binary, OLD).run(&[]).await.refused(&["was server.secret changed?"]);
+    under(&binary, OLD).run(&[]).await.refused(&["server.secret: it does not open the database"]);
     let audit = under(&binary, NEW).run(&["audit", "--kind", "secret_rotated"]).await;
     assert!(audit.good().contains("secret_rotated"), "{audit:?}");
 }
@@ -100,6 +100,19 @@ async fn everything_works_under_the_new_secret_on_sqlite() {
 async fn everything_works_under_the_new_secret_on_postgresql() {
     let (binary, _database) = on(binary());
     everything_works_under_the_new_secret(binary).await;
+}
+
+#[tokio::test]
+async fn rotation_that_finds_nothing_to_do_is_no_event() {
+    let binary = binary();
+    under(&binary, OLD).serve().await.stop().await;
+    rotate(&binary).await.good();
+
+    let again = rotate(&binary).await;
+
+    assert!(again.good().contains("0 values were sealed anew"), "{again:?}");
+    let audit = under(&binary, NEW).run(&["audit", "--kind", "secret_rotated"]).await;
+    assert_eq!(audit.good().matches("secret_rotated").count(), 1, "{audit:?}");
 }
 
 #[tokio::test]
@@ -126,14 +139,9 @@ fn fill(binary: &Binary) {
     file.execute(sql, []).unwrap();
 }
 
-#[tokio::test]
-async fn killed_rotation_goes_on_and_no_service_starts_meanwhile() {
-    let binary = binary();
-    let running = under(&binary, OLD).serve().await;
-    let world = furnish(&binary, &running).await;
-    running.stop().await;
-    fill(&binary);
-    let mut first = under(&binary, OLD).variable(NEXT, NEW).command(&["secret", "rotate"]);
+/// Begins a rotation and kills it when a part of the values is sealed anew.
+async fn begin_and_kill(binary: &Binary) {
+    let mut first = under(binary, OLD).variable(NEXT, NEW).command(&["secret", "rotate"]);
     let mut first = first.stdin(Stdio::null()).spawn().unwrap();
     let mut lines = BufReader::new(first.stdout.take().unwrap()).lines();
     while let Some(line) = lines.next_line().await.unwrap() {
@@ -142,14 +150,69 @@ async fn killed_rotation_goes_on_and_no_service_starts_meanwhile() {
         }
     }
     first.kill().await.unwrap();
+}
+
+/// Database whose rotation was killed.
+async fn half_rotated() -> Binary {
+    let binary = binary();
+    under(&binary, OLD).serve().await.stop().await;
+    fill(&binary);
+    begin_and_kill(&binary).await;
+    binary
+}
+
+#[tokio::test]
+async fn no_backup_is_made_while_a_rotation_is_unfinished() {
+    let binary = half_rotated().await;
+
+    let output = under(&binary, OLD).run(&["backup", "--out", "copy.db"]).await;
+
+    output.refused(&["server.secret is being replaced", "latchkey secret rotate", "then back up"]);
+    assert!(!binary.path("copy.db").exists());
+}
+
+#[tokio::test]
+async fn copy_of_an_unfinished_rotation_needs_both_secrets() {
+    let binary = half_rotated().await;
+    std::fs::copy(binary.path(FILE), binary.path("copy.db")).unwrap();
+    std::fs::copy(binary.path(&format!("{FILE}-wal")), binary.path("copy.db-wal")).unwrap();
+    rusqlite::Connection::open(binary.path("copy.db"))
+        .unwrap()
+        .pragma_update(None, "journal_mode", "DELETE")
+        .unwrap();
+    let old = under(&binary, OLD);
+
+    let restored = old.run(&["restore", "copy.db", "--to", "new.db", "--force"]).await;
+
+    restored.refused(&["the old secret and the new one", "latchkey secret rotate"]);
+    assert!(!restored.err.contains("cannot start"), "{restored:?}");
+    assert!(!binary.path("new.db").exists());
+}
+
+#[tokio::test]
+async fn killed_rotation_goes_on_and_no_service_starts_meanwhile() {
+    let binary = binary();
+    let running = under(&binary, OLD).serve().await;
+    let world = furnish(&binary, &running).await;
+    running.stop().await;
+    fill(&binary);
+    begin_and_kill(&binary).await;
 
     let meanwhile = [under(&binary, OLD).run(&[]).await, under(&binary, NEW).run(&[]).await];
+    let command = under(&binary, OLD).run(&["user", "list"]).await;
+    let checked = under(&binary, OLD).run(&["config", "check"]).await;
     let other = under(&binary, OLD).variable(NEXT, ADMIN_KEY).run(&["secret", "rotate"]).await;
     let second = rotate(&binary).await;
 
     for start in meanwhile {
-        start.refused(&["server.secret is being replaced", "latchkey secret rotate"]);
+        start.refused(&["server.secret: its replacement is unfinished", "latchkey secret rotate"]);
     }
+    command.refused(&["latchkey: server.secret: its replacement is unfinished"]);
+    assert_eq!(checked.code, Some(1), "{checked:?}");
+    assert!(
+        checked.out.contains("- server.secret: its replacement is unfinished; finish it by"),
+        "{checked:?}"
+    );
     other.refused(&["an earlier rotation to another secret is unfinished"]);
     assert!(second.good().contains("40000 values are opened by neither secret"), "{second:?}");
     let running = under(&binary, NEW).serve().await;

@@ -42,6 +42,24 @@ async fn database_and_data_folder_are_named_by_their_keys() {
 }
 
 #[tokio::test]
+async fn wrong_secret_is_named_as_by_the_check() {
+    let binary = Binary::new();
+    binary.serve().await.stop().await;
+    let other = binary.set("log.format=json").variable("LATCHKEY__SERVER__SECRET", &"7f".repeat(32));
+
+    let line = line(&other.run(&[]).await);
+    let checked: Value = serde_json::from_str(&other.run(&["config", "check", "--json"]).await.out).unwrap();
+
+    assert_eq!(
+        (&line["key"], &line["mend"]),
+        (&checked["problems"][0]["key"], &checked["problems"][0]["mend"])
+    );
+    assert_eq!(line["key"], "server.secret");
+    assert_eq!(line["mend"], "use the secret that the database was made with");
+    assert!(!line["message"].as_str().unwrap().contains("internal error"), "{line}");
+}
+
+#[tokio::test]
 async fn broken_settings_are_one_json_line_with_every_problem() {
     let binary =
         Binary::bare().set("log.format=json").set("server.mode=production").set("auth.code_ttl=soon");

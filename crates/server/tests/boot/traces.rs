@@ -9,6 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::binary::{Binary, eventually};
+use crate::preflight::assert_refused;
 
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 const PARENT: [u8; 8] = [0xb7, 0xad, 0x6b, 0x71, 0x69, 0x20, 0x33, 0x31];
@@ -325,8 +326,15 @@ async fn headers_of_the_file_reach_the_collector_and_no_log() {
     let requests = collector.requests.lock().unwrap().clone();
     assert!(requests[0].0.contains("\r\nAuthorization: Bearer key-of-the-collector\r\n"), "{requests:?}");
     assert!(!output.err.contains("key-of-the-collector"));
-    std::fs::write(binary.path("headers"), "Authorization\n").unwrap();
-    binary.run(&[]).await.refused(&["traces.headers_file", "line 1"]);
-    std::fs::remove_file(binary.path("headers")).unwrap();
-    binary.run(&[]).await.refused(&["traces.headers_file", "headers"]);
+}
+
+#[tokio::test]
+async fn headers_that_cannot_be_read_are_refused_by_check_and_start() {
+    let binary =
+        Binary::new().set("traces.endpoint=http://127.0.0.1:4318").set("traces.headers_file=headers");
+    assert_refused(&binary, &["- traces.headers_file: headers: ", "or unset the key"]).await;
+    std::fs::write(binary.path("headers"), "# of the collector\nAuthorization\n").unwrap();
+
+    assert_refused(&binary, &["- traces.headers_file: headers: line 2 is no header; write `Name: value`"])
+        .await;
 }

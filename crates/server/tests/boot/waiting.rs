@@ -1,6 +1,7 @@
 //! Tests of a database that is unavailable at the start. The service waits, logs the reason, and continues by itself.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::Arc;
 
 use latchkey_testkit::postgres::{TestCluster, TestDatabase};
 use latchkey_testkit::{Answer, Client, PASSWORD, json};
@@ -75,6 +76,40 @@ async fn waiting_service_stops_on_a_signal() {
 
     assert_eq!(output.code, Some(0), "{output:#?}");
     assert!(output.err.contains("stopped") && output.out.is_empty(), "{output:#?}");
+}
+
+/// Locks the operators, which the start reads for the banner, until the table `released` has a row, at most 20 s.
+const LOCK: &str = "BEGIN; LOCK TABLE operators IN ACCESS EXCLUSIVE MODE; DO $$ BEGIN FOR i IN 1..2000 LOOP
+    EXIT WHEN EXISTS (SELECT FROM released); PERFORM pg_sleep(0.01); END LOOP; END $$; COMMIT";
+/// Waits until the operators are locked.
+const LOCKED: &str = "DO $$ BEGIN FOR i IN 1..2000 LOOP EXIT WHEN EXISTS (SELECT FROM pg_locks
+    WHERE relation = 'operators'::regclass AND mode = 'AccessExclusiveLock' AND granted);
+    PERFORM pg_sleep(0.01); END LOOP; END $$";
+
+#[tokio::test]
+async fn service_that_is_stopped_during_its_start_is_not_called_ready() {
+    let database = Arc::new(TestCluster::shared().database());
+    let (binary, client) = binary_on(&database);
+    database.run("CREATE TABLE released (at integer)");
+    let lock = std::thread::spawn({
+        let database = Arc::clone(&database);
+        move || database.run(LOCK)
+    });
+    database.run(LOCKED);
+    let starting = binary.start();
+    listens(&client).await;
+
+    let release = async {
+        let is_closed = async || client.get("/health/live").try_send().await.is_err().then_some(());
+        eventually("the listener closes", is_closed).await;
+        database.run("INSERT INTO released VALUES (1)");
+    };
+    let (output, ()) = tokio::join!(starting.stop(), release);
+
+    lock.join().unwrap();
+    assert_eq!(output.code, Some(0), "{output:#?}");
+    assert!(output.err.contains("stopping") && output.err.contains("stopped"), "{output:#?}");
+    assert!(!output.err.contains("started") && output.out.is_empty(), "{output:#?}");
 }
 
 #[tokio::test]

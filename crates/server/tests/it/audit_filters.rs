@@ -27,7 +27,7 @@ async fn happen(app: &TestApp) -> [User; 2] {
     users
 }
 
-async fn found(app: &TestApp, query: &str) -> Vec<Value> {
+pub(crate) async fn found(app: &TestApp, query: &str) -> Vec<Value> {
     let page = app.admin().get(&format!("{AUDIT}?limit=100&{query}")).send().await.expect(200);
     page["data"].as_array().unwrap().clone()
 }

@@ -3,8 +3,9 @@
 use latchkey_domain::operator::Role;
 use latchkey_testkit::{EmailSignIn, PASSWORD, TestApp, User, Value, both_stores, json, minutes, seconds};
 
+use crate::audit_filters::found;
 use crate::console_calls::{operator, verified};
-use crate::console_user_calls::{audited, desk, desk_of};
+use crate::console_user_calls::{audited, desk, desk_of, path_of};
 use crate::email_calls::NEW_PASSWORD;
 use crate::oauth_calls::{VERIFIER, acme, exchange, link_code, session};
 
@@ -151,6 +152,61 @@ both_stores! {
         app.run_jobs().await;
         assert!(kinds_of_mails(&app, &ada).await.contains(&"password_replaced".to_owned()));
         audited(&app, "password_set", &admin, &ada).await;
+    }
+
+    with(|b| verified(b).console())
+    async fn own_address_again_changes_nothing(app) {
+        let (admin, ada) = (desk(&app, "admin", Role::Admin).await, app.user("ada").await);
+        let before = shown(&app, &ada).await;
+
+        let page = admin.acts(&ada, "change-address", &[("email", &ada.email)]).await;
+        assert!(page.hosted(200).contains("The account has this address already."), "{page:?}");
+        let path = format!("/api/auth/users/{}", ada.id);
+        app.admin().patch(&path, json!({"email": ada.email})).send().await.expect(200);
+        assert_eq!(shown(&app, &ada).await, before);
+        assert!(found(&app, "event=email_changed").await.is_empty());
+
+        let spelled = ada.email.replacen('a', "A", 1);
+        let page = admin.acts(&ada, "change-address", &[("email", &spelled)]).await;
+        assert!(page.hosted(200).contains("It does not have to be verified again."), "{page:?}");
+        assert_eq!(shown(&app, &ada).await["emailVerified"], true);
+    }
+
+    with(|b| verified(b).console())
+    async fn page_does_not_tell_of_a_mail_that_nobody_gets(app) {
+        let (admin, ada) = (desk(&app, "admin", Role::Admin).await, app.user("ada").await);
+        let path = format!("/api/auth/users/{}", ada.id);
+        app.admin().patch(&path, json!({"emailVerified": false})).send().await.expect(200);
+
+        let page = admin.acts(&ada, "set-password", &[("new_password", NEW_PASSWORD)]).await;
+
+        assert!(page.hosted(200).contains("Nobody gets a mail"), "{page:?}");
+        assert!(!kinds_of_mails(&app, &ada).await.contains(&"password_replaced".to_owned()));
+    }
+
+    with(|b| verified(b).console())
+    async fn identity_that_is_not_there_is_not_told_as_unlinked(app) {
+        let (admin, ada) = (desk(&app, "admin", Role::Admin).await, app.user("ada").await);
+        let owner = operator(&app, "owner", Role::Owner).await;
+
+        let done = admin.forces_at(&path_of(&ada), "act=unlink&provider=acme&subject=1", &[]).await;
+        let page = admin.browser.follow(&done).await;
+
+        assert!(page.hosted(200).contains("The provider is not linked."), "{page:?}");
+        admin.forces(&owner, "unlink", &[]).await.hosted(404);
+        admin.forces_at(&path_of(&owner), "act=unlink&provider=acme&subject=1", &[]).await.hosted(403);
+    }
+
+    with(|b| verified(b).console().limits())
+    async fn limit_that_is_used_up_is_named(app) {
+        let (support, ada) = (desk(&app, "support", Role::Support).await, app.user("ada").await);
+        for _ in 0..5 {
+            support.acts(&ada, "send-reset", &[]).await.hosted(200);
+        }
+
+        let refused = support.act(&ada, "send-reset", &[]).await;
+
+        assert!(refused.hosted(429).contains("The limit <bdi>"), "{refused:?}");
     }
 
     with(|b| verified(b).console())

@@ -55,12 +55,18 @@ both_stores! {
         assert!(saved.hosted(200).contains("Set here or by the API."), "{saved:?}");
         let event = last(&app, "settings_changed").await;
         assert_eq!(event["details"]["settings"], json!(["passwords.min_length"]));
+        assert_eq!(event["details"]["before"], json!({"passwords.min_length": 8}));
+        assert_eq!(event["details"]["after"], json!({"passwords.min_length": 12}));
+        assert!(browser.get("/console/audit").await.hosted(200).contains("passwords.min_length 12"));
         let same = browser.get(&format!("{CHANGE}?key=passwords.min_length&value=12")).await;
         assert!(same.hosted(200).contains("This value is in force already."), "{same:?}");
 
         let reset = browser.follow(&browser.submit(&saved, "reset=passwords.min_length", &[]).await).await;
         assert!(!reset.hosted(200).contains("Set here or by the API."), "{reset:?}");
         assert_eq!(least_length(&app), 8);
+        let details = last(&app, "settings_changed").await["details"].clone();
+        assert_eq!(details["before"], json!({"passwords.min_length": 12}));
+        assert_eq!(details["after"], json!({"passwords.min_length": 8}), "the default is in force again");
     }
 
     with(|b| b.console().verification_by_code().pinned("auth.disable_sign_up"))
@@ -149,9 +155,13 @@ both_stores! {
 
         let good = browser.follow(&browser.submit(&page, "test=acme", &[]).await).await;
         assert!(good.hosted(200).contains("Discovery works, and "), "{good:?}");
+        let event = last(&app, "provider_tested").await;
+        assert_eq!(event["actor"], "operator");
+        assert_eq!(event["details"], json!({"provider": "acme", "outcome": "succeeded"}));
         acme.goes_down().await;
         let down = browser.follow(&browser.submit(&page, "test=acme", &[]).await).await;
         assert!(down.hosted(200).contains("It does not work: "), "{down:?}");
+        assert_eq!(last(&app, "provider_tested").await["details"]["outcome"], "failed");
     }
 
     with(|b| b.console().verification_by_code())
@@ -165,9 +175,9 @@ both_stores! {
         for known in ["places taken", "The database is read and written."] {
             assert!(text.contains(known), "{known} in {text}");
         }
-        assert!(!text.contains("Last backup"), "{text}");
+        assert!(text.contains("None is known here"), "{text}");
         let (created_at, bytes) = (app.service().now(), 812);
         app.service().backups.remember(Some(NewestBackup { created_at, bytes }));
-        assert!(browser.get("/console/system").await.hosted(200).contains("Last backup"));
+        assert!(!browser.get("/console/system").await.hosted(200).contains("None is known here"));
     }
 }

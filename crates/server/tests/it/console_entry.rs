@@ -90,7 +90,7 @@ both_stores! {
     with(console)
     async fn sign_in_leads_to_pages_of_the_console_alone(app) {
         let ada = operator(&app, "ada", Role::Viewer).await;
-        for next in ["//evil.example", "https%3A%2F%2Fevil.example", "%2Fauth%2Faccount", "%2Fconsole%5C..", "%2Fconsolex"] {
+        for next in ["//evil.example", "https%3A%2F%2Fevil.example", "%2Fauth%2Faccount", "%2Fconsole%5C..", "%2Fconsolex", "%2Fconsole%2F..%2Fauth", "%2Fconsole%2F%252E%252e%2Fauth"] {
             let browser = app.browser();
             let done = sign_in(&app, &browser, &format!("{SIGN_IN}?next={next}"), &ada).await;
 

@@ -10,7 +10,7 @@ use crate::console_user_calls::desk;
 const MAILS: &str = "/console/mails";
 
 /// Signs somebody up, whose mail the server refuses for good.
-async fn dead_mail(app: &TestApp, email: &str) {
+pub(crate) async fn dead_mail(app: &TestApp, email: &str) {
     app.run_jobs().await;
     app.mail().refuse_next(1);
     app.anon().sign_up(email, PASSWORD).send().await.expect(200);

@@ -1,12 +1,30 @@
 //! `/console`: the numbers of the service.
 
 use latchkey_domain::operator::Role;
-use latchkey_testkit::{both_stores, minutes};
+use latchkey_testkit::{both_stores, minutes, seconds};
 
 use crate::console_calls::{operator, verified};
 use crate::console_user_calls::desk_of;
 
 both_stores! {
+    with(|b| verified(b).console())
+    async fn accounts_are_as_new_as_the_new_ones_and_the_age_of_the_rest_is_told(app) {
+        let vera = operator(&app, "vera", Role::Viewer).await;
+        let desk = desk_of(&app, &vera).await;
+        desk.browser.get("/console").await.hosted(200);
+        app.user("ada").await;
+        app.user("bob").await;
+        app.clock.advance(seconds(25));
+
+        let page = desk.browser.get("/console").await;
+
+        let text = page.hosted(200);
+        assert!(text.contains("Accounts</a></dt><dd>3</dd><dd class=\"of\">3 verified</dd>"), "{text}");
+        assert!(text.contains("New in 24 hours</a></dt><dd>3</dd>"), "{text}");
+        assert!(text.contains("as of 25 seconds ago"), "{text}");
+        assert!(!text.contains("Nobody else has an account yet"), "{text}");
+    }
+
     with(|b| verified(b).console())
     async fn new_accounts_are_those_of_whole_24_hours(app) {
         let vera = operator(&app, "vera", Role::Viewer).await;

@@ -47,6 +47,7 @@ both_stores! {
             }
         }
         let all = browser.get(SESSIONS).await;
+        assert!(all.hosted(200).contains("Part of the user agent"), "the label says what is matched: {all:?}");
         assert!(all.hosted(200).contains("bob@example.net") && !all.text().contains("End this session"), "{all:?}");
     }
 

@@ -1,11 +1,28 @@
 //! Console over HTTP: where it is, who reaches it, its headers and its error pages.
 
+use latchkey_domain::operator::Role;
 use latchkey_testkit::{Answer, Listener, both_stores};
+
+use crate::console_calls::verified;
+use crate::console_users::signed_in;
 
 const PATHS: [&str; 4] = ["/console", "/console/", "/console/users", "/console/a/b"];
 const OTHER: &str = "https://console.example.org";
 
 both_stores! {
+    with(|b| verified(b).console())
+    async fn unknown_path_is_a_page_in_the_frame_of_the_operator(app) {
+        let browser = signed_in(&app, Role::Viewer).await;
+
+        for path in ["/console/no-such-page", "/console/users/a/b"] {
+            let page = browser.get(path).await;
+
+            let text = page.hosted(404);
+            assert!(text.contains("Nothing is here") && text.contains("id=\"find\""), "{text}");
+            assert!(text.contains("class=\"places\"") && text.contains(env!("CARGO_PKG_VERSION")), "{text}");
+        }
+    }
+
     with(|b| b.pages())
     async fn console_that_is_off_does_not_exist(app) {
         for path in PATHS {

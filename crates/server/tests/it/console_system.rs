@@ -10,6 +10,15 @@ const SYSTEM: &str = "/console/system";
 
 both_stores! {
     with(|b| verified(b).console())
+    async fn service_without_a_backup_says_that_none_is_known(app) {
+        let viewer = desk(&app, "viewer", Role::Viewer).await;
+
+        let page = viewer.browser.get(SYSTEM).await;
+
+        assert!(page.hosted(200).contains("<dt>Last backup</dt><dd>None is known here</dd>"), "{page:?}");
+    }
+
+    with(|b| verified(b).console())
     async fn instances_are_shown_while_they_report_themselves(app) {
         let viewer = desk(&app, "viewer", Role::Viewer).await;
         let beside = app.beside().await;

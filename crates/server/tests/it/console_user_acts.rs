@@ -172,6 +172,44 @@ both_stores! {
     }
 
     with(|b| verified(b).console())
+    async fn hundred_long_addresses_are_told_one_by_one(app) {
+        let browser = signed_in(&app, Role::Admin).await;
+        let domain = format!("{0}.{0}.example.net", "d".repeat(60));
+        let mut ids = Vec::new();
+        for number in 0..100 {
+            ids.push(create(&app, &format!("{}{number:03}@{domain}", "a".repeat(55)), "Ada").await);
+        }
+        let ids: Vec<_> = ids.iter().map(String::as_str).collect();
+        let question = format!("{CHOSEN}?ids={}", ids.join(","));
+
+        let page = browser.get(&format!("{question}&act=ban")).await;
+        let report = browser.follow(&browser.submit(&page, CHOSEN, &[]).await).await;
+        assert_eq!(count(&report, "Done"), 100, "{report:?}");
+        assert_eq!(report.text().matches(&format!("@{domain}</bdi>")).count(), 100, "{report:?}");
+        app.clock.advance(minutes(5));
+        let page = browser.get(&format!("{question}&act=delete")).await;
+        let typed = [("confirmation", "delete 100 accounts")];
+        let report = browser.follow(&browser.submit(&page, CHOSEN, &typed).await).await;
+
+        assert_eq!(count(&report, "Done"), 100, "{report:?}");
+        assert!(report.text().contains(&format!("000@{domain}</bdi>")), "the addresses that fit: {report:?}");
+        assert!(report.text().contains(ids[99]), "the others by id: {report:?}");
+        assert!(!exists(&app, ids[99]).await);
+    }
+
+    with(|b| verified(b).console())
+    async fn last_owner_is_told_as_such(app) {
+        let browser = signed_in(&app, Role::Owner).await;
+        let owner = app.service().operators.list().await.unwrap()[0].user.id.to_string();
+
+        let page = browser.get(&question("ban", &[&owner])).await;
+        let report = browser.follow(&browser.submit(&page, CHOSEN, &[]).await).await;
+
+        assert_eq!(count(&report, "Refused: the last owner"), 1, "{report:?}");
+        assert!(!is_banned(&app, &owner).await);
+    }
+
+    with(|b| verified(b).console())
     async fn deletion_of_one_failing_leaves_the_others_done(app) {
         let browser = signed_in(&app, Role::Admin).await;
         let (ada, bob) =

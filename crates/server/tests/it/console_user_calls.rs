@@ -15,7 +15,7 @@ pub(crate) struct Desk<'a> {
     app: &'a TestApp,
     pub(crate) browser: Browser,
     secret: String,
-    session_id: String,
+    pub(crate) session_id: String,
     /// Id of the operator's account.
     pub(crate) id: String,
 }
@@ -80,7 +80,9 @@ impl Desk<'_> {
 
     /// Computes the right token of a form at this path.
     pub(crate) fn token(&self, path: &str) -> String {
-        form_token(&self.secret, path, &self.session_id)
+        let scope = format!("{}.{}", self.session_id, self.id);
+        let token = form_token(&self.secret, path, &scope);
+        format!("{token}.{scope}")
     }
 
     /// Builds the request of a form with this token.

@@ -4,6 +4,7 @@
 
 use std::process::Stdio;
 
+use latchkey_service::backups::NewestBackup;
 use latchkey_testkit::{PASSWORD, both_stores, json, minutes};
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
@@ -212,14 +213,6 @@ both_stores! {
         assert!(!is_known("latchkey_backup_age_seconds"));
     }
 
-    async fn backup_has_an_age_once_it_is_reported(app) {
-        let service = app.service();
-        service.report_backup(service.now());
-        app.clock.advance(minutes(2));
-
-        assert_eq!(metrics(&app).await.value("latchkey_backup_age_seconds"), 120.0);
-    }
-
     async fn every_operation_has_its_name(app) {
         app.user("ada").await;
 
@@ -275,12 +268,18 @@ both_stores! {
 
     async fn dashboard_and_alerts_name_metrics_that_exist(app) {
         app.user("ada").await;
-        app.service().report_backup(app.service().now());
+        let newest = NewestBackup { created_at: app.service().now(), bytes: 1 };
+        app.service().backups.remember(Some(newest));
         app.run_jobs().await;
         let found = metrics(&app).await;
         let of_the_engines = ["latchkey_postgres_connections", "latchkey_sqlite_wal_bytes", "latchkey_sqlite_batch_operations"];
-        // Series that appear with the first provider, and with the first refusal by a limit.
-        let later = ["latchkey_provider_requests_total", "latchkey_limit_refusals_total", "latchkey_build_info"];
+        // Series that appear with the first provider, refusal by a limit, or backup of the schedule.
+        let later = [
+            "latchkey_provider_requests_total",
+            "latchkey_limit_refusals_total",
+            "latchkey_backups_total",
+            "latchkey_build_info",
+        ];
         for file in ["grafana.json", "alerts.yaml"] {
             let path = format!("{}/../../deploy/{file}", env!("CARGO_MANIFEST_DIR"));
             let text = std::fs::read_to_string(&path).unwrap();
