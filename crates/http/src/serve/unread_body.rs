@@ -21,14 +21,21 @@ const LONGEST: Duration = Duration::from_secs(1);
 /// A request body that comes back when a handler drops it before its end.
 pub(super) struct LentBody {
     body: Option<Incoming>,
+    is_begun: bool,
     has_ended: bool,
-    back: Option<oneshot::Sender<Incoming>>,
+    back: Option<oneshot::Sender<Rest>>,
+}
+
+/// What a handler left of a body.
+struct Rest {
+    body: Incoming,
+    is_begun: bool,
 }
 
 /// The place where an unread body comes back.
 pub(super) struct Unread {
-    back: oneshot::Receiver<Incoming>,
-    /// True if the client sends the body only once the server asks for it (RFC 9110 section 10.1.1).
+    back: oneshot::Receiver<Rest>,
+    /// True if the client sends the body only once a read of it asks for it (RFC 9110 section 10.1.1).
     waits: bool,
 }
 
@@ -37,15 +44,15 @@ pub(super) fn lend(request: Request<Incoming>) -> (Request<LentBody>, Option<Unr
     let is_needed = request.version() < Version::HTTP_2 && !request.body().is_end_stream();
     let waits = request.headers().contains_key(EXPECT);
     let (back, unread) = is_needed.then(oneshot::channel).unzip();
-    let request = request.map(|body| LentBody { body: Some(body), has_ended: false, back });
+    let request = request.map(|body| LentBody { body: Some(body), is_begun: false, has_ended: false, back });
     (request, unread.map(|back| Unread { back, waits }))
 }
 
 impl Unread {
     /// Reads what the handler left of the body. If that is too much, the response says that the connection closes.
     pub(super) async fn settle<B>(mut self, response: &mut Response<B>) {
-        let Ok(body) = self.back.try_recv() else { return }; // read to its end, or still being read
-        if self.waits || !discard(body).await {
+        let Ok(rest) = self.back.try_recv() else { return }; // read to its end, or still being read
+        if self.waits && !rest.is_begun || !discard(rest.body).await {
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }
     }
@@ -75,6 +82,7 @@ impl Body for LentBody {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<hyper::Result<Frame<Bytes>>>> {
+        self.is_begun = true;
         let Some(body) = &mut self.body else { return Poll::Ready(None) };
         let polled = Pin::new(body).poll_frame(context);
         if matches!(polled, Poll::Ready(None | Some(Err(_)))) {
@@ -96,7 +104,8 @@ impl Drop for LentBody {
     fn drop(&mut self) {
         let Some((body, back)) = self.body.take().zip(self.back.take()) else { return };
         if !self.has_ended && !body.is_end_stream() {
-            let _ = back.send(body); // the client may be gone, so that nobody waits for it
+            let is_begun = self.is_begun;
+            let _ = back.send(Rest { body, is_begun }); // the client may be gone, so that nobody waits for it
         }
     }
 }
