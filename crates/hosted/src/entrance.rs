@@ -45,20 +45,17 @@ pub(crate) async fn enter(
             let session = take(visit, opened).await?;
             finish(visit, &session).await
         }
-        Entrance::Challenged(challenge) => ask(visit, &challenge, "/auth/sign-in", keep).await,
+        Entrance::Challenged(challenge) => {
+            let is_kept = keep == KeepSignedIn::Yes;
+            let asked = Asked { is_kept, ..Asked::of(&challenge, "/auth/sign-in") };
+            ask(visit, &challenge, asked).await
+        }
     }
 }
 
-/// Goes to the page of a challenge. `start` is the page that leads to another one.
-pub(crate) async fn ask(
-    visit: &mut Visit,
-    challenge: &Challenge,
-    start: &str,
-    keep: KeepSignedIn,
-) -> Result<String, Rejection> {
+/// Goes to the page of a challenge.
+pub(crate) async fn ask(visit: &mut Visit, challenge: &Challenge, asked: Asked) -> Result<String, Rejection> {
     ceremony::prepare(visit.service(), &challenge.id, &challenge.kinds).await?;
-    let is_kept = keep == KeepSignedIn::Yes;
-    let asked = Asked { challenge: challenge.id.expose(), start: start.to_owned(), is_kept };
     visit.change_flow(|flow| flow.asked = Some(asked))?;
     Ok(visit.href("/auth/challenge"))
 }
@@ -102,7 +99,8 @@ pub(crate) fn set_token(visit: &mut Visit, token: &PageToken, session: &Session)
 pub(crate) async fn finish(visit: &Visit, session: &PageSession) -> Result<String, Rejection> {
     let Some(app) = &visit.flow().app else {
         let next = visit.flow().next.clone();
-        return Ok(Left::tell(visit, next.unwrap_or_else(|| "/auth/account".to_owned()))?);
+        let next = next.unwrap_or_else(|| visit.href_outside("/auth/account", &[]));
+        return Ok(Left::tell(visit, next)?);
     };
     let address = visit.service().page_sessions.hand_over(session, &app.target()).await?;
     let ticket = Ticket { address, app: app.redirect_uri.clone(), host: host_of(&app.redirect_uri) };

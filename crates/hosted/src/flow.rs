@@ -6,7 +6,7 @@ use std::time::Duration;
 use latchkey_http::query::Query;
 use latchkey_pages::views::App;
 use latchkey_service::page_sessions::TargetApp;
-use latchkey_service::sessions::KeepSignedIn;
+use latchkey_service::sessions::{Challenge, KeepSignedIn};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -69,6 +69,16 @@ pub(crate) struct Asked {
     pub(crate) start: String,
     /// True if "Keep me signed in here" was ticked.
     pub(crate) is_kept: bool,
+    /// Address of the account whose password reset asks; `None` for a sign-in. By the time of the answer the cookie of the
+    /// reset may be gone, or that of another tab.
+    pub(crate) reset: Option<String>,
+}
+
+impl Asked {
+    /// Creates the question of a challenge to a sign-in that does not last. `start` is the page that leads to another one.
+    pub(crate) fn of(challenge: &Challenge, start: &str) -> Self {
+        Self { challenge: challenge.id.expose(), start: start.to_owned(), is_kept: false, reset: None }
+    }
 }
 
 /// What an app asked for.

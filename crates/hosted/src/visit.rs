@@ -12,7 +12,7 @@ use http::header::{LOCATION, SET_COOKIE};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use latchkey_domain::client::Client;
-use latchkey_domain::locale::Locale;
+use latchkey_domain::locale::{LONGEST_LOCALE, Locale};
 use latchkey_domain::page_session::PageToken;
 use latchkey_domain::time::Timestamp;
 use latchkey_http::client::ClientInfo;
@@ -51,7 +51,7 @@ pub(crate) struct Visit {
     /// The live page session of this browser.
     pub(crate) session: Option<PageSession>,
     flow: Option<SealedFlow>,
-    /// The language of `?locale=`.
+    /// The language of `?locale=`, if it has the shape of a language tag. Addresses and flows carry it.
     locale: Option<String>,
     cookies: Vec<HeaderValue>,
 }
@@ -81,7 +81,7 @@ impl FromRequestParts<Hosted> for Visit {
             sent,
             is_head: parts.method == Method::HEAD,
             headers: parts.headers.clone(),
-            locale: query.optional("locale")?,
+            locale: query.optional("locale")?.filter(|locale| is_tag(locale)),
             session: None,
             flow: None,
             cookies: Vec::new(),
@@ -185,15 +185,15 @@ impl Visit {
     /// Returns the address of another page with further parameters, which need no encoding.
     pub(crate) fn href_with(&self, path: &str, parameters: &[(&str, &str)]) -> String {
         let flow = self.flow.as_ref().map(|flow| (flow::PARAMETER, flow.text.as_str()));
-        let locale = self.chosen_locale().map(|locale| ("locale", locale));
-        let all = flow.into_iter().chain(locale).chain(parameters.iter().copied());
-        let query: Vec<_> = all.map(|(name, value)| format!("{name}={value}")).collect();
-        if query.is_empty() { path.to_owned() } else { format!("{path}?{}", query.join("&")) }
+        let locale = self.locale.as_deref().map(|locale| ("locale", locale));
+        address(path, flow.into_iter().chain(locale).chain(parameters.iter().copied()))
     }
 
-    /// Returns the language of the query, which links of the response keep.
-    fn chosen_locale(&self) -> Option<&str> {
-        self.locale.as_deref().filter(|locale| is_plain(locale))
+    /// Returns the address of another page like [`Self::href_with`], in the same language, but outside of the flow.
+    pub(crate) fn href_outside(&self, path: &str, parameters: &[(&str, &str)]) -> String {
+        let locale = self.locale.as_deref().or(self.flow().locale.as_deref());
+        let locale = locale.map(|locale| ("locale", locale));
+        address(path, locale.into_iter().chain(parameters.iter().copied()))
     }
 
     /// Returns the address of a page in a new flow.
@@ -323,7 +323,14 @@ impl Visit {
     }
 }
 
-/// True for the characters of language tags, which need no encoding in a query.
-fn is_plain(text: &str) -> bool {
-    text.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'-')
+/// Returns an address with parameters, which need no encoding.
+fn address<'a>(path: &str, parameters: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+    let query: Vec<_> = parameters.map(|(name, value)| format!("{name}={value}")).collect();
+    if query.is_empty() { path.to_owned() } else { format!("{path}?{}", query.join("&")) }
+}
+
+/// True for the length and the characters of a language tag, which need no encoding in a query.
+fn is_tag(text: &str) -> bool {
+    let is_plain = text.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'-');
+    is_plain && (1..=LONGEST_LOCALE).contains(&text.len())
 }

@@ -48,7 +48,7 @@ async fn end(Submission { visit, fields }: Submission) -> Outcome {
 /// Sends the browser to the sign-in, which leads back to this page.
 fn to_sign_in(mut visit: Visit) -> Outcome {
     if visit.path() != PATH {
-        let next = visit.path().to_owned();
+        let next = visit.href_outside(visit.path(), &[]);
         visit.change_flow(|flow| flow.next = Some(next))?;
     }
     visit.go_to(&visit.href("/auth/sign-in"))

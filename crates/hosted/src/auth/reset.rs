@@ -18,6 +18,7 @@ use super::{forgot, mailed_link};
 use crate::entrance;
 use crate::errors::PageError;
 use crate::fields::Fields;
+use crate::flow::Asked;
 use crate::page::Page;
 use crate::problem::Rejection;
 use crate::sealed::Carried;
@@ -135,14 +136,18 @@ async fn set_password(visit: &mut Visit, fields: &mut Fields) -> Result<String, 
             visit.set_cookie(cookie)?;
             Ok(visit.href_with(PATH, &[("done", "1")]))
         }
-        ResetOutcome::Challenged(challenge) => entrance::ask(visit, &challenge, PATH, KeepSignedIn::No).await,
+        ResetOutcome::Challenged(challenge) => {
+            let asked = Asked { reset: Some(ticket.email), ..Asked::of(&challenge, PATH) };
+            entrance::ask(visit, &challenge, asked).await
+        }
     }
 }
 
-/// Goes on with the token that a second factor gave.
+/// Goes on with the token that a second factor gave. Its account is that of the reset that asked for the factor: the cookie
+/// may be that of another one by now, or gone.
 pub(super) fn go_on(visit: &mut Visit, token: &LinkToken) -> Result<String, Rejection> {
-    let ticket = ticket(visit).ok_or_else(PageError::bad_flow)?;
-    keep(visit, token, &ticket.email)?;
+    let email = visit.flow().asked.as_ref().and_then(|asked| asked.reset.clone());
+    keep(visit, token, &email.ok_or_else(PageError::bad_flow)?)?;
     visit.change_flow(|flow| flow.asked = None)?;
     Ok(visit.href_with(PATH, &[("notice", "confirmed")]))
 }

@@ -14,7 +14,6 @@ use serde::{Deserialize, Serialize};
 
 use super::carried::{self, InCookie};
 use super::guest::{Guest, href};
-use super::kept::KEPT;
 use super::page::Page;
 use super::rejection::Rejection;
 use super::stop::{Outcome, Stop};
@@ -74,8 +73,10 @@ async fn show(guest: Guest, headers: HeaderMap) -> Outcome {
 }
 
 async fn act(headers: HeaderMap, GuestSubmission { guest, mut fields }: GuestSubmission) -> Outcome {
-    let (text, kept) = (fields.text(KEPT)?, late::carried(&guest, &fields)?);
-    if !text.is_empty() && kept.is_none() {
+    let (text, kept) = (step_up::carried(&guest, &fields)?, late::carried(&guest, &fields)?);
+    // A late form that expired meanwhile is neither: the sign-in goes on without it.
+    let is_step_up = guest.session.is_some() || step_up::is_kept(&guest, &text);
+    if !text.is_empty() && kept.is_none() && is_step_up {
         return step_up::answer(guest, fields, text).await;
     }
     let Some((id, next)) = asked(&guest, &headers) else { return guest.go_to(sign_in::PATH) };

@@ -12,7 +12,7 @@ use super::stop::Outcome;
 use super::submission::Sent;
 use super::visit::ConsoleVisit;
 
-const PATH: &str = "/console/export";
+pub(super) const PATH: &str = "/console/export";
 /// Field of the button that leads to the proof.
 const BEGIN: &str = "begin";
 

@@ -23,6 +23,8 @@ use crate::form_token;
 
 /// Field with a sealed form.
 pub(super) const KEPT: &str = "kept";
+/// Most characters of it. The proof carries it, and a form may have 64 KiB.
+pub(super) const LONGEST_KEPT: usize = 40 * 1024;
 
 /// A form that waits.
 #[derive(Clone, Serialize, Deserialize)]
@@ -50,13 +52,16 @@ struct Resubmission {
 }
 
 impl KeptForm {
-    /// Keeps the fields of a form. Those that the address names too are read from there.
-    pub(super) fn of(guest: &Guest, user_id: String, here: &str, fields: &Fields) -> Result<Self, PageError> {
-        let in_query = guest.query.all()?;
-        let is_sent =
-            |name: &str| name != form_token::FIELD && !in_query.iter().any(|(known, _)| known == name);
-        let fields = fields.all()?.into_iter().filter(|(name, _)| is_sent(name)).collect();
+    /// Keeps the fields of a form but its token, which is made anew.
+    pub(super) fn of(user_id: String, here: &str, fields: &Fields) -> Result<Self, PageError> {
+        let fields = fields.all()?.into_iter().filter(|(name, _)| name != form_token::FIELD).collect();
         Ok(Self { user_id, here: here.to_owned(), fields, left_out: Vec::new() })
+    }
+
+    /// Keeps the address of a form without its fields.
+    pub(super) fn without_fields(&self) -> Self {
+        let (user_id, here) = (self.user_id.clone(), self.here.clone());
+        Self { user_id, here, fields: Vec::new(), left_out: Vec::new() }
     }
 
     /// Leaves out the fields with these names.

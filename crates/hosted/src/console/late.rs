@@ -12,11 +12,13 @@ use latchkey_service::sessions::ConsoleSignedIn;
 use serde::{Deserialize, Serialize};
 
 use super::guest::{Guest, Proved};
-use super::kept::{KEPT, KeptForm};
+use super::kept::{KEPT, KeptForm, LONGEST_KEPT};
 use super::sign_in::{self, to_sign_in};
 use super::state::Console;
 use super::stop::{Outcome, Stop};
 use super::submission::MOST_FIELDS;
+use super::users::csv;
+use super::{export, users};
 use crate::errors::PageError;
 use crate::fields::Fields;
 use crate::form_token;
@@ -26,6 +28,8 @@ use crate::sealed::Carried;
 const LIFETIME: Duration = Duration::from_mins(30);
 /// Fields that are never kept: the operator types them again.
 pub(super) const SECRETS: [&str; 3] = ["password", "new_password", "hash_config"];
+/// Paths of forms that a file answers. None is kept: the browser would store the file and stay on the sign-in.
+const FILES: [&str; 2] = [csv::PATH, export::PATH];
 
 #[derive(Serialize, Deserialize)]
 struct Late(KeptForm);
@@ -38,22 +42,38 @@ impl Carried for Late {
 pub(super) async fn ask(request: Request, console: &Console, guest: Guest, here: &str) -> Stop {
     match keep(request, console, &guest, here).await {
         Ok(Some(page)) => Stop::Instead(Box::new(page)),
-        Ok(None) => to_sign_in(&guest, guest.path()),
+        Ok(None) => to_sign_in(&guest, &page_of(&guest, here)),
         Err(stop) => stop,
     }
 }
 
+/// Returns the page that shows a form. That of the list of users as a file has an address that cannot be opened; the list
+/// has the same filters.
+fn page_of(guest: &Guest, here: &str) -> String {
+    match here.strip_prefix(csv::PATH) {
+        Some(filters) => format!("{}{filters}", users::PATH),
+        None => guest.path().to_owned(),
+    }
+}
+
+/// Returns the page that keeps a form; `None` if it is not to be kept.
 async fn keep(
     request: Request,
     console: &Console,
     guest: &Guest,
     here: &str,
 ) -> Result<Option<Response>, Stop> {
+    if FILES.contains(&guest.path()) {
+        return Ok(None);
+    }
     let FormBody(form) = FormBody::up_to(MOST_FIELDS, request, console).await?;
     let token = form.optional(form_token::FIELD)?;
     let Some(user_id) = token.and_then(|token| guest.late_owner(&token)) else { return Ok(None) };
-    let form = KeptForm::of(guest, user_id, here, &Fields::new(form))?.without(&SECRETS);
+    let form = KeptForm::of(user_id, here, &Fields::new(form))?.without(&SECRETS);
     let kept = guest.seal(guest.now.plus(LIFETIME), Late(form))?;
+    if kept.len() > LONGEST_KEPT {
+        return Ok(None);
+    }
     let view = sign_in::view(guest, guest.path(), String::new(), Some(kept))?;
     guest.page_as(StatusCode::UNAUTHORIZED, &view).map(Some)
 }

@@ -150,7 +150,8 @@ pub(super) fn view(
         passkey: passkey(guest, PATH, &by_passkey)?,
         form: guest.form_with(PATH, &next),
         email,
-        providers: provider::links(guest, &next),
+        // The way over a provider has no room for the form, so it would be lost without a word.
+        providers: if kept.is_some() { Vec::new() } else { provider::links(guest, &next) },
         kept,
     })
 }

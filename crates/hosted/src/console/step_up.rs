@@ -1,5 +1,6 @@
 //! The step-up: a form whose act needs a recent proof of a factor is kept, and submitted again after the proof.
 
+use std::iter;
 use std::sync::Arc;
 
 use http::StatusCode;
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::confirm::{self, KIND, Question};
 use super::guest::{Guest, Proved};
-use super::kept::KeptForm;
+use super::kept::{KEPT, KeptForm, LONGEST_KEPT};
 use super::sign_in::to_sign_in;
 use super::stop::{Outcome, Stop};
 use super::visit::ConsoleVisit;
@@ -25,10 +26,13 @@ use crate::sealed::Carried;
 pub(super) const OTHER: &str = "other";
 
 /// A form that waits for the answer to a challenge.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 struct Kept {
     challenge: String,
     form: KeptForm,
+    /// True if the form was too large to be kept. After the answer the operator fills it in again.
+    #[serde(default)]
+    is_dropped: bool,
 }
 
 impl Carried for Kept {
@@ -47,12 +51,26 @@ async fn begin(visit: &ConsoleVisit, fields: &Fields) -> Outcome {
     let client = visit.to_client();
     let begun = visit.service().console.begin_step_up(visit.session(), &client).await?;
     ceremony::prepare(visit.service(), &begun.id, &begun.kinds).await?;
-    let form = KeptForm::of(visit, visit.user_id().to_string(), visit.here(), fields)?;
-    let kept = Kept { challenge: begun.id.expose(), form };
-    let cancel = visit.path().to_owned();
-    let text = visit.seal(begun.expires_at, kept)?;
-    let view = view(visit, &begun.id, None, text, cancel).await?;
+    let form = KeptForm::of(visit.user_id().to_string(), visit.here(), fields)?;
+    let mut kept = Kept { challenge: begun.id.expose(), form, is_dropped: false };
+    let mut text = visit.seal(begun.expires_at, kept.clone())?;
+    if text.len() > LONGEST_KEPT {
+        kept = Kept { form: kept.form.without_fields(), is_dropped: true, ..kept };
+        text = visit.seal(begun.expires_at, kept.clone())?;
+    }
+    let view = view(visit, &begun.id, None, &kept, text).await?;
     visit.render(StatusCode::FORBIDDEN, &visit.frame(), &view)
+}
+
+/// Returns the sealed form that an answer carries, in a field or in its address; empty without one.
+pub(super) fn carried(guest: &Guest, fields: &Fields) -> Result<String, PageError> {
+    let text = fields.text(KEPT)?;
+    if text.is_empty() { Ok(guest.query.optional(KEPT)?.unwrap_or_default()) } else { Ok(text) }
+}
+
+/// True if a form is one that waits for a step-up.
+pub(super) fn is_kept(guest: &Guest, text: &str) -> bool {
+    guest.open::<Kept>(text).is_some()
 }
 
 /// Answers the challenge of a kept form.
@@ -62,9 +80,8 @@ pub(super) async fn answer(mut guest: Guest, mut fields: Fields, text: String) -
     let kept = kept.ok_or_else(PageError::stale_form)?;
     let id = ChallengeId::parse(&kept.challenge).ok_or_else(PageError::stale_form)?;
     let kind = confirm::kind(&guest)?;
-    let cancel = kept.form.path().to_owned();
     if !fields.text(OTHER)?.is_empty() {
-        let view = view(&guest, &id, kind, text, cancel).await?;
+        let view = view(&guest, &id, kind, &kept, text).await?;
         return guest.page(&view);
     }
     let client = guest.to_client();
@@ -78,11 +95,14 @@ pub(super) async fn answer(mut guest: Guest, mut fields: Fields, text: String) -
     match proved {
         Ok(renewed) => {
             let session = guest.renew(&renewed).await?;
+            if kept.is_dropped {
+                return guest.go_to(kept.form.path());
+            }
             kept.form.send_again(&guest, Proved(Arc::new(session)))
         }
         Err(rejection) => {
             let rejection = confirm::refused(&guest, rejection, &id, kind).await?;
-            let view = view(&guest, &id, kind, text, cancel).await?;
+            let view = view(&guest, &id, kind, &kept, text).await?;
             guest.refuse(rejection, &view)
         }
     }
@@ -92,10 +112,17 @@ async fn view(
     guest: &Guest,
     id: &ChallengeId,
     kind: Option<ChallengeKind>,
+    kept: &Kept,
     text: String,
-    cancel: String,
 ) -> Result<Confirm, Stop> {
-    let form = |kind: ChallengeKind| -> Form { guest.form_with(confirm::PATH, &[(KIND, kind.as_str())]) };
+    // A page with a sealed form in a field says that what was entered is kept.
+    let in_address = Some((KEPT, text.as_str())).filter(|_| kept.is_dropped);
+    let form = |kind: ChallengeKind| -> Form {
+        let parameters: Vec<_> = iter::once((KIND, kind.as_str())).chain(in_address).collect();
+        guest.form_with(confirm::PATH, &parameters)
+    };
+    let cancel = kept.form.path().to_owned();
     let question = Question { id, kind, purpose: Purpose::StepUp, start: cancel.clone(), cancel };
-    Ok(Confirm { kept: Some(text), ..question.view(guest, &form).await? })
+    let confirm = question.view(guest, &form).await?;
+    Ok(Confirm { kept: (!kept.is_dropped).then_some(text), ..confirm })
 }

@@ -19,7 +19,7 @@ impl Visit {
     /// Returns the frame of a page.
     pub(super) fn frame(&self, problems: Vec<Problem>) -> Frame {
         Frame {
-            locale: self.chosen_locale().map(str::to_owned),
+            locale: self.locale.clone(),
             account: self.account(),
             problems,
             notice: self.notice(),

@@ -115,4 +115,55 @@ both_stores! {
         assert_eq!(done.status, 303, "{done:?}");
         app.clock.advance(seconds(1));
     }
+    with(console)
+    async fn late_form_that_a_file_answers_leads_to_the_page_that_shows_it(app) {
+        let owner = operator(&app, "owner", Role::Owner).await;
+        let desk = desk_of(&app, &owner).await;
+        let list = desk.browser.get("/console/users?q=owner").await;
+        let export = desk.browser.get("/console/export").await;
+        app.clock.advance(minutes(31));
+
+        for (page, form, next) in [
+            (&list, "/console/users/csv", "%2Fconsole%2Fusers%3Fq%3Downer"),
+            (&export, "/console/export", "%2Fconsole%2Fexport"),
+        ] {
+            let late = desk.browser.submit(page, form, &[]).await;
+
+            let address = format!("{SIGN_IN}?next={next}");
+            assert_eq!((late.status, late.header("location")), (303, Some(address.as_str())), "{late:?}");
+        }
+    }
+
+    with(console)
+    async fn late_form_that_is_too_large_leads_to_the_sign_in(app) {
+        let admin = operator(&app, "admin", Role::Admin).await;
+        let (desk, ada) = (desk_of(&app, &admin).await, app.user("ada").await);
+        let large = "x".repeat(40 * 1024);
+        let page = desk.page(&ada).await;
+        app.clock.advance(minutes(31));
+
+        let late = desk.browser.submit(&page, "act=save-metadata", &[("metadata", large.as_str())]).await;
+
+        assert_eq!(late.status, 303, "{late:?}");
+        assert!(late.header("location").unwrap().starts_with("/console/sign-in?next="), "{late:?}");
+    }
+
+    with(console)
+    async fn sign_in_goes_on_without_a_late_form_that_expired(app) {
+        let admin = operator(&app, "admin", Role::Admin).await;
+        let (desk, ada) = (desk_of(&app, &admin).await, app.user("ada").await);
+        let page = desk.page(&ada).await;
+        app.clock.advance(minutes(31));
+        let kept = desk.browser.submit(&page, "act=save-metadata", &[("metadata", METADATA)]).await;
+        app.clock.advance(minutes(29));
+        let fields = [("email", admin.email.as_str()), ("password", PASSWORD)];
+        let asked = desk.browser.submit(&kept, SIGN_IN, &fields).await;
+        assert!(asked.hosted(200).contains("name=\"kept\""), "{asked:?}");
+        app.clock.advance(minutes(2));
+
+        let done = desk.browser.submit(&asked, CONFIRM, &[("code", &admin.authenticator.code())]).await;
+
+        assert_eq!(done.header("location"), Some(path_of(&ada).as_str()), "{done:?}");
+        assert_eq!(metadata(&app, &ada).await, json!({}));
+    }
 }

@@ -120,6 +120,23 @@ both_stores! {
     }
 
     with(|b| b.pages())
+    async fn form_that_is_too_long_for_an_address_leads_over_the_sign_in_without_it(app) {
+        let ada = app.user("ada").await;
+        let browser = signed_in(&app).await;
+        let page = browser.get(PATH).await;
+        app.clock.advance(hours(12));
+        let long = "x".repeat(6 * 1024);
+
+        let late = browser.submit(&page, PATH, &[("name", "Ada"), ("bio", long.as_str())]).await;
+
+        let sign_in = browser.follow(&late).await;
+        sign_in.hosted(200);
+        let of_ada = [("email", ada.email.as_str()), ("password", PASSWORD)];
+        let form = browser.follow(&browser.submit(&sign_in, "/auth/sign-in", &of_ada).await).await;
+        assert!(form.hosted(200).contains("Press the button once more"), "{form:?}");
+    }
+
+    with(|b| b.pages())
     async fn form_of_an_ended_session_with_a_forged_owner_does_nothing(app) {
         let _ada = app.user("ada").await;
         let browser = signed_in(&app).await;

@@ -193,4 +193,33 @@ both_stores! {
         let stranger = app.browser().with_header("accept-language", "fr").get(ERROR).await;
         assert!(stranger.hosted(400).contains("<html lang=\"fr\""), "{stranger:?}");
     }
+    with(|b| b.pages())
+    async fn language_that_is_no_tag_stands_in_no_address(app) {
+        let _ada = app.user("ada").await;
+        let long = "a".repeat(36);
+        for locale in ["", "%0A", "fr%26ticket=x", "fr%23x", long.as_str()] {
+            let browser = app.browser();
+            let page = browser.get(&format!("{}&locale={locale}", from_app("/auth/sign-in"))).await;
+
+            let done = browser.submit(&page, "/auth/sign-in", &[("email", ADA), ("password", PASSWORD)]).await;
+
+            let target = done.header("location").unwrap();
+            assert!(target.starts_with("/auth/continue?ticket=") && !target.contains("locale="), "{done:?}");
+            browser.follow(&done).await.hosted(200);
+        }
+    }
+
+    with(|b| b.pages())
+    async fn language_that_was_chosen_stays_over_the_sign_in(app) {
+        let _ada = app.user("ada").await;
+        for path in ["/auth/account", "/auth/account/email"] {
+            let browser = app.browser();
+            let wanted = format!("{path}?locale=fr");
+            let page = browser.follow(&browser.get(&wanted).await).await;
+
+            let done = browser.submit(&page, "/auth/sign-in", &[("email", ADA), ("password", PASSWORD)]).await;
+
+            assert_eq!(done.header("location"), Some(wanted.as_str()), "{done:?}");
+        }
+    }
 }

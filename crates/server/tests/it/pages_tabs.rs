@@ -35,6 +35,12 @@ async fn ask(browser: &Browser, email: &str) -> Answer {
     browser.follow(&browser.submit(&page, "/auth/forgot", &[("email", email)]).await).await
 }
 
+/// Types the code of the newest mail to an address; returns the page after it.
+async fn type_code(app: &TestApp, browser: &Browser, page: &Answer, email: &str) -> Answer {
+    let code = app.mail_to(email).await.code();
+    browser.follow(&browser.submit(page, "act=code", &[("code", &code)]).await).await
+}
+
 both_stores! {
     with(|b| b.pages())
     async fn press_to_continue_hands_over_the_account_that_the_page_named(app) {
@@ -176,5 +182,39 @@ both_stores! {
         let page = browser.follow(&browser.submit(&other, "act=code", &[("code", &code)]).await).await;
 
         assert!(page.hosted(200).contains("b•••@example.org"), "{page:?}");
+    }
+    with(|b| b.pages().verification_by_code())
+    async fn second_factor_of_a_reset_goes_on_with_the_account_that_asked(app) {
+        let (ada, _bob) = (app.two_step_user("ada").await, app.user("bob").await);
+        let browser = app.browser();
+        let page = ask(&browser, ADA).await;
+        let page = type_code(&app, &browser, &page, ADA).await;
+        let asked = browser.follow(&browser.submit(&page, "/auth/reset", &[("password", NEW)]).await).await;
+        let other = ask(&browser, BOB).await;
+        let other = type_code(&app, &browser, &other, BOB).await;
+        assert!(other.hosted(200).contains("b•••@example.org"), "{other:?}");
+
+        let done = browser.submit(&asked, "/auth/challenge", &[("code", &ada.authenticator.code())]).await;
+
+        let page = browser.follow(&done).await;
+        assert!(page.hosted(200).contains("a•••@example.org"), "{page:?}");
+        browser.follow(&browser.submit(&page, "/auth/reset", &[("password", NEW)]).await).await.hosted(200);
+        app.anon().sign_in(ADA, NEW).send().await.expect(200);
+        app.anon().sign_in(BOB, PASSWORD).send().await.expect(200);
+    }
+
+    with(|b| b.pages().verification_by_code())
+    async fn second_factor_of_a_reset_needs_no_cookie_of_the_link(app) {
+        let ada = app.two_step_user("ada").await;
+        let browser = app.browser();
+        let page = ask(&browser, ADA).await;
+        let page = type_code(&app, &browser, &page, ADA).await;
+        let asked = browser.follow(&browser.submit(&page, "/auth/reset", &[("password", NEW)]).await).await;
+        browser.forget("latchkey_reset");
+
+        let done = browser.submit(&asked, "/auth/challenge", &[("code", &ada.authenticator.code())]).await;
+
+        let page = browser.follow(&done).await;
+        assert!(page.hosted(200).contains("a•••@example.org"), "{page:?}");
     }
 }

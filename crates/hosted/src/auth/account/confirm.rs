@@ -23,6 +23,7 @@ use crate::visit::{Outcome, Visit};
 use crate::{ceremony, entrance, flow, form_token};
 
 const PATH: &str = "/auth/account/confirm";
+const SIGN_IN: &str = "/auth/sign-in";
 /// Query parameter with the sealed [`Task`].
 const TASK: &str = "task";
 /// Query parameter of a form with the sealed [`Kept`].
@@ -31,6 +32,8 @@ const KEPT: &str = "kept";
 const ACT: &str = "act";
 /// Query parameter with the kind of the answer.
 const KIND: &str = "kind";
+/// Most characters of an address with what was typed. A request may have 8 KiB, and the sign-in adds to its flow.
+const LONGEST_ADDRESS: usize = 7 * 1024;
 /// Fields that are kept for the way back. None of them is secret.
 const KEPT_FIELDS: [&str; 6] = ["email", "name", "username", "bio", "avatar_url", "version"];
 
@@ -42,7 +45,7 @@ struct Task {
     challenge: String,
     /// Path of the page with the form.
     path: String,
-    /// What was typed, sealed.
+    /// What was typed, sealed; empty if it was too long.
     kept: String,
     /// Time of the last mail that was asked for, in milliseconds since 1970.
     mailed_at: Option<i64>,
@@ -92,9 +95,20 @@ pub(super) fn kept(visit: &Visit, field: &str) -> Option<String> {
 /// Sends a form whose session has ended to the sign-in, and then back to its page, where [`kept`] has what was typed.
 pub(super) fn late(mut visit: Visit, fields: &Fields) -> Outcome {
     let Some(user_id) = visit.late_owner(&fields.text(form_token::FIELD)?) else { return to_sign_in(visit) };
-    let next = back(&visit, visit.path(), &keep(&visit, user_id, fields)?, true);
+    let (path, kept) = (visit.path().to_owned(), keep(&visit, user_id, fields)?);
+    let address = over_sign_in(&mut visit, &path, &kept)?;
+    visit.go_to(&address)
+}
+
+/// Returns the address of the sign-in that leads back to a form, with what was typed if that is not too long.
+fn over_sign_in(visit: &mut Visit, path: &str, kept: &str) -> Result<String, PageError> {
+    let next = back(visit, path, kept, true);
     visit.change_flow(|flow| flow.next = Some(next))?;
-    visit.go_to(&visit.href("/auth/sign-in"))
+    if visit.href(SIGN_IN).len() > LONGEST_ADDRESS {
+        let next = back(visit, path, "", true);
+        visit.change_flow(|flow| flow.next = Some(next))?;
+    }
+    Ok(visit.href(SIGN_IN))
 }
 
 fn keep(visit: &Visit, user_id: String, fields: &Fields) -> Result<String, PageError> {
@@ -114,26 +128,35 @@ async fn ask(mut visit: Visit, session: &PageSession, kept: String) -> Outcome {
     let begun = match begun {
         Ok(begun) => begun,
         Err(rejection) if rejection.is(REAUTHENTICATION_REQUIRED.name) => {
-            let next = back(&visit, &path, &kept, true);
             let email = session.user().email.as_typed().to_owned();
-            visit.change_flow(|flow| {
-                (flow.next, flow.email, flow.asks_again) = (Some(next), Some(email), true);
-            })?;
-            return visit.go_to(&visit.href("/auth/sign-in"));
+            visit.change_flow(|flow| (flow.email, flow.asks_again) = (Some(email), true))?;
+            let address = over_sign_in(&mut visit, &path, &kept)?;
+            return visit.go_to(&address);
         }
         Err(rejection) if rejection.is(AUTH_UNAUTHORIZED.name) => return to_sign_in(visit),
         Err(rejection) => return visit.refuse(rejection, &over(back(&visit, &path, &kept, false))),
     };
     ceremony::prepare(visit.service(), &begun.id, &begun.kinds).await?;
+    let address = |task: Task| -> Result<String, PageError> {
+        let text = visit.seal(begun.expires_at, task)?;
+        Ok(visit.href_with(PATH, &[(TASK, &text)]))
+    };
     let task = Task { challenge: begun.id.expose(), path, kept, mailed_at: None };
-    let text = visit.seal(begun.expires_at, task)?;
-    visit.go_to(&visit.href_with(PATH, &[(TASK, &text)]))
+    let with_all = address(task.clone())?;
+    if with_all.len() <= LONGEST_ADDRESS {
+        return visit.go_to(&with_all);
+    }
+    visit.go_to(&address(Task { kept: String::new(), ..task })?)
 }
 
-/// Returns the address of a form with what was typed.
+/// Returns the address of a form, with what was typed if that was kept and is not too long. It is outside of the flow: the
+/// flow of the sign-in that leads back has it, and would have itself twice.
 fn back(visit: &Visit, path: &str, kept: &str, is_confirmed: bool) -> String {
-    let parameters = [(KEPT, kept), ("notice", "confirmed")];
-    visit.href_with(path, if is_confirmed { &parameters } else { &parameters[..1] })
+    let is_kept = !kept.is_empty() && kept.len() <= LONGEST_ADDRESS;
+    let kept = is_kept.then_some((KEPT, kept));
+    let notice = is_confirmed.then_some(("notice", "confirmed"));
+    let parameters: Vec<_> = kept.into_iter().chain(notice).collect();
+    visit.href_outside(path, &parameters)
 }
 
 /// The task of a visit.

@@ -19,7 +19,7 @@ use crate::console::submission::Sent;
 use crate::console::user::state_of;
 use crate::console::visit::ConsoleVisit;
 
-pub(super) const PATH: &str = "/console/users/csv";
+pub(in crate::console) const PATH: &str = "/console/users/csv";
 /// Most rows of a file.
 const MOST: u64 = 10_000;
 /// Number of users that are read at once.

@@ -28,7 +28,7 @@ fn sign_in(person: &Person) -> Vec<State> {
         State::outside("console.sign_in", plain()),
         State::outside("console.sign_in.no_passkeys", SignIn { passkey: None, ..plain() }),
         State::outside("console.sign_in.providers", SignIn { providers: providers(person), ..plain() }),
-        State::outside("console.sign_in.kept", SignIn { kept, providers: providers(person), ..plain() }),
+        State::outside("console.sign_in.kept", SignIn { kept, ..plain() }),
         State::outside("console.sign_in.denied", plain()).with(Refusal::ProviderDenied),
         State::outside("console.sign_in.expired", plain()).with(Refusal::ProviderExpired),
         State::outside("console.sign_in.down", plain()).with(Refusal::ProviderDown),
