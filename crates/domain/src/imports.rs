@@ -109,20 +109,22 @@ pub struct Problem {
     pub field: Option<String>,
     /// Sentence about the problem; empty if the code says everything.
     pub message: String,
+    /// Number of problems that it stands for, each of which is counted.
+    pub count: u64,
 }
 
 impl Problem {
     /// Creates a problem of the record as a whole.
     #[must_use]
     pub const fn new(code: ProblemCode) -> Self {
-        Self { code, field: None, message: String::new() }
+        Self { code, field: None, message: String::new(), count: 1 }
     }
 
     /// Creates a problem of a field. The name of the field may come from the file, and is cut.
     #[must_use]
     pub fn of(code: ProblemCode, field: &str, message: impl fmt::Display) -> Self {
         let field = field.chars().take(LONGEST_FIELD).collect();
-        Self { code, field: Some(field), message: message.to_string() }
+        Self { field: Some(field), message: message.to_string(), ..Self::new(code) }
     }
 
     /// Returns the line of a report about the problem, without the number of the record.
@@ -279,8 +281,8 @@ pub struct ImportCounts {
 
 impl ImportCounts {
     /// Counts a problem.
-    pub fn note(&mut self, code: ProblemCode) {
-        *self.problems.entry(code).or_default() += 1;
+    pub fn note(&mut self, problem: &Problem) {
+        *self.problems.entry(problem.code).or_default() += problem.count;
     }
 
     /// Counts the outcome of a record.

@@ -26,6 +26,8 @@ const IMPORTED_ID: &str = "importedId";
 /// Maximum number of TOTP factors and of identities of a record.
 const MOST_TOTP: usize = 2;
 const MOST_IDENTITIES: usize = 100;
+/// Maximum length of an id in bytes, which OpenID Connect sets for subjects too. A batch has 2,000 of them in memory.
+const LONGEST_ID: usize = 255;
 
 const DAY: Duration = Duration::from_hours(24);
 
@@ -192,10 +194,12 @@ impl Draft {
     /// Returns the id if it is a UUID, or else as another one, which goes to the metadata.
     fn ids(&mut self) -> (Option<UserId>, Option<String>) {
         let Some(text) = self.id.take() else { return (None, None) };
-        match text.parse::<UserId>().ok().filter(|id| !id.as_uuid().is_nil()) {
-            None => (None, Some(text)),
-            id => (id, None),
+        let id = text.parse::<UserId>().ok().filter(|id| !id.as_uuid().is_nil());
+        if id.is_none() && text.len() > LONGEST_ID {
+            self.drop_field("id", "has more than 255 bytes");
+            return (None, None);
         }
+        (id, id.is_none().then_some(text))
     }
 
     fn password(&mut self, allow_weak: bool) -> Option<ImportedHash> {

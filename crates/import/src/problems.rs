@@ -42,6 +42,7 @@ impl Problems {
     pub(crate) fn into_told(self) -> Vec<Problem> {
         let rest = |(code, count): (ProblemCode, u64)| Problem {
             message: format!("{count} more of the record are not listed"),
+            count,
             ..Problem::new(code)
         };
         let Self { mut told, more } = self;

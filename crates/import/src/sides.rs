@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::vec::IntoIter;
 
-use latchkey_domain::imports::{Problem, ProblemCode};
+use latchkey_domain::imports::{LARGEST_RECORD, Problem, ProblemCode};
 use serde_json::{Map, Value};
 
 use crate::draft::Entry;
@@ -18,18 +18,51 @@ use crate::values::text_of;
 const MOST: usize = 48 * 1024 * 1024;
 /// What an account with rows takes beyond its id and its rows: its place in the map, which may be half empty, and two
 /// allocations.
-const OWNER: usize = 128;
+const OWNER: usize = 144;
+/// Maximum number of rows of an account; their text has at most [`LARGEST_RECORD`]. They become values all at once, which take
+/// many times as much as short rows do. An account gets no more identities than that.
+const MOST_ROWS: u8 = 100;
 /// Size that a refused row counts as.
 const REFUSED: usize = 256;
+
+/// Rows of an account.
+#[derive(Default)]
+struct Rows {
+    /// Lines, each an array of the number of the table and the kept columns.
+    lines: String,
+    count: u8,
+    /// True once a row had no room.
+    is_full: bool,
+}
+
+impl Rows {
+    /// Adds a row. The first one that has no room is told; the later ones are left out too.
+    fn push(&mut self, line: &str) -> Result<(), Problem> {
+        if self.is_full {
+            return Ok(());
+        }
+        if self.count == MOST_ROWS || self.lines.len() + line.len() >= LARGEST_RECORD {
+            self.is_full = true;
+            let message = "the account has more than 100 rows, or more than 1 MiB of them: this one and \
+                those that follow are left out";
+            return Err(Problem { message: message.to_owned(), ..Problem::new(ProblemCode::RecordTooLarge) });
+        }
+        self.count += 1;
+        self.lines.reserve(line.len() + 1);
+        self.lines.push_str(line);
+        self.lines.push('\n');
+        Ok(())
+    }
+}
 
 /// Rows of side tables.
 #[derive(Default)]
 pub(crate) struct Sides {
     tables: &'static [Side],
-    /// Rows by the id of their account: lines, each an array of the number of the table and the kept columns.
-    rows: HashMap<Box<str>, String>,
+    /// Rows by the id of their account.
+    rows: HashMap<Box<str>, Rows>,
     bytes: usize,
-    /// Rows that cannot be read, or belong to no account.
+    /// Rows that cannot be read, belong to no account, or have no room.
     refused: IntoIter<Entry>,
 }
 
@@ -76,13 +109,11 @@ impl Sides {
         let line = Value::Array(std::iter::once(number.into()).chain(columns).collect()).to_string();
         let before = self.rows.len();
         let rows = self.rows.entry(owner.as_str().into()).or_default();
-        let capacity = rows.capacity();
-        rows.reserve(line.len() + 1);
-        rows.push_str(&line);
-        rows.push('\n');
-        self.bytes += rows.capacity() - capacity;
+        let capacity = rows.lines.capacity();
+        let kept = rows.push(&line);
+        self.bytes += rows.lines.capacity() - capacity;
         self.bytes += if self.rows.len() > before { owner.len() + OWNER } else { 0 };
-        Ok(())
+        kept
     }
 
     /// Returns the next row that is refused.
@@ -97,7 +128,7 @@ impl Sides {
         }
         let id = object.get("id").and_then(text_of).unwrap_or_default();
         let rows = self.rows.remove(id.as_str()).unwrap_or_default();
-        for (side, row) in rows.lines().filter_map(|line| self.parse(line)) {
+        for (side, row) in rows.lines.lines().filter_map(|line| self.parse(line)) {
             let list = object.entry(side.field).or_insert_with(|| Value::Array(Vec::new()));
             if let Value::Array(list) = list {
                 list.push(row);

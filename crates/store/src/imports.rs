@@ -40,7 +40,8 @@ pub struct BeginImport {
     pub policy: ConflictPolicy,
     /// Random id of the process that writes the import.
     pub claim: Uuid,
-    /// True if an import of the same file that another process still writes is taken over.
+    /// True if an import of the same file that another process still writes is taken over, and one of another content under
+    /// its name is told. Otherwise the name says nothing: the same bytes go on once nobody writes them, and others begin anew.
     pub takes_over: bool,
     /// Time without a batch after which a running import counts as interrupted.
     pub idle: Duration,

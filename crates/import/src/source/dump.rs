@@ -36,8 +36,13 @@ impl Source for Dump {
             let Some(read) = read_line(&mut self.bytes, &mut self.buffer)? else { return Ok(None) };
             let Some(block) = &self.block else {
                 self.block = block_of(&self.buffer).filter(|_| matches!(read, Line::Whole));
-                let met = self.block.iter().map(|block| &block.table);
-                self.met.extend(met.filter(|table| self.tables.contains(&table.as_str())).cloned());
+                // A table may have any number of blocks.
+                if let Some(Block { table, .. }) = &self.block
+                    && self.tables.contains(&table.as_str())
+                    && !self.met.contains(table)
+                {
+                    self.met.push(table.clone());
+                }
                 continue;
             };
             if self.buffer == b"\\." {

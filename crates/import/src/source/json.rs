@@ -126,7 +126,10 @@ impl Document {
         };
         if self.is_table(&name)? {
             self.bytes.next()?;
-            self.met.push(name.clone());
+            // A name may come any number of times.
+            if !self.met.contains(&name) {
+                self.met.push(name.clone());
+            }
             self.place = Place::Elements(Some(name));
         } else {
             self.read_value()?;

@@ -54,9 +54,9 @@ pub(super) fn read_line(bytes: &mut Bytes, buffer: &mut Vec<u8>) -> io::Result<O
 /// Parses an object by the strict rules.
 pub(super) fn parse(text: &[u8]) -> Result<Map<String, Value>, Problem> {
     parse_object("record", text).map_err(|problem| Problem {
-        code: ProblemCode::JsonInvalid,
         field: problem.field,
         message: problem.sentence,
+        ..Problem::new(ProblemCode::JsonInvalid)
     })
 }
 

@@ -2,17 +2,17 @@
 
 use std::fmt::Write;
 
-use latchkey_domain::imports::{LARGEST_RECORD, ProblemCode};
-use latchkey_import::ImportOptions;
+use latchkey_domain::imports::{LARGEST_RECORD, Problem, ProblemCode};
+use latchkey_import::{Entry, ImportOptions};
 use serde_json::json;
 
 use super::{codes, identities, read, read_with};
 
-/// Returns the messages of the problems of the only record.
-fn messages(line: &str) -> Vec<String> {
+/// Returns the problems of the only record.
+fn problems(line: &str) -> Vec<Problem> {
     let entry = read("latchkey", line).remove(0);
     assert!(entry.read.is_ok());
-    entry.problems.into_iter().map(|problem| problem.message).collect()
+    entry.problems
 }
 
 #[test]
@@ -24,10 +24,11 @@ fn problems_of_a_record_are_told_up_to_a_bound() {
     line.push('}');
     assert!(line.len() < LARGEST_RECORD);
 
-    let told = messages(&line);
+    let told = problems(&line);
 
     assert_eq!(told.len(), 21);
-    assert_eq!(told[20], "59980 more of the record are not listed");
+    assert_eq!(told[20].message, "59980 more of the record are not listed");
+    assert_eq!(told.iter().map(|problem| problem.count).sum::<u64>(), 60_000, "all are counted");
 }
 
 #[test]
@@ -104,6 +105,34 @@ fn rows_of_side_tables_beyond_the_bound_end_the_import() {
     let error =
         read_with("supabase", supabase(60_000, long), ImportOptions::default()).remove(0).unwrap_err();
     assert!(error.to_string().contains("48 MiB"), "{error}");
+}
+
+/// Reads an account of Better Auth with these subjects at Google, and returns its identities and what was refused.
+fn with_subjects(subjects: impl Iterator<Item = String>) -> (Vec<String>, Vec<Problem>) {
+    let row = |subject: String| json!({"providerId": "google", "accountId": subject, "userId": "u1"});
+    let rows: Vec<_> = subjects.map(row).collect();
+    let user = json!({"id": "u1", "email": "ada@example.org"});
+    let entries = read("better-auth", json!({"account": rows, "user": [user]}).to_string());
+    let (good, bad): (Vec<Entry>, Vec<Entry>) = entries.into_iter().partition(|entry| entry.read.is_ok());
+    assert_eq!(good.len(), 1);
+    (
+        identities(good[0].read.as_ref().unwrap()),
+        bad.into_iter().map(|entry| entry.read.unwrap_err()).collect(),
+    )
+}
+
+#[test]
+fn rows_of_one_account_beyond_the_bound_are_left_out_and_told_once() {
+    let (found, refused) = with_subjects((0..100).map(|number| number.to_string()));
+    assert_eq!((found.len(), refused.len()), (100, 0));
+
+    let (found, refused) = with_subjects((0..5_000).map(|number| number.to_string()));
+    assert_eq!((found.len(), found[99].as_str()), (100, "google/99"));
+    assert_eq!((refused.len(), refused[0].code), (1, ProblemCode::RecordTooLarge));
+    assert!(refused[0].message.contains("in the table account: the account has more than 100 rows"));
+
+    let (found, refused) = with_subjects((0..5).map(|_| "x".repeat(300 * 1024)).chain(["7".to_owned()]));
+    assert_eq!((found.len(), refused.len()), (0, 1), "those that follow are left out too");
 }
 
 #[test]

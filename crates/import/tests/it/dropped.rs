@@ -224,6 +224,16 @@ fn id_that_the_metadata_have_no_room_for_leaves_them_as_they_are() {
 }
 
 #[test]
+fn id_of_more_than_255_bytes_is_reported() {
+    let (record, fields) = read("latchkey", json!({"id": "x".repeat(255)}));
+    assert!(fields.is_empty() && record.metadata.as_map().contains_key("importedId"), "{fields:?}");
+
+    let (record, fields) = read("latchkey", json!({"id": "x".repeat(256)}));
+    assert_eq!(fields, ["id"]);
+    assert!(!record.metadata.as_map().contains_key("importedId") && record.imported_id.is_none());
+}
+
+#[test]
 fn secret_of_80_to_512_bits_is_carried() {
     for (length, is_carried) in [(10, true), (16, true), (32, true), (64, true), (9, false), (65, false)] {
         let secret = base32(length);

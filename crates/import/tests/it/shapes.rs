@@ -51,8 +51,32 @@ fn file_without_a_place_for_accounts_is_told() {
         let error = read.remove(0).unwrap_err().to_string();
         assert!(error.starts_with("no accounts found: expected "), "{text}: {error}");
     }
-    let cr = read_with("csv", "email,name\rada@example.org,Ada\r", ImportOptions::default()).remove(0);
-    assert!(cr.unwrap_err().to_string().contains("CR alone"));
+}
+
+#[test]
+fn lines_that_end_with_cr_are_told_in_a_file_of_any_size() {
+    let plain = "ada@example.org,Ada\r";
+    for (header, row) in [("email,name\r", plain), ("\"email\",\"name\"\r", "\"ada@example.org\",\"Ada\"\r")]
+    {
+        for count in [1, 2_000, 100_000] {
+            let text = format!("{header}{}", row.repeat(count));
+            let error = read_with("csv", text, ImportOptions::default()).remove(0).unwrap_err().to_string();
+            assert!(error.contains("CR alone"), "{header:?} {count}: {error}");
+        }
+    }
+    let open = "email,\"name\r\nada@example.org,Ada\r\n";
+    let error = read_with("csv", open, ImportOptions::default()).remove(0).unwrap_err().to_string();
+    assert!(error.contains("a quote is not closed"), "{error}");
+}
+
+#[test]
+fn table_may_come_any_number_of_times() {
+    let user = r#"{"localId":"u1","email":"ada@example.org"}"#;
+    let text = format!("{{{}\"users\":[{user}]}}", r#""users":[],"#.repeat(1_000));
+    assert_eq!(read("firebase", text).len(), 1);
+    let block = "COPY auth.users (id, email) FROM stdin;\n\\.\n".repeat(1_000);
+    let last = format!("COPY auth.users (id, email) FROM stdin;\n{UUID}\tada@example.org\n\\.\n");
+    assert_eq!(read("supabase", format!("--\n{block}{last}")).len(), 1);
 }
 
 #[test]

@@ -140,7 +140,7 @@ impl Import {
             policy: arguments.on_conflict,
             is_dry_run: arguments.dry_run,
             is_stored: !arguments.dry_run,
-            takes_over: true,
+            takes_over: source.is_named_file(),
         };
         let mut running = imports.begin(start, Party::System, None).await?;
         report.as_ref().map_or(Ok(()), Report::begin)?;
@@ -215,18 +215,23 @@ fn finish(
         ImportEnd::Done => Ok(ExitCode::SUCCESS),
         ImportEnd::Stopped => Err(stopped.map_or_else(|| refused("stopped".to_owned()), CommandError::Ended)),
         ImportEnd::Clash(line, problem) => {
-            let (id, code, message) = (job.id, problem.code, problem.message);
-            let wrote = !job.is_dry_run && job.counts.created + job.counts.updated > 0;
-            let first = if wrote {
-                format!("What was read before it stays: take it back by `latchkey import undo {id}`, then ")
-            } else {
-                String::new()
-            };
+            let (code, message) = (problem.code, problem.message);
+            let first = undo_of(job).map_or_else(String::new, |undo| format!("{undo}, then "));
             let next = format!("{first}mend the record or give another --on-conflict");
             Err(refused(format!("line {line}: {message} ({code}). {next}")))
         }
-        ImportEnd::Unreadable(error) => Err(refused(format!("{name}: {error}"))),
+        ImportEnd::Unreadable(error) => {
+            let next = undo_of(job).map_or_else(String::new, |undo| format!(". {undo}"));
+            Err(refused(format!("{name}: {error}{next}")))
+        }
     }
+}
+
+/// Says how to take back what an import wrote before it ended early; `None` if it wrote nothing.
+fn undo_of(job: &ImportJob) -> Option<String> {
+    let wrote = !job.is_dry_run && job.counts.created + job.counts.updated > 0;
+    let id = job.id;
+    wrote.then(|| format!("What was written before stays: take it back by `latchkey import undo {id}`"))
 }
 
 /// Returns the numbers of an import, for people.

@@ -1,10 +1,12 @@
 //! Imports that are begun again: after a clash, with a mended file, with another report, at a rate.
 
+use std::process::Stdio;
 use std::time::Duration;
 
 use latchkey_store_suite::cluster::TestCluster;
 use latchkey_testkit::{Value, json};
 use rustix::process::Signal;
+use tokio::io::AsyncWriteExt;
 use tokio::time::Instant;
 
 use crate::binary::{Binary, CommandOutput, eventually, terminate};
@@ -50,7 +52,7 @@ async fn import_whose_file_was_torn_is_over() {
     let (torn, _) = whole.rsplit_once('\n').unwrap();
     let target = Binary::new();
     std::fs::write(target.path("people.jsonl"), torn.rsplit_once('\n').unwrap().0).unwrap();
-    import(&target, &[]).await.refused(&["torn"]);
+    import(&target, &[]).await.refused(&["torn", "What was written before stays", "`latchkey import undo "]);
 
     std::fs::write(target.path("people.jsonl"), whole).unwrap();
 
@@ -72,6 +74,66 @@ async fn changed_file_of_a_killed_import_is_told_at_once() {
     import(&binary, &[]).await.refused(&["changed", "import undo"]);
     write_records(&binary, "people.jsonl", 400);
     assert!(import(&binary, &[]).await.good().contains("400 read, 400 created"));
+}
+
+/// Begins an import, and ends it by a signal once it has written a batch.
+async fn interrupted(binary: &Binary, command: &[&str], input: &str) {
+    let slow = [command, &["--rate", "50"]].concat();
+    let mut child = binary.command(&slow).stdin(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(input.as_bytes()).await.unwrap();
+    drop(stdin);
+    eventually("a batch is written", async || {
+        imports(binary).await.first()?["created"].as_u64().filter(|created| *created > 0)
+    })
+    .await;
+    terminate(&child, Signal::INT);
+    assert_eq!(child.wait_with_output().await.unwrap().status.code(), Some(130));
+}
+
+#[tokio::test]
+async fn other_standard_input_after_an_interruption_begins_anew() {
+    let binary = Binary::new();
+    write_records(&binary, "people.jsonl", 400);
+    let all = binary.read("people.jsonl");
+    let command = ["import", "-", "--from", "latchkey"];
+    interrupted(&binary, &command, &all).await;
+
+    let first = all.lines().next().unwrap();
+    let other = binary.run_with_input(&command, first).await;
+    assert!(other.good().contains("1 read, 0 created, 0 updated, 1 skipped"), "{}", other.out);
+    let same = binary.run_with_input(&command, &all).await;
+
+    assert!(same.good().contains("400 read, 400 created"), "{}", same.out);
+    assert!(same.err.contains("goes on"), "{}", same.err);
+    assert_eq!(imports(&binary).await.len(), 2);
+}
+
+#[tokio::test]
+async fn database_after_an_interruption_begins_anew() {
+    let binary = Binary::new();
+    let people = "CREATE TABLE users (id TEXT PRIMARY KEY, email TEXT);
+        WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 400)
+        INSERT INTO users SELECT 'p' || i, 'person-' || i || '@example.org' FROM n";
+    rusqlite::Connection::open(binary.path("data.db")).unwrap().execute_batch(people).unwrap();
+    let command = ["import", "data.db", "--from", "pocketbase"];
+    interrupted(&binary, &command, "").await;
+
+    let again = binary.run(&[&command[..], &["--json"]].concat()).await;
+
+    let last: Value = again.good().lines().last().unwrap().parse().unwrap();
+    let (created, skipped) = (&last["job"]["created"], &last["job"]["skipped"]);
+    assert!(skipped.as_u64() > Some(0) && last["job"]["read"] == json!(400), "{last}");
+    assert_eq!(created.as_u64().unwrap() + skipped.as_u64().unwrap(), 400, "{last}");
+    assert_eq!(imports(&binary).await.len(), 2);
+}
+
+#[tokio::test]
+async fn report_to_the_pipe_that_is_read_is_no_clash() {
+    let binary = Binary::new();
+    let command = ["import", "-", "--from", "latchkey", "--report", "/dev/stdin"];
+    let output = binary.run_with_input(&command, &json!({"email": "ada@example.org"}).to_string()).await;
+    assert!(output.good().contains("1 created"), "{}", output.out);
 }
 
 #[tokio::test]

@@ -27,7 +27,8 @@ pub struct StartImport<'a> {
     pub is_dry_run: bool,
     /// True if the import gets a row; a dry run of the command line gets none.
     pub is_stored: bool,
-    /// True for the command line, whose same command goes on with an import at once.
+    /// True for a file of the command line. The same command goes on with its import at once, and another one is told. False
+    /// for an upload, standard input or a database, which may have another content under the same name.
     pub takes_over: bool,
 }
 

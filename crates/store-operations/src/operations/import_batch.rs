@@ -177,10 +177,11 @@ impl Known {
         let key: &EmailKey = new.record.email.key();
         let earlier = |was_seen: bool| (is_dry_run && was_seen).then(|| EARLIER.into());
         let occupant = self.occupants.get(key.as_str()).cloned();
+        let is_reserved = self.reserved.contains(key.as_str());
         let username = new.username();
         Clash {
-            is_duplicate: new.seen.email && (is_dry_run || occupant.is_some()),
-            is_reserved: self.reserved.contains(key.as_str()),
+            is_duplicate: new.seen.email && (is_dry_run || is_reserved || occupant.is_some()),
+            is_reserved,
             id_owner: new.record.id.filter(|id| self.ids.contains(id)).or_else(|| earlier(new.seen.id)),
             username_owner: username
                 .and_then(|name| self.usernames.get(name.as_str()).copied())
@@ -371,7 +372,7 @@ impl<'b> Decision<'b> {
         self.counts.count(result.outcome);
         result.problems.splice(0..0, record.problems.iter().cloned());
         for problem in &result.problems {
-            self.counts.note(problem.code);
+            self.counts.note(problem);
         }
         self.results.push(RecordResult { place: record.place, line: record.line, ..result });
     }

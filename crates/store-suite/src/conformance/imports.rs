@@ -116,6 +116,24 @@ pub(super) async fn a_changed_file_does_not_go_on(world: World) {
     assert!(matches!(world.begin_import(upload).await.unwrap(), BegunImport::Begun(_)));
 }
 
+pub(super) async fn a_source_without_a_name_goes_on_with_the_same_bytes_alone(world: World) {
+    let mut job = world.begun_import(ConflictPolicy::Skip, at(0)).await;
+    let batch = world.batch(&job, vec![record("ada")], at(1));
+    world.write(&mut job, batch).await;
+    world.end_import(job.0.id, job.1, ImportState::Failed, None, at(2)).await.unwrap();
+
+    let other = BeginImport { takes_over: false, ..world.begin(2, at(3)) };
+    let claim = other.claim;
+    let BegunImport::Begun(new) = world.begin_import(other).await.unwrap() else { panic!("not begun") };
+    world.end_import(new.id, claim, ImportState::Done, None, at(4)).await.unwrap();
+    let same = BeginImport { takes_over: false, ..world.begin(1, at(5)) };
+    let BegunImport::Resumed(resumed) = world.begin_import(same).await.unwrap() else {
+        panic!("not resumed")
+    };
+
+    assert_eq!((resumed.id, resumed.counts.read), (job.0.id, 1));
+}
+
 pub(super) async fn the_policy_decides_about_a_taken_address(world: World) {
     world.create_account(world.account("ada", at(0))).await.unwrap();
     let with_key =
@@ -247,6 +265,34 @@ pub(super) async fn an_operator_is_not_changed(world: World) {
     let mine = ImportRecord { email: operator.user.email.clone(), ..record("ada") };
     let results = world.import(ConflictPolicy::Update, vec![mine], at(60)).await;
     assert_eq!(told(&results), [(RecordOutcome::Refused, vec![ProblemCode::OperatorProtected])]);
+}
+
+pub(super) async fn a_second_record_of_a_reserved_address_is_a_duplicate(world: World) {
+    let ada = world.mover("ada", at(0)).await;
+    world.moved(ada, "eva", at(1)).await;
+    let mut job = world.begun_import(ConflictPolicy::Skip, at(2)).await;
+    let mut batch = world.batch(&job, vec![record("ada")], at(2));
+    for one in &mut batch.records {
+        one.read.as_mut().unwrap().seen.email = true;
+    }
+    let dry = ImportBatch { is_dry_run: true, is_stored: false, ..batch.clone() };
+
+    let (dry, real) = (world.write(&mut job, dry).await, world.write(&mut job, batch).await);
+
+    assert_eq!(told(&dry), [(RecordOutcome::Refused, vec![ProblemCode::DuplicateInFile])]);
+    assert_eq!(told(&real), told(&dry));
+}
+
+pub(super) async fn problems_are_counted_by_what_they_stand_for(world: World) {
+    let mut job = world.begun_import(ConflictPolicy::Skip, at(0)).await;
+    let mut batch = world.batch(&job, vec![record("ada")], at(1));
+    let one = Problem::new(ProblemCode::FieldDropped);
+    batch.records[0].problems = vec![one.clone(), Problem { count: 980, ..one }];
+
+    world.write(&mut job, batch).await;
+
+    let stored = world.find_import(job.0.id).await.unwrap().unwrap();
+    assert_eq!(stored.counts.problems.get(&ProblemCode::FieldDropped), Some(&981));
 }
 
 pub(super) async fn a_dry_run_writes_no_account(world: World) {

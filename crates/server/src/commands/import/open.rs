@@ -14,6 +14,8 @@ use super::{CommandError, refused, unreadable};
 use crate::cli::ImportFile;
 
 const BUFFER: usize = 256 * 1024;
+/// Path and name of standard input. The name of a file is its whole path.
+const STANDARD_INPUT: &str = "-";
 
 /// An opened file.
 pub(super) struct Opened {
@@ -32,6 +34,14 @@ pub(super) struct Source {
     pub(super) read: Option<Arc<AtomicU64>>,
 }
 
+impl Source {
+    /// True if the name stands for the same content each time, as that of a file or folder does. That of a database, or of
+    /// standard input, says nothing about what an earlier import under it read.
+    pub(super) fn is_named_file(&self) -> bool {
+        self.digest.is_some() && self.name != STANDARD_INPUT
+    }
+}
+
 /// Opens a file, a folder or a SQLite database. It blocks while standard input comes, or a named pipe has no writer.
 pub(super) fn open(
     arguments: &ImportFile,
@@ -41,8 +51,8 @@ pub(super) fn open(
     let Some(path) = &arguments.path else {
         return Err(refused("name the file to import, or - for standard input".to_owned()));
     };
-    if path.as_os_str() == "-" {
-        return of_file(spool()?, "-".to_owned());
+    if path.as_os_str() == STANDARD_INPUT {
+        return of_file(spool()?, STANDARD_INPUT.to_owned());
     }
     let name = path.canonicalize().map_err(|error| unreadable(path, &error))?.display().to_string();
     let fault = |error| unreadable(path, &error);

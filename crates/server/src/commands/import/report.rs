@@ -29,8 +29,9 @@ pub(super) fn open(arguments: &ImportFile) -> Result<Option<Report>, CommandErro
     options.write(true).create(true).truncate(false).mode(0o600);
     let unwritable = |error| refused(format!("{} cannot be written: {error}", path.display()));
     let file = options.open(path).map_err(unwritable)?;
-    let report = identity(&file.metadata()?);
-    if sources(arguments)?.contains(&report) {
+    let metadata = file.metadata()?;
+    // A terminal or a pipe that is given as both has nothing that could be written over.
+    if metadata.is_file() && sources(arguments)?.contains(&identity(&metadata)) {
         let path = path.display();
         return Err(refused(format!("{path} is read by the import: give --report another file")));
     }
