@@ -35,11 +35,12 @@ pub(super) fn inspect(settings: &Settings, bad: &Bad<'_>, findings: &mut Finding
 }
 
 /// Checks the folder of the backups that the service makes itself. No other step of the start opens it. A fault of the data
-/// folder, in which it may be, is left to the check of that one.
+/// folder, if it is in that one, is left to the check of the data folder.
 pub(super) fn inspect_backups(settings: &Settings, findings: &mut Findings) {
+    let (data, folder) = (&settings.data.dir, &settings.backup.dir);
     if settings.backup.every.is_some()
-        && check(&settings.data.dir).is_ok()
-        && let Err(reason) = check(&settings.backup.dir)
+        && (!folder.starts_with(data) || check(data).is_ok())
+        && let Err(reason) = check(folder)
     {
         findings.refuse("backup.dir", reason);
     }
