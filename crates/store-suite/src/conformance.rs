@@ -137,6 +137,7 @@ table::table! { $
         problems_are_counted_by_what_they_stand_for,
         a_dry_run_writes_no_account,
         an_undo_deletes_what_is_not_in_use,
+        an_import_whose_undo_began_does_not_go_on,
         the_list_goes_both_ways_with_its_total,
     }
     instances {

@@ -14,7 +14,7 @@ refusals! {
 
 /// An interrupted import of a file of the same name has another content, or other options.
 pub const IMPORT_CHANGED: Refusal = Refusal {
-    message: "The file, or an option, has changed since its import was interrupted.",
+    message: "The file, or an option, has changed since its import was interrupted, or its undo was.",
     next_action: "Run the command as before on the file as it was, or take back what was written: `latchkey import list`, then `latchkey import undo ID`.",
     ..IMPORT_RUNNING
 };

@@ -147,6 +147,9 @@ impl<E: Executor> Imports for Engine<E> {
                     }
                 }
             }
+            if undone.deleted > 0 {
+                imports::forget_file(&mut writes, undo.id, &[0; 32]);
+            }
             Ok(Decided::done(writes, undone))
         })
         .await

@@ -76,6 +76,8 @@ statements! {
     INSERT INTO import_problems (import_id, place, number, line)
     SELECT i.id, 9223372036854775807, 0, $3 FROM imports AS i WHERE i.id = $1 AND i.claim = $2
     ON CONFLICT (import_id, place, number) DO UPDATE SET line = excluded.line";
+    /// Forgets the file of an import whose accounts are deleted. It may not go on, or what was deleted would be missing.
+    FORGET_FILE: change forget_file(id: ImportId, nothing: &[u8]) = "UPDATE imports SET digest = $2 WHERE id = $1";
     END_UNDO: change end_undo(id: ImportId, now: Timestamp) =
         "UPDATE imports SET state = 'undone', ended_at = $2 WHERE id = $1 AND state <> 'undone'";
     FIND_NOT_UNDONE: read find_not_undone(id: ImportId) =

@@ -353,6 +353,19 @@ pub(super) async fn an_undo_deletes_what_is_not_in_use(world: World) {
     assert_eq!(world.find_import(job.0.id).await.unwrap().unwrap().state, ImportState::Undone);
 }
 
+pub(super) async fn an_import_whose_undo_began_does_not_go_on(world: World) {
+    let mut job = world.begun_import(ConflictPolicy::Skip, at(0)).await;
+    let batch = world.batch(&job, vec![record("ada")], at(1));
+    world.write(&mut job, batch).await;
+    world.end_import(job.0.id, job.1, ImportState::Failed, None, at(2)).await.unwrap();
+    let events = vec![world.event(AuditKind::UserDeleted, at(3))];
+    let undo = UndoImport { id: job.0.id, after: 0, events, now: at(3) };
+    assert_eq!(world.undo_import_batch(undo).await.unwrap().deleted, 1);
+
+    let again = world.begin_import(world.begin(1, at(4))).await.unwrap();
+    assert_eq!(again, BegunImport::Changed(job.0.id));
+}
+
 pub(super) async fn the_list_goes_both_ways_with_its_total(world: World) {
     // The second and the third begin at the same time, so that their ids decide.
     for seconds in [0, 1, 1, 2, 3] {
