@@ -14,9 +14,10 @@ use hyper::body::{Body, Frame, Incoming, SizeHint};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-/// Limits, in bytes and time, on what is read and dropped.
-const MOST: usize = 1024 * 1024;
-const LONGEST: Duration = Duration::from_secs(1);
+/// Limits, in bytes and time, on what is read and dropped. The largest file that may be uploaded fits, so that a client
+/// that sends one learns why it is refused.
+const MOST: usize = 128 * 1024 * 1024;
+const LONGEST: Duration = Duration::from_secs(5);
 
 /// A request body that comes back when a handler drops it before its end.
 pub(super) struct LentBody {

@@ -34,6 +34,20 @@ async fn chunked_body_that_nobody_reads_leaves_the_connection_open() {
 }
 
 #[tokio::test]
+async fn client_that_sends_a_large_file_before_it_reads_gets_the_response() {
+    let server = early().await;
+    let mut stream = TcpStream::connect(server.address).await.unwrap();
+    let length = 20 * 1024 * 1024;
+    let head = format!("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n\r\n");
+    stream.write_all(head.as_bytes()).await.unwrap();
+    stream.write_all(&vec![b'a'; length]).await.unwrap();
+    stream.write_all(GET.as_bytes()).await.unwrap();
+    let mut answers = String::new();
+    stream.read_to_string(&mut answers).await.unwrap();
+    assert!(answers.contains("early") && answers.ends_with("got"), "{answers}");
+}
+
+#[tokio::test]
 async fn response_says_that_the_connection_closes_if_the_client_waits_with_its_body() {
     let server = early().await;
     let answer = ask(server.address, &format!("{HEAD}Expect: 100-continue\r\n\r\n")).await;
