@@ -834,6 +834,7 @@ table::table! { $
         a_cursor_stays_right_while_users_come_and_go,
         users_are_searched_by_address_name_and_id,
         a_search_is_paged_like_the_whole,
+        a_search_that_begins_every_address_finds_all,
         deleted_users_are_gone_with_all_that_is_theirs,
         a_freed_address_begins_anew,
         an_empty_list_deletes_no_user,

@@ -34,6 +34,7 @@ use crate::tables::{
 impl<E: Own> AdminUsers for Engine<E> {
     /// Lists a page of users. The page and the total number of users come from one snapshot.
     async fn list_users(&self, list: &ListUsers) -> StoreResult<UserPage> {
+        let list = &*self.without_idle_search(list).await?;
         let mut reads = Script::default();
         let read = match &list.filter.search {
             Some(search) => {
@@ -155,6 +156,19 @@ impl<E: Own> AdminUsers for Engine<E> {
 }
 
 impl<E: Own> Engine<E> {
+    /// Returns the list without its search if that matches every user: collecting them all would take seconds.
+    async fn without_idle_search<'a>(&self, list: &'a ListUsers) -> StoreResult<Cow<'a, ListUsers>> {
+        let Some(search) = &list.filter.search else { return Ok(Cow::Borrowed(list)) };
+        let mut reads = Script::default();
+        let found = users::list::find_if_all_match(&mut reads, search);
+        if !self.read(reads, move |results| results.any(found)).await? {
+            return Ok(Cow::Borrowed(list));
+        }
+        let mut all = list.clone();
+        all.filter.search = None;
+        Ok(Cow::Owned(all))
+    }
+
     /// Chooses the way to a page of the list. Without a filter there is one only.
     async fn way_to_page(&self, list: &ListUsers) -> StoreResult<Way> {
         if list.filter == UserFilter::default() {

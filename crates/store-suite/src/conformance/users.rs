@@ -4,7 +4,7 @@ use latchkey_domain::audit::AuditKind;
 use latchkey_domain::codes::Purpose;
 use latchkey_domain::ids::UserId;
 use latchkey_domain::user::User;
-use latchkey_domain::user_list::UserSort;
+use latchkey_domain::user_list::{UserFilter, UserSearch, UserSort, UserState};
 
 use super::fixtures::{World, at, key, mac};
 use super::profiles::{named, update};
@@ -128,6 +128,27 @@ pub(super) async fn a_search_is_paged_like_the_whole(world: World) {
 
     assert_eq!((ids(&page), page.has_more), (vec![found[2].id, found[3].id], true));
     assert_eq!(page.total, first.total);
+}
+
+pub(super) async fn a_search_that_begins_every_address_finds_all(world: World) {
+    for (number, name) in ["ada", "adam", "adele"].into_iter().enumerate() {
+        world.verified(name, at(i64::try_from(number).unwrap())).await;
+    }
+    world.pending("adrian", at(9)).await;
+    let pending = UserFilter {
+        search: UserSearch::parse("ad"),
+        state: Some(UserState::Pending),
+        ..UserFilter::default()
+    };
+    let all = world.users("AD", UserPosition::Offset(0), 2).await;
+    assert_eq!((all.users.len(), all.total), (2, 4));
+    assert_eq!(world.users("ada", UserPosition::Offset(0), 10).await.total, 2);
+    assert_eq!(world.users_by(pending.clone(), UserSort::Email, UserPosition::Offset(0), 10).await.total, 1);
+
+    world.verified("zoe", at(10)).await;
+
+    assert_eq!(world.users("ad", UserPosition::Offset(0), 10).await.total, 4);
+    assert_eq!(world.users_by(pending, UserSort::Email, UserPosition::Offset(0), 10).await.total, 1);
 }
 
 fn deletion(world: &World) -> latchkey_domain::audit::AuditEvent {

@@ -17,9 +17,9 @@ use uuid::Uuid;
 use super::read_account;
 use crate::form::{NameQuery, Results, Script, Slot, Sql, Value, values};
 use statements::{
-    COUNT_MATCHES, CREATED, FIND_NUMBERS, OF_PROVIDER, OF_STATE, OPERATING, Ordered, SEARCHED, SIGNED_IN,
-    WALK, WITH_IMPORTED_HASH, WITH_PASSKEY, WITHOUT_PROFILE, count_few_imported_hashes, count_few_signed_in,
-    count_imported_hashes, count_passwords, count_signed_in,
+    ALL_IN_RANGE, COUNT_MATCHES, CREATED, FIND_NUMBERS, OF_PROVIDER, OF_STATE, OPERATING, Ordered, SEARCHED,
+    SIGNED_IN, WALK, WITH_IMPORTED_HASH, WITH_PASSKEY, WITHOUT_PROFILE, count_few_imported_hashes,
+    count_few_signed_in, count_imported_hashes, count_passwords, count_signed_in,
 };
 
 /// Milliseconds of a day.
@@ -189,14 +189,25 @@ pub(crate) fn search(
     names: Option<NameQuery>,
 ) -> Read {
     let mut values = page_values(list);
-    let (prefix, end) = match search.id {
-        Some(_) => (String::new(), String::new()),
-        None => (search.prefix.clone(), format!("{}\u{10FFFF}", search.prefix)),
-    };
+    let (prefix, end) = addresses(search);
     let email = search.email.as_ref().map(|email| email.as_str().to_owned());
     let names = names.unwrap_or_default();
     values.extend(values![search.id, prefix, end, email, names.candidates, names.longest, names.others]);
     Read::Gather(script.read(statement(&SEARCHED, list), values))
+}
+
+/// Adds the statement that finds a row if every address begins with the text of a search, so that the search matches all users.
+pub(crate) fn find_if_all_match(script: &mut Script, search: &UserSearch) -> Slot {
+    let (prefix, end) = addresses(search);
+    script.read(&ALL_IN_RANGE, values![prefix, end])
+}
+
+/// Returns the range of the addresses that begin with the text of a search. It is empty for an id.
+fn addresses(search: &UserSearch) -> (String, String) {
+    match search.id {
+        Some(_) => (String::new(), String::new()),
+        None => (search.prefix.clone(), format!("{}\u{10FFFF}", search.prefix)),
+    }
 }
 
 /// Decodes users and total, in the order in which they were read.

@@ -186,6 +186,8 @@ statements! {
         "coalesce((SELECT CAST(sum(total) AS BIGINT) FROM user_counts WHERE provider = '' AND state <> 'no-profile'), 0)
         WHERE $3 <= $4"
     );
+    /// Finds a row if every address is in a range.
+    ALL_IN_RANGE = "SELECT 1 WHERE (SELECT min(email_key) FROM users) >= $1 AND (SELECT max(email_key) FROM users) < $2";
     /// Counts the users with a password.
     COUNT_PASSWORDS: read count_passwords() = "SELECT count(*) FROM credentials WHERE kind = 'password'";
     /// Counts the users with a hash from elsewhere.
