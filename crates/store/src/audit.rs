@@ -50,15 +50,12 @@ pub struct EventPage {
     pub next: Option<EventId>,
 }
 
-/// Number of events up to which they are counted.
-pub const EVENTS_COUNTED: u32 = 10_000;
-
 /// Number of the events that pass a filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EventTotal {
     /// The exact number.
     Exact(u64),
-    /// There are more than this number, [`EVENTS_COUNTED`].
+    /// There are more than this number, up to which they were counted.
     MoreThan(u64),
     /// There are this number or more: an index serves only a part of the filter, and not all of its events were inspected.
     AtLeast(u64),
@@ -76,8 +73,8 @@ pub trait Audit {
     async fn list_events(&self, list: ListEvents) -> StoreResult<EventPage>;
 
     /// Counts the events that pass a filter, in time that does not depend on their number: an index counts at most
-    /// [`EVENTS_COUNTED`], and at most [`EVENTS_INSPECTED`] are inspected.
-    async fn count_events(&self, filter: AuditFilter) -> StoreResult<EventTotal>;
+    /// `limit`, and at most a tenth of that are inspected for the other conditions.
+    async fn count_events(&self, filter: AuditFilter, limit: u32) -> StoreResult<EventTotal>;
 
     /// Lists the events of one account, newest first, in time that does not depend on the number of other events. Returns
     /// `None` if the account has no event with the id `before`.

@@ -48,7 +48,7 @@ pub use admin_users::{
     AccountAct, AdminUsers, ClearedProfile, ListUsers, ReplacePassword, UpdateUser, UpdateUserOutcome,
     UserPage, UserPosition,
 };
-pub use audit::{Audit, EVENTS_COUNTED, EVENTS_INSPECTED, EventPage, EventTotal, ListEvents, ListOwnEvents};
+pub use audit::{Audit, EVENTS_INSPECTED, EventPage, EventTotal, ListEvents, ListOwnEvents};
 pub use challenges::{
     AnswerChallenge, AnswerMails, Answered, BeginReauthentication, BeginResetChallenge, Challenges,
     CompletedSignIn, Completion, FoundChallenge, PasskeyOptions, Restoral, Shown,

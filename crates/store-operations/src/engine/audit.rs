@@ -5,9 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use latchkey_domain::audit::{AuditEvent, AuditFilter};
 use latchkey_domain::time::Timestamp;
-use latchkey_store::{
-    Audit, EVENTS_COUNTED, EVENTS_INSPECTED, EventPage, EventTotal, ListEvents, ListOwnEvents, StoreResult,
-};
+use latchkey_store::{Audit, EventPage, EventTotal, ListEvents, ListOwnEvents, StoreResult};
 
 use super::Engine;
 use crate::form::{Executor, Repeat, Results, Script, Slot};
@@ -33,10 +31,10 @@ impl<E: Executor> Audit for Engine<E> {
         self.read_long(script, finish).await
     }
 
-    async fn count_events(&self, filter: AuditFilter) -> StoreResult<EventTotal> {
+    async fn count_events(&self, filter: AuditFilter, limit: u32) -> StoreResult<EventTotal> {
         let mut script = Script::default();
-        let counting = audit_filters::count(&mut script, &filter);
-        self.read_long(script, move |results| total(results, &counting, &filter)).await
+        let counting = audit_filters::count(&mut script, &filter, limit);
+        self.read_long(script, move |results| total(results, &counting, limit)).await
     }
 
     async fn list_own_events(&self, list: ListOwnEvents) -> StoreResult<Option<EventPage>> {
@@ -58,20 +56,23 @@ impl<E: Executor> Audit for Engine<E> {
     }
 }
 
-/// Decodes the number of the events that pass the filter.
-fn total(results: &Results<'_>, counting: &Counting, filter: &AuditFilter) -> StoreResult<EventTotal> {
+/// Decodes the number of the events that pass the filter, counted up to a limit.
+fn total(results: &Results<'_>, counting: &Counting, limit: u32) -> StoreResult<EventTotal> {
     match counting {
         Counting::Counted(slot) => {
             let count = results.find(*slot, |cells| cells.of("audit_events").count("count"))?;
             let count = count.unwrap_or_default();
-            let is_over = count > EVENTS_COUNTED;
-            let total = u64::from(count.min(EVENTS_COUNTED));
+            let is_over = count > limit;
+            let total = u64::from(count.min(limit));
             Ok(if is_over { EventTotal::MoreThan(total) } else { EventTotal::Exact(total) })
         }
-        Counting::Inspected(slot) => {
-            let events = results.list(*slot, audit_events::read_event)?;
-            let passing = events.iter().filter(|event| filter.passes(event)).count() as u64;
-            let is_all = events.len() < EVENTS_INSPECTED as usize;
+        Counting::Inspected(slot, limit) => {
+            let counts = results.find(*slot, |cells| {
+                let cells = cells.of("audit_events");
+                Ok((cells.count("count")?, cells.count("passing")?))
+            })?;
+            let (inspected, passing) = counts.unwrap_or_default();
+            let (is_all, passing) = (inspected < *limit, u64::from(passing));
             Ok(if is_all { EventTotal::Exact(passing) } else { EventTotal::AtLeast(passing) })
         }
     }
