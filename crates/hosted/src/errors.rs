@@ -38,7 +38,7 @@ pub(crate) struct Shown {
     pub(crate) next: Option<String>,
 }
 
-/// What a request asked for, and its error page still heeds.
+/// What the error page takes over from the request: its address and the wanted languages.
 pub(crate) struct Wish {
     /// Path and query of the page without `locale`.
     pub(crate) here: String,

@@ -24,8 +24,9 @@ pub use markdown::errors_markdown;
 const VERSION: &str = "1.0.0";
 
 const ABOUT: &str = "Accounts, sessions and profiles.\n\n\
-    Bodies and answers are JSON objects in UTF-8. Unknown keys of a body are ignored; duplicate keys, U+0000 in any text \
-    and a nesting deeper than 32 levels are refused. Bodies are at most 64 KiB, those of profile changes 256 KiB. \
+    Bodies and answers are JSON objects in UTF-8. Unknown keys of a body are ignored, except by calls of an admin, which refuse them; duplicate keys, U+0000 in any text \
+    and a nesting deeper than 32 levels are refused. Bodies are at most 64 KiB, those of profile changes 256 KiB, \
+    files to import 10 MiB, unless the operator changed these limits. \
     Timestamps are RFC 3339 in UTC with milliseconds. A query parameter given twice is refused.\n\n\
     Every refusal, whatever the route, is an `ErrorResponse`; its `error` says what to do in a program, its `message` \
     and `nextAction` in words; `field` and `reasons` say which value is wrong and why. Unknown paths are 404 `NOT_FOUND`, unknown methods 405 `METHOD_NOT_ALLOWED` with `Allow`. \

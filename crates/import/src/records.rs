@@ -38,8 +38,8 @@ pub struct Records {
 }
 
 impl Records {
-    /// Opens a file. Side tables are read first, unless the rows bring them. Columns are settled by the header; without one,
-    /// by each record, and those that are shown are the first one's. The first row of a database is not read here, because
+    /// Opens a file. Side tables are read first, unless the rows bring them. A header settles the columns. Without one
+    /// each record settles its own, and the columns reported are those of the first record. The first row of a database is not read here, because
     /// the caller may not wait for it.
     pub fn open(format: &'static Format, input: Input, options: ImportOptions) -> Result<Self, ReadError> {
         if format.guess.is_none() && (options.keep_rest || !options.columns.is_empty()) {

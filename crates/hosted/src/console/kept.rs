@@ -1,4 +1,4 @@
-//! A form that waits while the operator proves who he is, and is submitted again after the proof: over a step-up
+//! A form that waits while the operator proves a factor, and is submitted again after the proof: over a step-up
 //! (`step_up.rs`), and over the sign-in after the end of a session (`late.rs`).
 
 use std::convert::Infallible;
@@ -23,7 +23,7 @@ use crate::form_token;
 
 /// Field with a sealed form.
 pub(super) const KEPT: &str = "kept";
-/// Most characters of it. The proof carries it, and a form may have 64 KiB.
+/// Maximum length of a sealed form: the form of the proof carries it, and has at most 64 KiB in all.
 pub(super) const LONGEST_KEPT: usize = 40 * 1024;
 
 /// A form that waits.

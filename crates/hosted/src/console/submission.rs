@@ -162,8 +162,8 @@ impl ConsoleSubmission {
         self.must_be_recent().await
     }
 
-    /// Asks for a recent proof of a factor, if one of the accounts is an operator's, and an act on those needs it. Who may not
-    /// do it is refused by the use case.
+    /// Asks for a recent proof of a factor if the act needs one and an account concerned is an operator's. Does nothing if the
+    /// role lacks the act: the use case refuses it.
     pub(crate) async fn must_be_recent_for_operators(
         &self,
         act: Act,

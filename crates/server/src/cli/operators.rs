@@ -23,7 +23,7 @@ pub enum OperatorCommand {
     Revoke {
         /// Email address or id of the account.
         user: UserRef,
-        /// Withdraw it even from the last owner. Then only this command lets anybody in again.
+        /// Withdraw it even from the last owner. Then only `latchkey operator grant` lets anybody in again.
         #[arg(long)]
         force: bool,
     },

@@ -20,8 +20,8 @@ settings! {
         /// none; `latchkey backup` makes one at any time.
         "backup.every" => every: Option<Duration> | read_every = "";
         /// Folder of these backups, in files of the form latchkey-20260301T120000Z.db, each with its manifest beside it.
-        /// Better a folder on another disk. Its newest backup is what doctor and metrics know the age of. Not set: backups
-        /// inside data.dir.
+        /// Better a folder on another disk. The metrics and /console/system have the age of its newest backup. Not set:
+        /// backups inside data.dir.
         "backup.dir" => dir: PathBuf | read_dir = in_data_folder, "./latchkey-data/backups";
         /// Number of backups that are kept in the folder; older ones of that form are deleted after each new one.
         "backup.keep" => keep: NonZeroUsize [1..=10_000] | read_keep = 7;

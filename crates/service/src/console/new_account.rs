@@ -58,8 +58,8 @@ impl Console {
         self.challenges.mailbox.request_code(email, purpose, EmailMethod::Code, redirect, client).await
     }
 
-    /// Verifies the address by the mailed code, and passes the grant on to the account. Here alone a mailed code leads on: with
-    /// the link beside it, and to nothing but the enrolment of a second factor.
+    /// Verifies the address by the mailed code, and passes the grant on to the account. A mailed code alone
+    /// opens nothing here: the activation link is needed beside it, and the only next step is to enrol a second factor.
     pub async fn verify_account(
         &self,
         token: &str,

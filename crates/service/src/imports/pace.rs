@@ -16,7 +16,7 @@ const BATCHES: usize = 4;
 pub(super) struct Pace {
     /// Maximum number of records per second.
     rate: Option<u32>,
-    /// Time at which the last record was due; that of the first one lies in the start.
+    /// Time at which the last batch was begun; `None` before the first one.
     last: Option<Instant>,
     begun: Instant,
     /// End of the pause beside others.

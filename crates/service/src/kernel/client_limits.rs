@@ -1,6 +1,5 @@
 //! Rate limits per client address or account, as token buckets. Most buckets are rows in the database, which
-//! all instances share; those of searches, reads of public profiles and session refreshes are in the memory
-//! of this process. The names and rates of the limits are in the modules of the use cases.
+//! all instances share; those taken by `take_here` are in the memory of this process. The names and rates of the limits are in the modules of the use cases.
 
 use std::collections::HashMap;
 use std::net::IpAddr;

@@ -36,7 +36,8 @@ impl OAuth {
             authenticated_at: page.authenticated_at,
             identity,
             passkey,
-            // The sign-in was in the browser: no factor was shown at this address, and its device was mailed about there.
+            // The person signed in in the browser: this client showed no factor, and the mail about a new device was decided
+            // on at that sign-in.
             known_for: None,
             new_device: None,
             ..draft.entry.session

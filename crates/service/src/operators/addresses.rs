@@ -12,7 +12,7 @@ use super::{Granting, Operators, manager};
 use crate::error::{Error, Result};
 use crate::refusal::{BUSY, OPERATOR_NOT_FOUND};
 
-/// Number of times that a grant is tried. An account may appear or go between two steps, hardly twice.
+/// Number of attempts to save a grant. An attempt is repeated if an account was made or deleted between two steps.
 const TRIES: usize = 3;
 
 impl Operators {

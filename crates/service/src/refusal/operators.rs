@@ -5,7 +5,7 @@ use crate::refusals;
 
 refusals! {
     OPERATOR_PROTECTED 403 "This account is an operator's.",
-        when "an admin key would change, ban or delete the account of an operator, delete its profile, or remove its factors",
+        when "an admin key would change, ban or delete the account of an operator, delete its profile, remove its factors, unlink its providers or lift its limits",
         next "Do it in the console as an owner, or withdraw the role first with `latchkey operator revoke`.";
     LAST_OWNER 409 "This account is the last owner.",
         when "the last owner of the console would be banned or deleted, or would lose the role, the verified address or factors, also by its own doing",

@@ -141,7 +141,7 @@ pub async fn get(State(app): State<App>, _: Admin) -> Json<ConfigBody> {
 
 pub const PUT: Endpoint = Endpoint::put("/api/auth/config", |method| on(method, put))
     .named("updateConfig", "Change the editable settings")
-    .about("Partial: what is left out, or `null`, stays; `null` removes the default redirect URL. In force here at once, on other instances within a second.")
+    .about("Changes the keys that are present; `null` changes nothing, except that it removes `defaultRedirectUrl`. In force here at once, on other instances within a second.")
     .access(Access::Admin)
     .optional_body::<ChangeConfigRequest>(|| json!({ "allowedRedirectUrls": ["https://app.example.org/welcome"] }))
     .responds::<ConfigBody>("The settings in force after the change.")

@@ -110,7 +110,7 @@ pub struct SigningKey {
 pub enum KeyState {
     /// Signs new tokens.
     Current,
-    /// Published, signs from its time on.
+    /// Published, signs from its time on. The service has no such keys yet; the preview shows one.
     Next,
     /// Verifies tokens that it signed.
     Retired,

@@ -46,7 +46,7 @@ pub struct Day {
     pub failures: u64,
 }
 
-/// A warning of `doctor` or `config check`, with its remedy.
+/// A warning of `config check`, with its remedy.
 #[derive(Debug, Clone, Serialize)]
 pub struct Warning {
     /// True if something does not work.
@@ -55,7 +55,7 @@ pub struct Warning {
     pub remedy: Option<String>,
 }
 
-/// The system: instances, database, workers, and the checks of `doctor`.
+/// The system: instances, database, workers, and the check of readiness.
 #[derive(Debug, Clone, Serialize)]
 pub struct System {
     /// Instances that were seen lately; empty if the service does not know them.
@@ -69,9 +69,9 @@ pub struct System {
     pub hashing: Option<Hashing>,
     /// Last backup that the service knows of.
     pub last_backup: Option<When>,
-    /// Results of `doctor`; `None` before it runs. Without results and form, the page does not show checks.
+    /// Results of the checks; `None` before they run. Without results and form, the page does not show checks.
     pub checks: Option<Vec<Check>>,
-    /// Form that runs `doctor` now.
+    /// Form that runs the checks now.
     pub run_checks: Option<Form>,
 }
 
@@ -103,7 +103,7 @@ pub struct Database {
     pub migration: u64,
 }
 
-/// A check of `doctor`.
+/// A check of the service, with its result.
 #[derive(Debug, Clone, Serialize)]
 pub struct Check {
     pub name: String,

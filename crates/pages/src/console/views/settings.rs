@@ -30,7 +30,7 @@ pub struct SettingGroup {
 /// A setting, with its value in force.
 #[derive(Debug, Clone, Serialize)]
 pub struct Setting {
-    /// Full key, such as `auth.sign_up`.
+    /// Full key, such as `auth.disable_sign_up`.
     pub key: String,
     /// What it does, in a sentence.
     pub about: String,

@@ -78,7 +78,7 @@ pub struct EmailBody {
 
 pub const EXPORT: Endpoint = Endpoint::get("/api/auth/account/export", |method| on(method, export))
     .named("exportAccount", "Export one's own account")
-    .about("Needs a fresh access token; five a day. A file with what the service stores about the user.")
+    .about("Needs a fresh access token; as often as `limits.export_per_account` permits (five a day by default). A file with what the service stores about the user.")
     .access(Access::User)
     .responds_with::<ExportBody>(StatusCode::OK, "The file.", &[headers::CONTENT_DISPOSITION])
     .errors(&[&codes::REAUTHENTICATION_REQUIRED, &codes::TOO_MANY_REQUESTS]);

@@ -68,7 +68,7 @@ pub const ANSWER: Endpoint = Endpoint::post("/api/auth/challenges/answer", |meth
     .named("answerChallenge", "Answer a challenge")
     .about(
         "Completes the sign-in, reauthentication, reset or undo that the challenge was begun for; once. A challenge \
-         takes five wrong answers. The `client_type` of the call that began a sign-in decides between cookie and body. \
+         ends after `auth.challenge_attempts` wrong answers (five by default). The `client_type` of the call that began a sign-in decides between cookie and body. \
          A reauthentication needs a bearer of the session that began it. A sign-in to an account in deletion is answered with \
          a further challenge of kind `restore`; answering that, without another field, restores the account.",
     )

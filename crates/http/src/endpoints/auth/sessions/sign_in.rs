@@ -108,9 +108,9 @@ pub const SIGN_IN: Endpoint = Endpoint::post("/api/auth/sessions", |method| on(m
     .about(
         "Opens a session. A wrong password, an unknown address and an account without a password are answered alike. \
          With method `otp` the code of a mail opens it, with `link` the token of its link and the verifier of the browser \
-         that asked: a wrong one costs nothing. An address without an account gets one then, with `name`. On an \
-         account whose address was never verified, or whose password may be of someone else, it removes password, \
-         identities, sessions and public text first.",
+         that asked; a wrong token of a link uses nothing up. If the address has no account, one is made, with `name`. If \
+         the account's address was never verified, or its password may be someone else's, a right answer first removes \
+         password, identities, sessions and public text.",
     )
     .access(Access::Public)
     .parameters(&[parameters::client_type])

@@ -210,7 +210,7 @@ pub(super) async fn change(
 
 pub const DELETE: Endpoint = Endpoint::delete("/api/auth/users", |method| on(method, delete))
     .named("deleteUsers", "Delete users")
-    .about("Unknown ids are skipped, and so is a text that is no id; the sessions die with the user. All go, or none.")
+    .about("Ids that are unknown or malformed are skipped; all others are deleted in one transaction, with their sessions.")
     .access(Access::Admin)
     .body::<DeleteUsersRequest>(|| json!({ "userIds": [UserId::SENT.example] }))
     .responds::<DeletedBody>("How many users went.")
