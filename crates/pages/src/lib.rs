@@ -17,6 +17,7 @@ mod functions;
 mod headers;
 mod html;
 mod languages;
+mod marks;
 mod message;
 mod pages;
 mod preview;

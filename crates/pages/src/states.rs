@@ -108,11 +108,11 @@ pub(crate) fn rules() -> PasswordRules {
 }
 
 pub(crate) fn providers(person: &Person) -> Vec<ProviderLink> {
-    let link = |name: &str| ProviderLink {
-        name: name.to_owned(),
-        href: "/auth/provider/example?flow=c2VhbGVk".to_owned(),
+    // The keys of the built-in providers are their names in small letters.
+    let link = |name: &String| {
+        ProviderLink::new(&name.to_lowercase(), name, "/auth/provider/example?flow=c2VhbGVk".to_owned())
     };
-    person.providers.iter().map(|name| link(name)).collect()
+    person.providers.iter().map(link).collect()
 }
 
 pub(crate) fn passkey(path: &str) -> PasskeyForm {

@@ -32,11 +32,9 @@ pub(crate) const RETURN: Page = Page::of_reads(BACK, || get(come_back));
 /// Returns the links to the providers in force.
 pub(super) fn links(visit: &Visit) -> Vec<ProviderLink> {
     let providers = visit.service().oauth.offered_providers().into_iter();
-    let link = |name: &str, key: &str| ProviderLink {
-        name: name.to_owned(),
-        href: visit.href(&format!("/auth/provider/{key}")),
-    };
-    providers.map(|provider| link(provider.name(), provider.key.as_str())).collect()
+    let link =
+        |key: &str, name: &str| ProviderLink::new(key, name, visit.href(&format!("/auth/provider/{key}")));
+    providers.map(|provider| link(provider.key.as_str(), provider.name())).collect()
 }
 
 async fn begin(_: Deliberate, PathText(key): PathText, visit: Visit) -> Outcome {

@@ -49,11 +49,9 @@ impl InCookie for Departed {
 /// Returns the links to the providers. `next` is the parameter with the page that the sign-in leads to.
 pub(super) fn links(guest: &Guest, next: &[(&str, &str)]) -> Vec<ProviderLink> {
     let providers = guest.service().oauth.console_providers().into_iter();
-    let link = |name: &str, key: &str| ProviderLink {
-        name: name.to_owned(),
-        href: href(&BEGIN_PATH.replace("{key}", key), next),
-    };
-    providers.map(|provider| link(provider.name(), provider.key.as_str())).collect()
+    let link =
+        |key: &str, name: &str| ProviderLink::new(key, name, href(&BEGIN_PATH.replace("{key}", key), next));
+    providers.map(|provider| link(provider.key.as_str(), provider.name())).collect()
 }
 
 async fn begin(_: Deliberate, PathText(key): PathText, mut guest: Guest) -> Outcome {

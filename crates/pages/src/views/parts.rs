@@ -6,6 +6,7 @@ use latchkey_domain::password::PasswordPolicy;
 use serde::{Serialize, Serializer};
 
 use crate::frame::Form;
+use crate::marks;
 use crate::message::{Wait, When};
 
 /// Writes a value of a type that has words, such as a role.
@@ -27,6 +28,16 @@ pub struct App {
 pub struct ProviderLink {
     pub name: String,
     pub href: String,
+    /// Data of the SVG path of the provider's mark; `None` shows the first letter of the name.
+    pub mark: Option<&'static str>,
+}
+
+impl ProviderLink {
+    /// Makes a link to the provider of a key, with its mark if the key is that of a built-in provider.
+    #[must_use]
+    pub fn new(key: &str, name: &str, href: String) -> Self {
+        Self { name: name.to_owned(), href, mark: marks::mark(key) }
+    }
 }
 
 /// Form for a WebAuthn ceremony, which only a script can fill.

@@ -27,6 +27,48 @@ fn every_page_fits_24_kib() {
     }
 }
 
+/// Names of all providers that have a mark.
+const PROVIDERS: [&str; 18] = [
+    "Apple",
+    "Bitbucket",
+    "Discord",
+    "Facebook",
+    "Figma",
+    "GitHub",
+    "GitLab",
+    "Google",
+    "Instagram",
+    "LinkedIn",
+    "Microsoft",
+    "Notion",
+    "Slack",
+    "Spotify",
+    "TikTok",
+    "Twitch",
+    "X",
+    "Zoom",
+];
+
+#[test]
+fn a_page_with_the_marks_of_all_providers_fits_24_kib() {
+    let pages = pages();
+    let person = Person { providers: PROVIDERS.map(str::to_owned).to_vec(), ..Person::plain() };
+    for language in ["en", PSEUDO] {
+        for page in shown(&pages, language, &person) {
+            assert!(page.html.len() <= 24 * KIB, "{} in {language} has {} bytes", page.name, page.html.len());
+            if ["sign_in", "sign_up", "providers", "providers.confirm"].contains(&page.name) {
+                assert_eq!(
+                    page.html.matches("<svg class=\"mark\"").count(),
+                    PROVIDERS.len(),
+                    "{}",
+                    page.name
+                );
+                assert!(!page.html.contains("<span class=\"mark\""), "{}", page.name);
+            }
+        }
+    }
+}
+
 #[test]
 fn a_page_loads_two_files_of_its_own_origin() {
     let pages = pages();

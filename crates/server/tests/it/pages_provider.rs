@@ -1,5 +1,6 @@
 //! `/auth/provider/{key}` and `/auth/provider/return`: sign-in through an identity provider on the pages.
 
+use latchkey_pages::views::ProviderLink;
 use latchkey_testkit::browser::link;
 use latchkey_testkit::{Answer, Browser, LyingProvider, both_stores, json, minutes};
 use url::Url;
@@ -35,7 +36,30 @@ async fn sign_in(browser: &Browser, acme: &LyingProvider, path: &str) -> Answer 
     browser.get(&back).await
 }
 
+#[test]
+fn every_built_in_provider_has_a_mark() {
+    for (key, name) in latchkey_oauth::providers::names() {
+        assert!(ProviderLink::new(key, name, String::new()).mark.is_some(), "{key}");
+    }
+}
+
 both_stores! {
+    with(|b| b.pages())
+    async fn built_in_provider_is_shown_with_its_mark_and_a_custom_one_with_its_letter(app) {
+        let _acme = acme(&app).await;
+        let google = json!({"provider": "google", "clientId": "client", "clientSecret": "secret"});
+        app.admin().post("/api/auth/oauth/configs", google).send().await.expect(200);
+
+        for path in ["/auth/sign-in", "/auth/sign-up"] {
+            let page = app.browser().get(path).await;
+
+            let (text, button) = (page.hosted(200), |key: &str| format!("href=\"/auth/provider/{key}"));
+            let mark_of = |key: &str| text.split_once(&button(key)).unwrap().1.split_once('>').unwrap().1;
+            assert!(mark_of("google").starts_with("<svg class=\"mark\" aria-hidden=\"true\""), "{text}");
+            assert!(mark_of("acme").starts_with("<span class=\"mark\" aria-hidden=\"true\">"), "{text}");
+        }
+    }
+
     with(|b| b.pages())
     async fn provider_signs_in_for_an_app(app) {
         let acme = acme(&app).await;

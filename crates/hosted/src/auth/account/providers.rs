@@ -106,8 +106,9 @@ fn available(visit: &Visit, session: &PageSession) -> Result<Vec<ProviderLink>, 
     let flow = Flow { locale, links, ..Flow::default() };
     let offered = visit.service().oauth.offered_providers();
     let link = |provider: &KnownProvider| {
-        let href = visit.href_in(&format!("/auth/provider/{}", provider.key.as_str()), flow.clone())?;
-        Ok(ProviderLink { name: provider.name().to_owned(), href })
+        let key = provider.key.as_str();
+        let href = visit.href_in(&format!("/auth/provider/{key}"), flow.clone())?;
+        Ok(ProviderLink::new(key, provider.name(), href))
     };
     offered.iter().map(link).collect()
 }
