@@ -24,6 +24,14 @@ const KUBERNETES: &str = "1.31.0";
 /// Values without defaults, as an operator gives them.
 const VALUES: &[&str] =
     &["publicUrl=https://accounts.example.com", "secretName=latchkey", "mail.host=mail.example.com"];
+/// Settings of each kind, as values of the chart, and the variables that they become.
+const SETTINGS: &str = r#"settings={"server":{"max_connections":1000000},"auth":{"allowed_redirect_urls":["https://a.example","https://b.example"]},"mail":{"smtp":{"port":2525}},"log":{"format":"text"}}"#;
+const VARIABLES: &[(&str, &str)] = &[
+    ("SERVER__MAX_CONNECTIONS", "1000000"),
+    ("AUTH__ALLOWED_REDIRECT_URLS", "https://a.example,https://b.example"),
+    ("MAIL__SMTP__PORT", "2525"),
+    ("LOG__FORMAT", "text"),
+];
 /// Variables without defaults of the compose file.
 const COMPOSE: &[(&str, &str)] =
     &[("SITE", "accounts.example.com"), ("SMTP_HOST", "mail.example.com"), ("SMTP_USER", "no-reply")];
@@ -92,10 +100,16 @@ fn check_chart() -> Outcome {
     run(&format!("{HELM_PROGRAM} lint --quiet {CHART} {set}"))?;
     let ingress =
         "--set ingress.enabled=true,ingress.host=accounts.example.com,ingress.tlsSecretName=certificate";
-    let settings = "--set settings.auth.code_ttl=5m";
-    let rendered =
-        output_of(&format!("{HELM_PROGRAM} template latchkey {CHART} {set} {ingress} {settings}"))?;
+    let rendered = output_of(&format!(
+        "{HELM_PROGRAM} template latchkey {CHART} {set} {ingress} --set-json {SETTINGS}"
+    ))?;
     let rendered = String::from_utf8_lossy(&rendered);
+    for (name, value) in VARIABLES {
+        let variable = format!("- name: LATCHKEY__{name}\n              value: \"{value}\"");
+        if !rendered.contains(&variable) {
+            return Err(format!("the chart does not make {name} {value}"));
+        }
+    }
     let kinds: BTreeSet<_> = rendered.lines().filter_map(|line| line.strip_prefix("kind: ")).collect();
     if kinds.iter().copied().ne(["Deployment", "Ingress", "PodDisruptionBudget", "Service"]) {
         return Err(format!("the chart makes {kinds:?}"));

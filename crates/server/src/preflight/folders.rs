@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use rustix::fs::{Access, access};
+use rustix::io::Errno;
 
 use super::{Bad, Findings};
 use crate::data_folder;
@@ -70,9 +71,8 @@ fn check(path: &Path) -> Result<(), String> {
         Ok(metadata) if !metadata.is_dir() => {
             Err(format!("{} is no folder; move it away, or name another", path.display()))
         }
-        Ok(_) => is_writable(path).then_some(()).ok_or_else(|| {
-            format!("the folder {} cannot be written; give it to the service's user", path.display())
-        }),
+        Ok(_) => check_rights(path)
+            .map_err(|remedy| format!("the folder {} cannot be written; {remedy}", path.display())),
         Err(error) if error.kind() == ErrorKind::NotFound => check_parents(path),
         Err(error) => Err(cannot_be_made(path, &error.to_string())),
     }
@@ -85,10 +85,9 @@ fn check_parents(path: &Path) -> Result<(), String> {
     if !existing.is_dir() {
         return Err(cannot_be_made(path, &format!("{} is no folder", existing.display())));
     }
-    if !is_writable(existing) {
-        return Err(cannot_be_made(path, &format!("{} cannot be written", existing.display())));
-    }
-    Ok(())
+    check_rights(existing).map_err(|remedy| {
+        cannot_be_made(path, &format!("{} cannot be written; {remedy}", existing.display()))
+    })
 }
 
 fn or_here(path: &Path) -> &Path {
@@ -102,9 +101,16 @@ fn cannot_be_made(path: &Path, reason: &str) -> String {
     )
 }
 
-/// True if this user may create files in the folder; false on a read-only file system.
-fn is_writable(path: &Path) -> bool {
-    access(path, Access::WRITE_OK | Access::EXEC_OK).is_ok()
+/// Checks that this user may create files in the folder; else returns the remedy.
+fn check_rights(path: &Path) -> Result<(), &'static str> {
+    match access(path, Access::WRITE_OK | Access::EXEC_OK) {
+        Ok(()) => Ok(()),
+        Err(Errno::ROFS) => {
+            Err("its file system is read-only for this process: mount it writable, or, with the \
+             systemd unit, name the folder in `ReadWritePaths`")
+        }
+        Err(_) => Err("give it to the service's user"),
+    }
 }
 
 #[cfg(test)]
