@@ -5,6 +5,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use latchkey_domain::time::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::browser::Browser;
 use crate::common::Common;
@@ -40,9 +41,20 @@ pub(crate) fn seal<T: Carried>(
     value: T,
 ) -> Result<String, PageError> {
     let bound = Bound { browser: browser.digest(), ends: ends.as_millis(), value };
+    let mut bound = serde_json::to_value(&bound).map_err(PageError::internal)?;
+    leave_nulls_out(&mut bound);
     let plain = serde_json::to_vec(&bound).map_err(PageError::internal)?;
     let sealed = common.keys.sealing.seal(&*common.entropy, T::KIND.as_bytes(), &plain);
     Ok(URL_SAFE_NO_PAD.encode(sealed.map_err(PageError::internal)?))
+}
+
+/// Removes the keys of what is `None`, which reads the same without them: a flow stands in each link of a page, and all
+/// together may have 24 KiB.
+fn leave_nulls_out(value: &mut Value) {
+    if let Value::Object(fields) = value {
+        fields.retain(|_, field| !field.is_null());
+        fields.values_mut().for_each(leave_nulls_out);
+    }
 }
 
 /// Opens a value, expired or not; `None` if this service did not seal it for this browser.
