@@ -2,6 +2,7 @@
 //! are read by `latchkey-import`; the decision what becomes of a record is in [`latchkey_domain::imports`].
 
 mod begin;
+mod filling;
 mod pace;
 mod prepare;
 mod report;

@@ -12,8 +12,9 @@ use latchkey_domain::user::User;
 use crate::error::StoreResult;
 use crate::passkeys::VerifiablePasskey;
 
-/// Number of accounts of a page.
-pub const EXPORTED_PAGE: u32 = 500;
+/// Number of accounts of a page. Some pages are in memory at a time, each in several forms, and an account may have some
+/// hundred kilobytes.
+pub const EXPORTED_PAGE: u32 = 100;
 
 /// An account with everything that an export has of it.
 #[derive(Debug, Clone)]

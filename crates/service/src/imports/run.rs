@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until};
 
+use super::filling::Filling;
 use super::pace::Pace;
 use super::prepare::Preparer;
 use super::seen::Seen;
@@ -19,7 +20,7 @@ use super::{Imports, RunningImport};
 use crate::error::{Error, Result};
 use crate::refusal::IMPORT_SUPERSEDED;
 
-/// Number of records of a batch. If others write the same SQLite file, a batch that takes longer than [`LONGEST`] makes the
+/// Maximum number of records of a batch; one of large records has fewer (`filling.rs`). If others write the same SQLite file, a batch that takes longer than [`LONGEST`] makes the
 /// next one smaller.
 const MOST: usize = 2_000;
 const FIRST: usize = 500;
@@ -138,14 +139,14 @@ impl Imports {
         let preparer = Preparer::new(self, running, seen);
         let (written, clock) = (running.job.counts.read, Arc::clone(&self.kernel.clock));
         let work = move || {
-            let (mut batch, mut place) = (Vec::new(), 0);
+            let (mut batch, mut place) = (Filling::default(), 0);
             for entry in records {
                 let entry = match entry {
                     Ok(entry) => entry,
                     Err(error) => {
                         // A receiver that is gone has no interest in the error either.
                         if !batch.is_empty() {
-                            let _ = sender.blocking_send(Ok(batch));
+                            let _ = sender.blocking_send(Ok(batch.take()));
                         }
                         let _ = sender.blocking_send(Err(error));
                         return;
@@ -160,13 +161,13 @@ impl Imports {
                     continue;
                 }
                 batch.push(preparer.prepare(place, entry, clock.now()));
-                let is_full = batch.len() >= size.load(Ordering::Relaxed);
-                if is_full && sender.blocking_send(Ok(std::mem::take(&mut batch))).is_err() {
+                let is_full = batch.is_full(size.load(Ordering::Relaxed));
+                if is_full && sender.blocking_send(Ok(batch.take())).is_err() {
                     return;
                 }
             }
             if !batch.is_empty() {
-                let _ = sender.blocking_send(Ok(batch));
+                let _ = sender.blocking_send(Ok(batch.take()));
             }
             let _ = sender.blocking_send(Ok(Vec::new()));
         };
