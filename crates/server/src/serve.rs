@@ -15,7 +15,7 @@ use latchkey_http::readiness_gate::not_ready;
 use latchkey_pages::{Pages, console};
 use latchkey_service::Service;
 use latchkey_service::entropy::SystemEntropy;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{Notify, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
@@ -53,12 +53,23 @@ pub enum ServeError {
     /// Signal handlers cannot be installed.
     #[error("signals cannot be received: {0}")]
     Signals(io::Error),
+    /// The secret of the database was replaced while the service ran.
+    #[error(
+        "server.secret: it was replaced in the database by `latchkey secret rotate` while this process ran, so it has \
+         stopped: start it with the new secret"
+    )]
+    SecretReplaced,
 }
 
 /// Runs the service until SIGTERM, SIGINT or SIGHUP, then finishes the requests in flight and stops. Until the database
-/// is reachable, all requests get 503.
+/// is reachable, all requests get 503. It also stops, with an error, when the secret of the database is replaced.
 pub async fn serve(settings: Settings) -> Result<(), ServeError> {
     let stopping = Stopping::default();
+    Box::pin(serve_until(settings, &stopping)).await?;
+    if stopping.is_for_another_secret() { Err(ServeError::SecretReplaced) } else { Ok(()) }
+}
+
+async fn serve_until(settings: Settings, stopping: &Stopping) -> Result<(), ServeError> {
     let stop_signal = stop_signal(stopping.clone()).map_err(ServeError::Signals)?;
     let listeners = Listeners::open(&settings).await?;
     let addresses =
@@ -79,7 +90,7 @@ pub async fn serve(settings: Settings) -> Result<(), ServeError> {
     let mut assembling = pin!(assemble(&settings, OpenedBy::Service));
     let Ok(assembly) = timeout(SHORT_WAIT, &mut assembling).await else {
         let listening = (listeners, &addresses);
-        let stop = (stop_signal, &stopping);
+        let stop = (stop_signal, stopping);
         return serve_closed(&settings, templates, &metrics, listening, assembling, stop).await;
     };
     let assembly = assembly?;
@@ -87,7 +98,7 @@ pub async fn serve(settings: Settings) -> Result<(), ServeError> {
     let exposition = metrics.listener(&plain_middleware(&settings));
     // Requests are answered while the workers start.
     let serving = listeners.serve(routes, exposition, serve_settings(&settings), stop_signal);
-    let ((), running) = tokio::join!(serving, Running::start(&settings, &addresses, assembly, &stopping));
+    let ((), running) = tokio::join!(serving, Running::start(&settings, &addresses, assembly, stopping));
     running.end().await;
     Ok(())
 }
@@ -181,7 +192,7 @@ impl Running {
             log_started(settings, main);
         }
         let (stop, stopped) = watch::channel(false);
-        let mut workers = workers::start(&service, storage.announcing, &stopped);
+        let mut workers = workers::start(&service, storage.announcing, &stopped, &stopping.of_another_secret);
         match wiring::stored_secret(settings).map(|secret| Schedule::of(settings, secret)) {
             Ok(schedule) => schedule.into_iter().for_each(|one| one.start(&mut workers, &service, &stopped)),
             Err(error) => tracing::error!(%error, "no backups are made"),
@@ -320,27 +331,37 @@ fn new_request_id() -> uuid::Uuid {
     uuid::Uuid::new_v4()
 }
 
-/// Whether a signal has come that ends the service. A service that stops is not called ready any more.
+/// Whether the service stops, and why. A service that stops is not called ready any more.
 #[derive(Clone, Default)]
-struct Stopping(Arc<AtomicBool>);
+struct Stopping {
+    has_begun: Arc<AtomicBool>,
+    is_for_another_secret: Arc<AtomicBool>,
+    /// Notified by the worker that finds the database sealed under another secret.
+    of_another_secret: Arc<Notify>,
+}
 
 impl Stopping {
-    fn begin(&self) {
-        self.0.store(true, Ordering::Relaxed);
+    fn has_begun(&self) -> bool {
+        self.has_begun.load(Ordering::Relaxed)
     }
 
-    fn has_begun(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+    fn is_for_another_secret(&self) -> bool {
+        self.is_for_another_secret.load(Ordering::Relaxed)
     }
 }
 
-/// Returns a future that completes at the first signal that ends the service. Signal handlers are installed at once, so
-/// that no signal is lost during the start.
+/// Returns a future that completes at the first signal that ends the service, or when its secret is replaced. Signal
+/// handlers are installed at once, so that no signal is lost during the start.
 fn stop_signal(stopping: Stopping) -> io::Result<impl Future<Output = ()>> {
     let mut endings = Endings::receive()?;
     Ok(async move {
-        let signal = endings.next().await;
-        stopping.begin();
-        tracing::info!(%signal, "stopping: requests in flight are finished");
+        tokio::select! {
+            signal = endings.next() => tracing::info!(%signal, "stopping: requests in flight are finished"),
+            () = stopping.of_another_secret.notified() => {
+                stopping.is_for_another_secret.store(true, Ordering::Relaxed);
+                tracing::info!("stopping, because server.secret was replaced: requests in flight are finished");
+            }
+        }
+        stopping.has_begun.store(true, Ordering::Relaxed);
     })
 }

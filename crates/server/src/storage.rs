@@ -206,13 +206,15 @@ const fn missing_file(settings: &Settings) -> MissingFile {
     if settings.storage.create { MissingFile::Create } else { MissingFile::Refuse }
 }
 
+/// Refuses a missing SQLite file whatever `storage.create` is, for commands that need the contents of the database.
+pub(crate) fn refuse_missing_database(settings: &Settings) -> Result<(), WiringError> {
+    let StorageUrl::Sqlite(path) = &settings.storage.url else { return Ok(()) };
+    Sqlite::refuse_missing(path).map_err(|error| refuse(settings, of_sqlite(&error)))
+}
+
 /// Refuses a missing SQLite file that must not be created, before the start creates other files.
 pub(crate) fn refuse_missing(settings: &Settings) -> Result<(), WiringError> {
-    let StorageUrl::Sqlite(path) = &settings.storage.url else { return Ok(()) };
-    if missing_file(settings) == MissingFile::Create {
-        return Ok(());
-    }
-    Sqlite::refuse_missing(path).map_err(|error| refuse(settings, of_sqlite(&error)))
+    if missing_file(settings) == MissingFile::Create { Ok(()) } else { refuse_missing_database(settings) }
 }
 
 /// Classifies an error of the opened database during the start.

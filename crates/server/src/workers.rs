@@ -29,8 +29,14 @@ const AFTER_FAILURE: Duration = Duration::from_secs(1);
 /// PostgreSQL store that can listen for notifications of other instances, with its options.
 type Announcing = Option<(Arc<PostgresStore>, PostgresOptions)>;
 
-/// Starts the workers. They stop when `stop` becomes true.
-pub fn start(service: &Arc<Service>, announcing: Announcing, stop: &watch::Receiver<bool>) -> JoinSet<()> {
+/// Starts the workers. They stop when `stop` becomes true. `of_another_secret` is notified when the database turns out to be
+/// sealed under another secret, so that this process must stop.
+pub fn start(
+    service: &Arc<Service>,
+    announcing: Announcing,
+    stop: &watch::Receiver<bool>,
+    of_another_secret: &Arc<Notify>,
+) -> JoinSet<()> {
     let mut workers = JoinSet::new();
     let with = || (Arc::clone(service), stop.clone());
     let mails = with();
@@ -39,9 +45,9 @@ pub fn start(service: &Arc<Service>, announcing: Announcing, stop: &watch::Recei
     }));
     let shared = with();
     let changed = Arc::new(Notify::new());
-    let notified = Arc::clone(&changed);
+    let (notified, end) = (Arc::clone(&changed), Arc::clone(of_another_secret));
     workers.spawn(keep_alive("shared state", AFTER_FAILURE, move || {
-        follow_shared(Arc::clone(&shared.0), Arc::clone(&notified), shared.1.clone())
+        follow_shared(Arc::clone(&shared.0), Arc::clone(&notified), Arc::clone(&end), shared.1.clone())
     }));
     if let Some((store, options)) = announcing {
         let mut stop = stop.clone();
@@ -108,7 +114,12 @@ async fn deliver_once(service: &Service) -> latchkey_service::Result<Duration> {
     Ok(due.clamp(Duration::from_millis(100), OUTBOX_POLL))
 }
 
-async fn follow_shared(service: Arc<Service>, changed: Arc<Notify>, mut stop: watch::Receiver<bool>) {
+async fn follow_shared(
+    service: Arc<Service>,
+    changed: Arc<Notify>,
+    of_another_secret: Arc<Notify>,
+    mut stop: watch::Receiver<bool>,
+) {
     loop {
         tokio::select! {
             () = sleep(SHARED_POLL) => {}
@@ -124,7 +135,8 @@ async fn follow_shared(service: Arc<Service>, changed: Arc<Notify>, mut stop: wa
                     "the database is sealed under another server.secret: this process stops, so that it writes nothing \
                      under its own"
                 );
-                stop_this_process();
+                // Requests in flight are finished, as at a signal.
+                of_another_secret.notify_one();
                 return;
             }
             Err(error) => {
@@ -132,14 +144,6 @@ async fn follow_shared(service: Arc<Service>, changed: Arc<Notify>, mut stop: wa
                 sleep(AFTER_FAILURE).await;
             }
         }
-    }
-}
-
-/// Stops as at SIGTERM: requests in flight are finished.
-fn stop_this_process() {
-    let stopped = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TERM);
-    if let Err(error) = stopped {
-        tracing::error!(%error, "this process cannot be stopped: stop it by hand");
     }
 }
 

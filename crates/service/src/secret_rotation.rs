@@ -2,13 +2,17 @@
 //! interrupted replacement goes on when it is started again; no service starts meanwhile.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use latchkey_domain::audit::{Actor, AuditEvent, AuditKind};
 use latchkey_domain::ids::EventId;
+use latchkey_domain::instance::{Instance, SEEN_LATELY};
+use latchkey_domain::time::Timestamp;
 use latchkey_store::{
     BeginSecretRotation, Resealed, SealedColumn, SealedRow, SealedValue, Store, StoreError,
 };
 use serde_json::Map;
+use tokio::time::{Instant, sleep};
 use zeroize::Zeroizing;
 
 use crate::clock::Clock;
@@ -19,8 +23,42 @@ use crate::secrets::{AtRotation, CannotDerive, CannotOpen, KeyUse, SealingKey, S
 /// Number of values that are read, and sealed anew, at once.
 const BATCH: u32 = 500;
 
+/// Pause between two looks at the instances that still run.
+const POLL: Duration = Duration::from_millis(250);
+
+/// Who else may have the database open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sharing {
+    /// Any number of instances, which report themselves.
+    Instances,
+    /// Nobody: the caller has checked that the file is in no other process. A service may have started since.
+    File,
+}
+
+impl Sharing {
+    /// Returns the time after the begin of a replacement in which an instance may write under the old secret that had
+    /// read the database just before: the rest of its start, and its poll of the shared state. An instance that reports
+    /// itself is waited for in any case.
+    const fn settling(self) -> Duration {
+        match self {
+            Self::Instances => Duration::from_secs(5),
+            Self::File => Duration::from_secs(2),
+        }
+    }
+}
+
+/// What a replacement has done so far.
+#[derive(Debug, Clone, Copy)]
+pub enum Progress<'a> {
+    /// All values of a column are sealed anew; the number of values that it has.
+    Sealed(SealedColumn, u64),
+    /// The replacement waits until this instance, which started meanwhile, has noticed and stopped.
+    WaitsFor(&'a Instance),
+}
+
 /// The replacement of the server secret.
 pub struct SecretRotation {
+    pub sharing: Sharing,
     pub store: Arc<dyn Store>,
     pub clock: Arc<dyn Clock>,
     pub entropy: Arc<dyn Entropy>,
@@ -53,6 +91,19 @@ pub enum RotationError {
         "neither secret opens the signing keys of the database: is server.secret the one it was made with?"
     )]
     OtherDatabase,
+    /// The text names the instance, and says how long a killed one counts.
+    #[error(
+        "the service runs on this database ({0}). Stop all instances first: what they write under the old secret \
+         meanwhile would be lost. One that was killed counts as running until it was not seen for {minutes} minutes: if \
+         none runs any more, run the command again in {1} seconds",
+        minutes = SEEN_LATELY.as_secs() / 60
+    )]
+    Running(String, u64),
+    #[error(
+        "an instance that started meanwhile does not stop ({0}), so the rotation is unfinished: stop it, and run the \
+         command again with the same server.secret and server.secret_next"
+    )]
+    StillRunning(String),
 }
 
 /// The keys of one column, under both secrets.
@@ -62,20 +113,19 @@ struct Keys {
 }
 
 impl SecretRotation {
-    /// Replaces the secret. `see` gets the number of values of each column that were looked at.
-    pub async fn run(&self, mut see: impl FnMut(SealedColumn, u64)) -> Result<Rotated, RotationError> {
+    /// Replaces the secret. `see` is told what was done.
+    pub async fn run(&self, mut see: impl FnMut(Progress<'_>)) -> Result<Rotated, RotationError> {
         let was_begun = self.check().await?;
+        self.refuse_running().await?;
         self.begin().await?;
-        let mut total = Rotated::default();
+        let begun = Instant::now();
+        let mut total = self.pass(&mut see).await?;
+        // An instance that read the database before the begin notices it only now, and may have written under the old
+        // secret until then. What it wrote is sealed anew when it writes no more.
+        self.settle(begun, &mut see).await?;
         loop {
-            let mut pass = Rotated::default();
-            for column in SealedColumn::ALL {
-                let rotated = self.reseal(column, &mut see).await?;
-                pass.resealed += rotated.resealed;
-                pass.unreadable += rotated.unreadable;
-            }
+            let pass = self.pass(&mut |_| ()).await?;
             total = Rotated { resealed: total.resealed + pass.resealed, unreadable: pass.unreadable };
-            // An instance that had not noticed yet may have written under the old secret.
             if pass.resealed == 0 {
                 break;
             }
@@ -84,6 +134,65 @@ impl SecretRotation {
         let is_event = was_begun || total.resealed > 0;
         self.store.finish_secret_rotation(is_event.then(|| self.event())).await?;
         Ok(total)
+    }
+
+    /// Seals the values of all columns anew.
+    async fn pass(&self, see: &mut impl FnMut(Progress<'_>)) -> Result<Rotated, RotationError> {
+        let mut pass = Rotated::default();
+        for column in SealedColumn::ALL {
+            let (seen, rotated) = self.reseal(column).await?;
+            see(Progress::Sealed(column, seen));
+            pass.resealed += rotated.resealed;
+            pass.unreadable += rotated.unreadable;
+        }
+        Ok(pass)
+    }
+
+    /// Refuses to begin while an instance reports that it runs: it would go on to write for a moment, and its users would
+    /// see errors.
+    async fn refuse_running(&self) -> Result<(), RotationError> {
+        let now = self.clock.now();
+        match self.running(now).await? {
+            None => Ok(()),
+            Some(instance) => {
+                let gone = instance.seen_at.plus(SEEN_LATELY).since(now).as_secs() + 1;
+                Err(RotationError::Running(name_of(&instance, now), gone))
+            }
+        }
+    }
+
+    /// Waits until no instance writes under the old secret any more: each has noticed the begin, finished its requests,
+    /// and said that it stops.
+    async fn settle(&self, begun: Instant, see: &mut impl FnMut(Progress<'_>)) -> Result<(), RotationError> {
+        let settling = self.sharing.settling();
+        let mut told = None;
+        loop {
+            let Some(instance) = self.running(self.clock.now()).await? else {
+                if begun.elapsed() >= settling {
+                    return Ok(());
+                }
+                sleep(POLL).await;
+                continue;
+            };
+            // One that was killed is not seen by then.
+            if begun.elapsed() > settling + SEEN_LATELY {
+                return Err(RotationError::StillRunning(name_of(&instance, self.clock.now())));
+            }
+            if told != Some(instance.id) {
+                told = Some(instance.id);
+                see(Progress::WaitsFor(&instance));
+            }
+            sleep(POLL).await;
+        }
+    }
+
+    /// Returns the instance that was seen last, if one reports that it runs.
+    async fn running(&self, now: Timestamp) -> Result<Option<Instance>, RotationError> {
+        if self.sharing == Sharing::File {
+            return Ok(None);
+        }
+        let seen = self.store.list_instances(now.minus(SEEN_LATELY)).await?;
+        Ok(seen.into_iter().max_by_key(|instance| instance.seen_at))
     }
 
     /// Refuses secrets that are not those of the database, before anything is changed. Returns whether an interrupted
@@ -121,17 +230,13 @@ impl SecretRotation {
         Ok(self.store.begin_secret_rotation(BeginSecretRotation { fingerprint, kept, now }).await?)
     }
 
-    /// Seals the values of a column anew, in batches.
-    async fn reseal(
-        &self,
-        column: SealedColumn,
-        see: &mut impl FnMut(SealedColumn, u64),
-    ) -> Result<Rotated, RotationError> {
+    /// Seals the values of a column anew, in batches. Returns the number of values that it has, too.
+    async fn reseal(&self, column: SealedColumn) -> Result<(u64, Rotated), RotationError> {
         let keys = self.keys(column)?;
         let (mut after, mut seen, mut rotated) = (None, 0, Rotated::default());
         loop {
             let values = self.store.list_sealed(column, after.as_ref(), BATCH).await?;
-            let Some(last) = values.last() else { return Ok(rotated) };
+            let Some(last) = values.last() else { return Ok((seen, rotated)) };
             after = Some(last.row.clone());
             seen += values.len() as u64;
             let mut changed = Vec::new();
@@ -145,7 +250,6 @@ impl SecretRotation {
             if !changed.is_empty() {
                 rotated.resealed += self.store.reseal(changed).await?;
             }
-            see(column, seen);
         }
     }
 
@@ -179,6 +283,12 @@ impl Keys {
         let plain = Zeroizing::new(self.old.open(&bound_to, &value.sealed)?);
         self.new.seal(entropy, &bound_to, &plain).map(Some).map_err(|_| CannotOpen)
     }
+}
+
+/// Returns an instance in words, for a message.
+fn name_of(instance: &Instance, now: Timestamp) -> String {
+    let Instance { id, version, seen_at, .. } = instance;
+    format!("instance {id}, version {version}, seen {} seconds ago", now.since(*seen_at).as_secs())
 }
 
 /// Returns what the value of a row is bound to.

@@ -246,6 +246,9 @@ impl Service {
     /// Linked identities that old releases stored without an issuer get the issuer of their provider.
     pub async fn start(parts: ServiceParts) -> Result<Self, StartError> {
         let ServiceParts { config, base_settings, store, clock, entropy, secret, mailer, oauth } = parts;
+        // The settings come first. A replacement of the secret that begins later has another version than theirs, by which
+        // this instance notices it; one that began earlier is seen by what follows.
+        let stored_settings = store.load_settings().await?;
         let secret = with_kept_keys(secret, &*store).await?;
         let hasher = PasswordHasher::start(config.hashing, Arc::clone(&entropy))?;
         let now = clock.now();
@@ -259,7 +262,7 @@ impl Service {
             sealing,
             in_force: ArcSwap::from_pointee(keys),
         };
-        let settings = base_settings.in_force(&store.load_settings().await?)?;
+        let settings = base_settings.in_force(&stored_settings)?;
         let client = ProviderClient::new(oauth.outbound.clone())?;
         let providers = ProviderRegistry::new(oauth, client, &secret)?;
         providers.replace(providers.open(store.list_oauth_providers().await?)?);

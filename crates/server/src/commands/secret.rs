@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use latchkey_service::clock::{Clock, SystemClock};
 use latchkey_service::entropy::SystemEntropy;
-use latchkey_service::secret_rotation::{Rotated, RotationError, SecretRotation};
+use latchkey_service::secret_rotation::{Progress, Rotated, RotationError, SecretRotation, Sharing};
 use latchkey_store::SealedColumn;
 use latchkey_store_sqlite::Sqlite;
 use serde_json::json;
@@ -41,20 +41,25 @@ pub(super) async fn rotate(settings: &Settings, output: Output) -> Result<(), Co
                 .to_owned(),
         ));
     }
-    if let StorageUrl::Sqlite(path) = &settings.storage.url {
-        Sqlite::refuse_missing(path)?;
-        Sqlite::refuse_if_in_use(path).map_err(BackupError::from)?;
-    }
+    let sharing = match &settings.storage.url {
+        StorageUrl::Sqlite(path) => {
+            storage::refuse_missing_database(settings)?;
+            Sqlite::refuse_if_in_use(path).map_err(BackupError::from)?;
+            Sharing::File
+        }
+        StorageUrl::Postgres(_) => Sharing::Instances,
+    };
     let rotation = SecretRotation {
+        sharing,
         old: stored_secret(settings)?,
         new: server_secret(next)?,
         store: storage::open_or_wait(settings, OpenedBy::Command).await?.store,
         clock: Arc::new(SystemClock),
         entropy: Arc::new(SystemEntropy),
     };
-    let see = |column: SealedColumn, seen: u64| {
+    let see = |progress: Progress<'_>| {
         if !output.json {
-            println!("{column:?}: {seen} values looked at");
+            println!("{}", line_of(progress));
         }
     };
     let rotated = rotation.run(see).await?;
@@ -74,6 +79,27 @@ pub(super) async fn rotate(settings: &Settings, output: Output) -> Result<(), Co
     }
     tell(rotated, replaced);
     Ok(())
+}
+
+fn line_of(progress: Progress<'_>) -> String {
+    match progress {
+        Progress::Sealed(column, count) => format!("{}: {count}", words_of(column)),
+        Progress::WaitsFor(instance) => {
+            format!("Instance {} started meanwhile: waiting until it has stopped.", instance.id)
+        }
+    }
+}
+
+const fn words_of(column: SealedColumn) -> &'static str {
+    match column {
+        SealedColumn::SigningKeys => "Signing keys",
+        SealedColumn::TotpSecrets => "Secrets of authenticator apps",
+        SealedColumn::Providers => "Secrets of identity providers",
+        SealedColumn::OAuthFlows => "Sign-ins that run at a provider",
+        SealedColumn::Mails => "Queued and dead mails",
+        SealedColumn::KeptKeys => "Keys that outlive the secret",
+        SealedColumn::HashKeys => "Signer keys of imported hashes",
+    }
 }
 
 /// Prints the result. `replaced` has the file with the new secret, and that with the old one.

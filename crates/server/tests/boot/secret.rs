@@ -1,14 +1,17 @@
 //! Tests of `latchkey secret rotate`: what works under the new secret, on both engines, and what is refused.
 
 use std::process::Stdio;
+use std::time::Duration;
 
 use latchkey_service::clock::{Clock, SystemClock};
 use latchkey_store_suite::cluster::{TestCluster, TestDatabase};
-use latchkey_testkit::{PASSWORD, Session, challenge_id, json, recovery_codes, totp_code};
+use latchkey_testkit::{Client, PASSWORD, Session, Value, challenge_id, json, recovery_codes, totp_code};
 use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::task::JoinSet;
+use tokio::time::sleep;
 
 use crate::backup::FILE;
-use crate::binary::{Binary, CommandOutput, Running, names_in};
+use crate::binary::{Binary, CommandOutput, Running, eventually, names_in};
 
 const OLD: &str = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
 const NEW: &str = "60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752";
@@ -145,8 +148,8 @@ async fn begin_and_kill(binary: &Binary) {
     let mut first = first.stdin(Stdio::null()).spawn().unwrap();
     let mut lines = BufReader::new(first.stdout.take().unwrap()).lines();
     while let Some(line) = lines.next_line().await.unwrap() {
-        if line.starts_with("OAuthFlows: ") {
-            break;
+        if line.starts_with("Secrets of identity providers: ") {
+            break; // the sign-ins at providers are next
         }
     }
     first.kill().await.unwrap();
@@ -227,16 +230,89 @@ async fn rotation_is_refused_while_a_service_has_the_file_open() {
     rotate(&binary).await.refused(&["is open in another process", "stop the service first"]);
 }
 
+/// Waits until an instance has reported itself.
+async fn reported(database: &TestDatabase) {
+    let is_there = || database.rows().iter().any(|row| row.starts_with("instances"));
+    eventually("the instance reports itself", async || is_there().then_some(())).await;
+}
+
 #[tokio::test]
-async fn running_instance_on_postgresql_stops_when_its_secret_is_replaced() {
-    let (binary, _database) = on(binary());
+async fn rotation_is_refused_while_an_instance_runs_on_postgresql() {
+    let (binary, database) = on(binary());
     let running = under(&binary, OLD).serve().await;
+    reported(&database).await;
+
+    let beside = rotate(&binary).await;
+
+    beside.refused(&[
+        "server.secret: the service runs on this database (instance ",
+        "Stop all instances first",
+    ]);
+    running.anon().get("/health/ready").send().await.expect(200);
+    running.stop().await;
+    under(&binary, OLD).serve().await.stop().await;
+    rotate(&binary).await.good();
+}
+
+#[tokio::test]
+async fn killed_instance_counts_until_it_was_not_seen_for_minutes() {
+    let (binary, database) = on(binary());
+    let running = under(&binary, OLD).serve().await;
+    reported(&database).await;
+    running.kill().await;
+
+    let early = rotate(&binary).await;
+    database.run("UPDATE instances SET seen_at = seen_at - 181000");
+    let late = rotate(&binary).await;
+
+    early.refused(&["One that was killed counts as running", "3 minutes", "run the command again in 1"]);
+    late.good();
+}
+
+/// Begins to set up two-step sign-in until the service refuses. Returns the number of acknowledged secrets, each of which is
+/// sealed.
+async fn seal_until_refused(owner: Client) -> usize {
+    let mut acknowledged = 0;
+    loop {
+        let begun = owner.post("/api/auth/factors/totp", json!({"name": "My phone"})).try_send().await;
+        match begun.map(|answer| answer.status) {
+            Ok(200) => acknowledged += 1,
+            _ => return acknowledged,
+        }
+        // Slower than a pass over all values, so that a pass finds nothing while the instance still writes.
+        sleep(Duration::from_millis(60)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn instance_that_started_between_stops_and_loses_nothing() {
+    // Without notifications the instance notices at its next poll, as late as it can.
+    let (binary, database) = on(binary().set("storage.postgres.listen=false"));
+    let running = under(&binary, OLD).serve().await;
+    let mut writers = JoinSet::new();
+    for number in 0..2 {
+        let email = format!("u{number}@example.org");
+        under(&binary, OLD).run_with_input(&["user", "create", &email, "--verified"], PASSWORD).await.good();
+        let session = Session::of(&running.anon().sign_in(&email, PASSWORD).send().await);
+        writers.spawn(seal_until_refused(running.anon().with_bearer(&session.access_token)));
+    }
+    reported(&database).await;
+    // As if it had read the database just before the rotation began, and not reported itself yet.
+    database.run("DELETE FROM instances");
 
     rotate(&binary).await.good();
 
+    let acknowledged: usize = writers.join_all().await.into_iter().sum();
     let ended = running.ended().await;
-    assert!(ended.err.contains("sealed under another server.secret"), "{ended:?}");
-    under(&binary, NEW).serve().await;
+    assert!(acknowledged > 0 && ended.err.contains("sealed under another server.secret"), "{ended:?}");
+    assert_eq!(ended.code, Some(1), "a unit with Restart=on-failure starts it again: {ended:?}");
+    assert!(ended.err.contains("latchkey: server.secret: it was replaced"), "{ended:?}");
+    assert!(!ended.err.contains("SIGTERM"), "nobody sent a signal: {ended:?}");
+    let third = "ab34".repeat(8) + &OLD[..32];
+    let again = under(&binary, NEW).variable(NEXT, &third).run(&["secret", "rotate", "--json"]).await;
+    let again: Value = serde_json::from_str(again.good()).unwrap();
+    assert_eq!(again["unreadable"], 0, "of {acknowledged} acknowledged secrets");
+    under(&binary, &third).serve().await;
 }
 
 #[tokio::test]
