@@ -28,8 +28,8 @@ export interface CookieSettings {
 
 /** Cookie lifetime in seconds: the default maximum life of a session. The service enforces the actual end. */
 const SESSION_LIFE = 90 * 24 * 3600;
-/** Lifetimes in seconds of the verifiers: of a provider sign-in, and of a sign-in link, which lives 15 minutes by default. */
-const VERIFIER_LIFE = { verifier: 600, link: 3600 };
+/** Lifetimes in seconds of the verifiers: of a sign-in with a provider or on the pages, and of a sign-in link, which lives 15 minutes by default. */
+const VERIFIER_LIFE = { verifier: 3000, link: 3600 };
 
 /** PKCE verifier of a sign-in in progress: with a provider, or by mailed link. */
 export type VerifierName = keyof typeof VERIFIER_LIFE;

@@ -45,8 +45,8 @@ export interface OAuthStart {
   codeVerifier?: string;
 }
 
-/** Maximum duration of a provider visit in milliseconds. */
-const VISIT = 600_000;
+/** Maximum duration of a visit at a provider or at the pages in milliseconds: a sign-in there lasts half an hour, or more. */
+const VISIT = 3_000_000;
 
 /** OAuth of one client. */
 export interface OAuth {

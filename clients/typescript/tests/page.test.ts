@@ -91,6 +91,17 @@ describe("a code in the address", () => {
     expect(location.href.endsWith("/app")).toBe(true);
   });
 
+  test("a sign-in on the pages that was given up after half an hour is told", async () => {
+    await open(answers).auth.signInWithPages({ redirectTo: "http://app.example/app", skipBrowserRedirect: true });
+    address("/app?error=access_denied");
+    const now = vi.spyOn(Date, "now").mockReturnValue(Date.now() + 1_800_000);
+
+    const told = open(answers).auth.getRedirectResult();
+    now.mockRestore();
+
+    expect(told).toEqual({ status: "error", type: "oauth", error: "access_denied" });
+  });
+
   test("an error of the app's own is not a provider's, long after a visit that was given up", async () => {
     await open(answers).auth.signInWithOAuth({ provider: "google", skipBrowserRedirect: true });
     address("/app?error=mine");

@@ -146,14 +146,14 @@ describe("one refresh per request", () => {
   });
 });
 
-test("a sign-in by OAuth keeps its verifier in a cookie for ten minutes", async () => {
+test("a sign-in by OAuth keeps its verifier in a cookie for longer than a flow of the pages", async () => {
   const { fetch, calls } = fakeService(({ path }) =>
     path.endsWith("exchange") ? session({ refreshToken: "first" }) : { body: { authUrl: "https://provider.example" } },
   );
   const visitor = newVisitor({ fetch, cookieName: "app", cookieOptions: { secure: false } });
 
   const { data } = await visitor.request().auth.signInWithOAuth({ provider: "google", redirectTo: "http://app.example" });
-  expect(visitor.written).toEqual([`app-verifier=${data?.codeVerifier}; Path=/; Max-Age=600; SameSite=lax; HttpOnly`]);
+  expect(visitor.written).toEqual([`app-verifier=${data?.codeVerifier}; Path=/; Max-Age=3000; SameSite=lax; HttpOnly`]);
   await visitor.request().auth.exchangeOAuthCode("the-code");
 
   expect(calls[1]?.body).toEqual({ code: "the-code", code_verifier: data?.codeVerifier });
