@@ -33,6 +33,9 @@ async fn inbox_shows_the_mail_and_its_code() {
     let mail = running.anon().get(&path).send().await;
 
     assert!(list.page(200).contains("ada@example.org"));
+    let refuses_json =
+        running.anon().get("/dev/mail").header("accept", "application/json; q=0, text/html").send().await;
+    assert!(refuses_json.page(200).contains("ada@example.org"));
     let is_code = |word: &str| word.len() == 6 && word.bytes().all(|byte| byte.is_ascii_digit());
     assert!(mail.page(200).split_whitespace().any(is_code), "{mail:?}");
 }

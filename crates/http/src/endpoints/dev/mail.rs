@@ -125,7 +125,12 @@ pub async fn list(State(app): State<App>, _: LocalCaller, headers: HeaderMap) ->
 
 /// True if the response is for a program, such as a test that needs the code of a mail.
 fn wants_json(headers: &HeaderMap) -> bool {
-    headers.get_all(ACCEPT).iter().any(|kinds| kinds.as_bytes().starts_with(b"application/json"))
+    headers.get_all(ACCEPT).iter().filter_map(|kinds| kinds.to_str().ok()).any(|kinds| {
+        let mut first = kinds.split(',').next().unwrap_or_default().split(';').map(str::trim);
+        // A weight of 0 refuses the kind (RFC 9110 section 12.4.2).
+        first.next() == Some("application/json")
+            && !first.any(|parameter| ["q=0", "q=0.0", "q=0.00", "q=0.000"].contains(&parameter))
+    })
 }
 
 /// Response body of a mail for programs.
