@@ -180,6 +180,7 @@ impl RedirectPolicy {
         if self.own.iter().any(|entry| entry.compare(&url).is_ok()) {
             return Ok(RedirectUrl(url.into()));
         }
+        screen::refuse_long(text, &url)?;
         if self.entries.is_empty() {
             self.check_loopback(text, &url)?;
         } else {

@@ -94,6 +94,7 @@ impl RedirectEntry {
 
     fn read(text: &str) -> Result<Self, EntryFault> {
         let url = screen::parse(text)?;
+        screen::refuse_long(text, &url)?;
         if url.fragment().is_some() {
             return Err(EntryFault::Fragment);
         }

@@ -8,6 +8,9 @@ use url::{ParseError, Url};
 
 /// Maximum length of a redirect URL in characters, as sent and as serialised.
 const MAX_CHARS: usize = 2048;
+/// Maximum length of a target of the service itself. Its query can have what an app asked for, encrypted: a redirect URL of
+/// [`MAX_CHARS`] among it. A request has at most 8 KiB of path and query, and results are appended to the target.
+const MAX_OWN_CHARS: usize = 7936;
 
 /// Schemes that run scripts or read local data. The allow-list cannot permit them.
 const FORBIDDEN_SCHEMES: [&str; 6] = ["javascript", "data", "file", "vbscript", "blob", "about"];
@@ -45,7 +48,8 @@ pub enum UrlFault {
     UserInfo,
 }
 
-/// Checks the text, parses it, and checks the parsed URL.
+/// Checks the text, parses it, and checks the parsed URL. Only a target of the service itself may be longer than
+/// [`MAX_CHARS`]: see [`refuse_long`].
 pub(super) fn parse(text: &str) -> Result<Url, UrlFault> {
     refuse_text(text)?;
 
@@ -64,17 +68,23 @@ pub(super) fn parse(text: &str) -> Result<Url, UrlFault> {
     if authority.is_some_and(|authority| authority.contains('@')) {
         return Err(UrlFault::UserInfo);
     }
-    if url.as_str().len() > MAX_CHARS {
+    if url.as_str().len() > MAX_OWN_CHARS {
         return Err(UrlFault::TooLong); // serialised text is ASCII: bytes are characters
     }
     Ok(url)
+}
+
+/// Refuses a parsed target that is too long for one of an app.
+pub(super) fn refuse_long(text: &str, url: &Url) -> Result<(), UrlFault> {
+    let is_long = text.chars().nth(MAX_CHARS).is_some() || url.as_str().len() > MAX_CHARS;
+    if is_long { Err(UrlFault::TooLong) } else { Ok(()) }
 }
 
 fn refuse_text(text: &str) -> Result<(), UrlFault> {
     if text.is_empty() {
         return Err(UrlFault::Empty);
     }
-    if text.chars().nth(MAX_CHARS).is_some() {
+    if text.chars().nth(MAX_OWN_CHARS).is_some() {
         return Err(UrlFault::TooLong);
     }
     if text.chars().any(char::is_control) {

@@ -232,6 +232,21 @@ fn overlong_urls_are_refused_as_sent_and_as_serialised() {
 }
 
 #[test]
+fn own_targets_have_room_for_a_flow_and_listed_ones_have_not() {
+    let own = RedirectEntry::parse("https://id.example/auth/provider/return").unwrap();
+    let policy = policy(&["https://good.example/**"]).with_own(vec![own]);
+    let long = |front: &str, chars: usize| format!("{front}?flow={}", "a".repeat(chars));
+    for chars in [2_048, 7_000] {
+        assert!(policy.check(&long("https://id.example/auth/provider/return", chars)).is_ok());
+        for front in ["https://good.example/", "https://id.example/auth/provider", "https://evil.example/"] {
+            assert_eq!(policy.check(&long(front, chars)), Err(UrlFault::TooLong.into()), "{front}");
+        }
+    }
+    let longest = long("https://id.example/auth/provider/return", 8_000);
+    assert_eq!(policy.check(&longest), Err(UrlFault::TooLong.into()));
+}
+
+#[test]
 fn parameters_of_our_own_names_do_not_survive_in_a_target() {
     let target = url("https://good.example/cb?a=1&service_status=ready&&b=%20&service%5Fstatus=x&token=t#f");
     let sent = target.with_query(&[("service_status", "error")], &["service_status", "token"]);
