@@ -13,5 +13,6 @@ pub(crate) mod reset;
 pub(crate) mod sign_in;
 pub(crate) mod sign_out;
 pub(crate) mod sign_up;
+mod tokens;
 pub(crate) mod verified;
 pub(crate) mod verify;

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use latchkey_domain::page_session::PageToken;
 use latchkey_domain::session::Session;
+use latchkey_http::error::codes;
 use latchkey_service::sessions::{
     Challenge, Entrance, KeepSignedIn, Opened, PageSession, PageSignedIn, cookie_lifetime,
 };
@@ -11,23 +12,38 @@ use serde::{Deserialize, Serialize};
 
 use crate::ceremony;
 use crate::errors::PageError;
-use crate::flow::{Asked, host_of};
+use crate::flow::Asked;
 use crate::other_account::Left;
 use crate::problem::Rejection;
 use crate::sealed::Carried;
 use crate::visit::Visit;
 
-/// Time in which the browser goes on to the app: that of the code in the address.
+/// Longest time in which the browser goes on to the app. A code that lives shorter ends it.
 const TICKET_LIFETIME: Duration = Duration::from_mins(1);
 
-/// The way back to an app, for the page `/auth/continue`.
+/// The way back to an app, for the page `/auth/continue`. Its own address has to have room for it.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Ticket {
     /// Address with the code.
     pub(crate) address: String,
-    /// Address of the app without a code, for a page that is shown again.
-    pub(crate) app: String,
-    pub(crate) host: String,
+    /// The address of the app without a code, as the length of what both addresses begin with, and the rest.
+    shared: usize,
+    rest: String,
+}
+
+impl Ticket {
+    fn new(address: String, app: &str) -> Self {
+        let shared = address.bytes().zip(app.bytes()).take_while(|(one, other)| one == other).count();
+        // Both are ASCII, as every serialised address.
+        let shared =
+            if address.is_char_boundary(shared) && app.is_char_boundary(shared) { shared } else { 0 };
+        Self { rest: app[shared..].to_owned(), address, shared }
+    }
+
+    /// Returns the address of the app without a code, for a page that is shown again.
+    pub(crate) fn app(&self) -> String {
+        format!("{}{}", self.address.get(..self.shared).unwrap_or_default(), self.rest)
+    }
 }
 
 impl Carried for Ticket {
@@ -98,13 +114,21 @@ pub(crate) fn set_token(visit: &mut Visit, token: &PageToken, session: &Session)
 /// Ends a flow with a page session; returns the address of the next page.
 pub(crate) async fn finish(visit: &Visit, session: &PageSession) -> Result<String, Rejection> {
     let Some(app) = &visit.flow().app else {
-        let next = visit.flow().next.clone();
-        let next = next.unwrap_or_else(|| visit.href_outside("/auth/account", &[]));
+        let next = match (&visit.flow().next, &visit.flow().kept) {
+            (Some(next), Some(kept)) => kept.add_to(visit, next)?,
+            (Some(next), None) => next.clone(),
+            (None, _) => visit.href_outside("/auth/account", &[]),
+        };
         return Ok(Left::tell(visit, next)?);
     };
-    let address = visit.service().page_sessions.hand_over(session, &app.target()).await?;
-    let ticket = Ticket { address, app: app.redirect_uri.clone(), host: host_of(&app.redirect_uri) };
-    let text = visit.seal(visit.now.plus(TICKET_LIFETIME), ticket)?;
+    let pages = &visit.service().page_sessions;
+    let address = pages.hand_over(session, &app.target()).await;
+    let address = address.map_err(|error| match Rejection::from(error) {
+        refused if refused.is(codes::REDIRECT_NOT_ALLOWED.name) => PageError::bad_target().into(),
+        other => other,
+    })?;
+    let lifetime = TICKET_LIFETIME.min(pages.code_lifetime());
+    let text = visit.seal(visit.now.plus(lifetime), Ticket::new(address, &app.redirect_uri))?;
     let locale = visit.flow().locale.as_deref().map(|locale| format!("&locale={locale}")).unwrap_or_default();
     Ok(Left::tell(visit, format!("/auth/continue?ticket={text}{locale}"))?)
 }

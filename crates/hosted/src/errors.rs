@@ -85,6 +85,11 @@ impl PageError {
         Self::new(&codes::VALIDATION_ERROR, ErrorCause::BadFlow)
     }
 
+    /// The flow is expired, and is not one of an app.
+    pub(crate) fn expired() -> Self {
+        Self::new(&codes::VALIDATION_ERROR, ErrorCause::Expired)
+    }
+
     /// The form does not come from our own page in this browser.
     pub(crate) fn stale_form() -> Self {
         Self::new(&codes::INVALID_CSRF_TOKEN, ErrorCause::StaleForm)

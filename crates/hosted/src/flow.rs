@@ -10,6 +10,7 @@ use latchkey_service::sessions::{Challenge, KeepSignedIn};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
+use crate::auth::account::confirm::Kept;
 use crate::errors::PageError;
 use crate::hosted::Hosted;
 use crate::provider::Departure;
@@ -26,8 +27,11 @@ pub(crate) const CONTENTS: [&str; 8] =
 pub(crate) const LIFETIME: Duration = Duration::from_mins(30);
 /// Maximum length of the app's `state`.
 const LONGEST_STATE: usize = 512;
+/// Maximum length of an email address, in bytes.
+const LONGEST_EMAIL: usize = 254;
 /// Length of an S256 code challenge (RFC 7636 section 4.2).
 const CHALLENGE_LENGTH: usize = 43;
+
 /// The contents of a flow.
 #[derive(Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -42,6 +46,8 @@ pub(crate) struct Flow {
     pub(crate) mailed_at: Option<i64>,
     /// Page of the own account that the sign-in leads to, if it is not for an app; `None` for the overview.
     pub(crate) next: Option<String>,
+    /// What was typed into the form of that page before its session ended.
+    pub(crate) kept: Option<Kept>,
     /// PKCE verifier of the sign-in by mail that was asked for.
     pub(crate) verifier: Option<String>,
     /// The provider to which the person left, with the verifier for the way back.
@@ -101,12 +107,17 @@ impl Flow {
         let max_age = max_age.map(|text| text.parse::<u32>().map(u64::from)).transpose();
         Ok(Self {
             app: AppRequest::read(hosted, query)?,
-            email: query.optional("login_hint")?.filter(|hint| hint.len() <= 254),
+            email: query.optional("login_hint")?.filter(|hint| is_kept(hint)),
             asks_again: prompt.as_deref() == Some("login"),
             max_age: max_age.map_err(|_| PageError::bad_target())?,
             ..Self::default()
         })
     }
+}
+
+/// True for an address that a flow has room for. Others are no addresses, and cannot be filled in.
+pub(crate) fn is_kept(email: &str) -> bool {
+    email.len() <= LONGEST_EMAIL && !email.contains(|c: char| c.is_control())
 }
 
 impl Flow {
@@ -147,9 +158,15 @@ impl AppRequest {
         TargetApp { redirect_uri, code_challenge, state: self.state.as_deref() }
     }
 
+    /// Refuses an app whose target is not on the list of the operator any more.
+    pub(crate) fn check(&self, hosted: &Hosted) -> Result<(), PageError> {
+        hosted.service.page_sessions.check_app(&self.target()).map_err(|_| PageError::bad_target())
+    }
+
     /// Returns the app as pages show it, with the way back that gives the sign-in up.
     pub(crate) fn shown(&self, hosted: &Hosted) -> Result<App, PageError> {
-        let leave = hosted.service.page_sessions.give_up(&self.target())?;
+        let leave = hosted.service.page_sessions.give_up(&self.target());
+        let leave = leave.map_err(|_| PageError::bad_target())?;
         Ok(App { host: host_of(&self.redirect_uri), leave: Some(leave) })
     }
 }

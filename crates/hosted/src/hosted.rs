@@ -29,9 +29,11 @@ pub(crate) struct Cookies {
     pub(crate) pages: Cookie,
     /// Digests of the tickets that led back to an app already.
     pub(crate) shown: Cookie,
-    /// The token of a password reset, sealed.
+    /// The later ends of flows that were prolonged, sealed.
+    pub(crate) prolonged: Cookie,
+    /// The tokens of password resets, sealed.
     pub(crate) reset: Cookie,
-    /// The token of a sign-in by a mailed link, sealed.
+    /// The tokens of sign-ins by a mailed link, sealed.
     pub(crate) sign_in_link: Cookie,
     /// The key of an authenticator app that is not confirmed, sealed.
     pub(crate) totp: Cookie,
@@ -54,6 +56,7 @@ impl Hosted {
         let cookies = Cookies {
             pages: cookie("latchkey_pages"),
             shown: cookie("latchkey_shown"),
+            prolonged: cookie("latchkey_prolonged"),
             reset: cookie("latchkey_reset"),
             sign_in_link: cookie("latchkey_sign_in_link"),
             totp: cookie("latchkey_totp"),

@@ -173,6 +173,7 @@ fn fault_of_row(row: &Refusal, wait: Option<Duration>) -> Option<Fault> {
         "SERVICE_BUSY" | "STORAGE_UNAVAILABLE" => Fault::Busy { wait },
         "SIGNUP_DISABLED" => Fault::SignUpDisabled,
         "FEATURE_DISABLED" => Fault::FeatureDisabled,
+        "EMAIL_PROVIDER_NOT_CONFIGURED" => Fault::NoMail,
         "EMAIL_EXISTS" => Fault::EmailTaken,
         "USERNAME_TAKEN" => Fault::UsernameTaken,
         "INVALID_PASSKEY" => Fault::InvalidPasskey,

@@ -3,8 +3,9 @@
 mod forms;
 mod frame;
 mod mailed;
+mod prolonged;
 
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use axum::extract::FromRequestParts;
 use axum::response::{IntoResponse, Response};
@@ -54,6 +55,8 @@ pub(crate) struct Visit {
     /// The language of `?locale=`, if it has the shape of a language tag. Addresses and flows carry it.
     locale: Option<String>,
     cookies: Vec<HeaderValue>,
+    /// End of what the page is about, if that cannot be postponed: a challenge, or the token of a mailed link.
+    subject_ends: OnceLock<Timestamp>,
 }
 
 /// A flow with its text in the query.
@@ -85,6 +88,7 @@ impl FromRequestParts<Hosted> for Visit {
             session: None,
             flow: None,
             cookies: Vec::new(),
+            subject_ends: OnceLock::new(),
             hosted: hosted.clone(),
             client,
             query,
@@ -128,19 +132,38 @@ impl Visit {
         self.flow().app.as_ref().map(|app| app.shown(&self.hosted)).transpose()
     }
 
-    /// Takes the flow of the query. A language that was just chosen is stored in it, and `?stay=1` extends it.
+    /// Tells the page when that ends what it is about.
+    pub(crate) fn ends_at(&self, at: Timestamp) {
+        self.subject_ends.get_or_init(|| at);
+    }
+
+    /// Takes the flow of the query. A language that was just chosen is stored in it, and `?stay=1` prolongs it.
     fn resume(&mut self, text: String) -> Result<(), PageError> {
         let opened = sealed::open::<Flow>(&self.hosted, &self.browser, &text);
-        let Opened { mut value, ends } =
-            opened.filter(|opened| opened.ends > self.now).ok_or_else(PageError::bad_flow)?;
-        let stays = self.query.optional(frame::STAY)?.is_some();
-        if stays || (self.locale.is_some() && value.locale != self.locale) {
+        let Opened { mut value, ends } = opened.ok_or_else(PageError::bad_flow)?;
+        let mut ends = self.end_of(&text, ends);
+        if ends <= self.now {
+            return Err(self.expired(&value));
+        }
+        // Before a sign-in opens a session for nothing.
+        value.app.as_ref().map_or(Ok(()), |app| app.check(&self.hosted))?;
+        if self.query.optional(frame::STAY)?.is_some() {
+            ends = self.prolong(&text)?;
+        }
+        if self.locale.is_some() && value.locale != self.locale {
             value.locale = self.locale.take().or(value.locale);
-            let ends = if stays { self.now.plus(flow::LIFETIME) } else { ends };
             return self.seal_flow(value, ends);
         }
         self.flow = Some(SealedFlow { flow: value, ends, text });
         Ok(())
+    }
+
+    /// Returns the error of a flow of this browser that has ended. Without an app it can begin anew here.
+    fn expired(&self, flow: &Flow) -> PageError {
+        match flow.app {
+            Some(_) => PageError::bad_flow(),
+            None => PageError::expired().with_next(self.href_outside("/auth/sign-in", &[])),
+        }
     }
 
     /// Begins a flow with what an app asks for in the query, unless the visit has one.

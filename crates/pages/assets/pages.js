@@ -11,7 +11,7 @@ const language = navigator.languages.find((tag) => tag.split("-")[0] === lang.sp
 const show = (element) => element.removeAttribute("hidden");
 
 /**
- * Formats by a function that refuses unknown language tags, such as that of the pseudo-language.
+ * Formats by a function that refuses unknown languages, such as the pseudo-language.
  * @template T
  * @param {(language: string | undefined) => T} format
  */
@@ -38,7 +38,7 @@ function reveal() {
       input.type = input.type === "password" ? "text" : "password";
       swap();
     });
-    // Browsers store what was typed in a field of text, for suggestions.
+    // Browsers store what was typed as text.
     input.form?.addEventListener("submit", () => {
       if (input.type === "text") swap();
       input.type = "password";
@@ -47,7 +47,7 @@ function reveal() {
   }
 }
 
-/** Forms are sent once. A page that comes back from the cache of the browser can send them again. */
+/** Forms are sent once, and again when the page comes back from a cache. */
 function submitOnce() {
   /** @type {Set<HTMLFormElement>} */
   const sent = new Set();
@@ -67,7 +67,7 @@ function submitOnce() {
   });
 }
 
-/** Counts seconds down, in words, and holds back buttons until they are over. */
+/** Counts seconds down, and holds back buttons until then. */
 function countDown() {
   const start = performance.now();
   /** @param {number} seconds */
@@ -76,20 +76,31 @@ function countDown() {
   const held = all("[data-after]").map((button) => ({ button, seconds: Number(button.dataset.after) }));
   const endings = all("[data-ends]").map((ending) => ({ ending, seconds: Number(ending.dataset.ends) }));
   for (const { button } of held) button.setAttribute("aria-disabled", "true");
+  for (const ends of endings) {
+    // Following the link would lose what was typed.
+    const link = ends.ending.querySelector("a");
+    link?.addEventListener("click", async (event) => {
+      event.preventDefault();
+      const page = await fetch(link.href).catch(() => undefined);
+      const found = page?.ok && !page.redirected && / data-ends="(\d+)"/.exec(await page.text());
+      if (!found) return;
+      ends.seconds = Number(found[1]) + (performance.now() - start) / 1000;
+      ends.ending.hidden = true;
+    });
+  }
   const tick = () => {
     for (const { text, seconds } of texts) {
       const now = left(seconds);
       if (now < 100) {
         const unit = { style: "unit", unit: "second", unitDisplay: "long" };
-        text.textContent = inLanguage((tag) => new Intl.NumberFormat(tag, /** @type {any} */ (unit)).format(now));
+        const words = inLanguage((tag) => new Intl.NumberFormat(tag, /** @type {any} */ (unit)).format(now));
+        if (text.textContent !== words) text.textContent = words;
       }
     }
     for (const { button, seconds } of held) if (left(seconds) === 0) button.removeAttribute("aria-disabled");
     for (const { ending, seconds } of endings) if (left(seconds) <= 60) show(ending);
-    const most = Math.max(0, ...[...texts, ...held].map(({ seconds }) => left(seconds)));
-    if (most === 0 && endings.every(({ ending }) => !ending.hidden)) clearInterval(timer);
   };
-  const timer = setInterval(tick, 1000);
+  setInterval(tick, 1000);
   tick();
 }
 
@@ -98,10 +109,7 @@ function localTimes() {
   /** @type {Intl.DateTimeFormatOptions} */
   const style = { day: "numeric", month: "long", year: "numeric", hour: "2-digit", minute: "2-digit", timeZoneName: "short" };
   const format = inLanguage((tag) => new Intl.DateTimeFormat(tag, style));
-  for (const time of all("time[datetime]")) {
-    const at = new Date(time.getAttribute("datetime") ?? "");
-    if (!Number.isNaN(at.getTime())) time.textContent = format.format(at);
-  }
+  for (const time of all("time[datetime]")) time.textContent = format.format(new Date(time.getAttribute("datetime") ?? ""));
 }
 
 /** Counts the characters that are left in a text. */
@@ -140,7 +148,7 @@ function copyAndPrint() {
   }
 }
 
-/** A passkey ceremony of a form, which the answer of the authenticator fills and sends. */
+/** A passkey ceremony of a form. The authenticator's answer fills and sends it. */
 class Ceremony {
   /** @param {HTMLFormElement} form */
   constructor(form) {
@@ -154,8 +162,8 @@ class Ceremony {
     return this.form.dataset.passkey === "create";
   }
 
-  /** Runs it. `conditional` waits in the suggestions of the browser, without a window. @param {boolean} conditional */
-  async run(conditional) {
+  /** Runs it. `quiet`: nobody pressed the button; a sign-in waits in suggestions. @param {boolean} quiet */
+  async run(quiet) {
     this.running?.abort();
     const running = new AbortController();
     this.running = running;
@@ -166,12 +174,12 @@ class Ceremony {
         : await navigator.credentials.get({
             publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(this.options),
             signal,
-            ...(conditional && { mediation: "conditional" }),
+            ...(quiet && { mediation: "conditional" }),
           });
       if (credential) this.send(/** @type {PublicKeyCredential} */ (credential));
     } catch (error) {
-      // An aborted ceremony was replaced by another one, on purpose.
-      if (this.running === running && !signal.aborted && !conditional) this.fail();
+      // An aborted one was replaced, on purpose.
+      if (this.running === running && !signal.aborted && !quiet) this.fail();
     }
   }
 
@@ -187,7 +195,7 @@ class Ceremony {
     for (const text of all("[role=alert]", this.form)) show(text);
   }
 
-  /** Gets fresh options: a page stays open longer than a ceremony lives. */
+  /** Gets new options: a page stays open longer than they live. */
   async renew() {
     const { renew } = this.form.dataset;
     if (!renew || this.isAnswered) return;
@@ -203,13 +211,12 @@ class Ceremony {
 
 const RENEWAL = 8 * 60 * 1000;
 
-/** Forms of passkeys; suggestions in the field for the address, where the browser has them. */
+/** Forms of passkeys; suggestions in the field for the address. */
 async function passkeys() {
   const forms = /** @type {HTMLFormElement[]} */ (all("form[data-passkey]"));
   const Credential = globalThis.PublicKeyCredential;
   const isAble = typeof Credential?.parseRequestOptionsFromJSON === "function";
-  for (const note of isAble ? [] : all("[data-no-passkey]")) show(note);
-  if (!isAble) return;
+  if (!isAble) return all("[data-no-passkey]").forEach(show);
   signalAccepted();
   const suggests = all("input[autocomplete~=webauthn]").length > 0 && (await Credential.isConditionalMediationAvailable?.());
   for (const form of forms) {
@@ -228,6 +235,7 @@ async function passkeys() {
     }, RENEWAL);
     show(form);
     suggest();
+    if ("auto" in form.dataset) ceremony.run(true);
   }
 }
 

@@ -62,7 +62,7 @@ impl Frame {
 pub struct Ending {
     /// Seconds until the end.
     pub seconds: u64,
-    /// URL that postpones the end.
+    /// URL that postpones the end; empty if nothing does.
     pub stay: String,
 }
 

@@ -93,6 +93,7 @@ pub enum Fault {
     Busy { wait: Wait },
     SignUpDisabled,
     FeatureDisabled,
+    NoMail,
     InvalidPasskey,
     UnknownPasskey,
     PasskeyExists,
@@ -133,6 +134,8 @@ pub enum Notice {
     DeletionCancelled,
     /// The person showed again who they are, and can now repeat what they were about to do.
     Confirmed,
+    /// As [`Self::Confirmed`], but what was typed was too long to be kept.
+    ConfirmedNotKept,
     /// The page session of another account was ended by this sign-in.
     OtherAccountLeft {
         email: String,
@@ -160,6 +163,7 @@ impl Notice {
             "sessions_ended" => Self::SessionsEnded,
             "deletion_cancelled" => Self::DeletionCancelled,
             "confirmed" => Self::Confirmed,
+            "confirmed_not_kept" => Self::ConfirmedNotKept,
             _ => return None,
         })
     }

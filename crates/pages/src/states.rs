@@ -57,6 +57,12 @@ impl State {
         self
     }
 
+    /// Ends the state with what it is about, which nothing postpones.
+    fn ending_for_good(mut self) -> Self {
+        self.frame.ending = Some(Ending { seconds: 600, stay: String::new() });
+        self
+    }
+
     /// Turns the state into one of a signed-in account.
     fn of(mut self, person: &Person) -> Self {
         "/auth/account".clone_into(&mut self.frame.here);
@@ -130,10 +136,5 @@ fn send_again(wait: Option<u64>) -> SendAgain {
 }
 
 fn code(person: &Person) -> CodeForm {
-    CodeForm {
-        form: form("/auth/code"),
-        email: person.email.clone(),
-        has_letters: false,
-        send: send_again(None),
-    }
+    CodeForm { form: form("/auth/code"), email: person.email.clone(), send: send_again(None) }
 }

@@ -53,6 +53,7 @@ pub struct ShownChallenge {
     pub user: User,
     /// Number of unused recovery codes.
     pub recovery_codes_left: u32,
+    pub expires_at: Timestamp,
 }
 
 /// An answer to a challenge, as a client sends it.
@@ -132,6 +133,7 @@ impl Challenges {
             kinds: found.kinds,
             user: found.user,
             recovery_codes_left: found.recovery_codes_left,
+            expires_at: found.expires_at,
         })
     }
 

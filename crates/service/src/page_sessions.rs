@@ -37,6 +37,12 @@ pub enum PageSignOut {
 }
 
 impl PageSessions {
+    /// Returns the lifetime of a code for an app.
+    #[must_use]
+    pub const fn code_lifetime(&self) -> Duration {
+        self.code_lifetime
+    }
+
     /// Finds the live page session of a browser; `None` if the browser is not the one that the session was opened in. The
     /// database is read each time, so that sign-out, ban and deletion take effect at the next request. If the operator
     /// requires two-step sign-in, a session of level 1 (one factor) ends, as an app session does at its refresh.

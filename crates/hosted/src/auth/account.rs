@@ -62,7 +62,8 @@ async fn view(visit: &Visit, session: &PageSession) -> Result<Account, PageError
     let passkeys = account.factors.passkeys.len() as u64;
     Ok(Account {
         email: user.email.as_typed().to_owned(),
-        verify: if user.email_verified { None } else { Some(verify(visit, session)?) },
+        is_verified: user.email_verified,
+        change_email: change_email(visit, user)?,
         profile: profile::own(visit, session).await?.map(summary),
         has_password: user.has_password,
         passkeys: (passkeys > 0 || service.passkeys.is_offered()).then_some(passkeys),
@@ -90,9 +91,16 @@ fn summary(profile: Profile) -> ProfileSummary {
     ProfileSummary { name: profile.name.into_string(), username }
 }
 
-/// Returns the address of the page that verifies the address of the account, and then leads back.
-fn verify(visit: &Visit, session: &PageSession) -> Result<String, PageError> {
-    let email = Some(session.user().email.as_typed().to_owned());
-    let next = Some(format!("{PATH}?notice=email_verified"));
-    visit.href_in("/auth/verify", Flow { email, next, ..Flow::default() })
+/// Returns the page on which the address of the account can be changed; while it is not verified, the one that verifies it
+/// and then leads back. `None` if no mail can be sent.
+fn change_email(visit: &Visit, user: &User) -> Result<Option<String>, PageError> {
+    if !visit.service().mailbox.sends_mails() {
+        return Ok(None);
+    }
+    if user.email_verified {
+        return Ok(Some(visit.href_outside(email::PATH, &[])));
+    }
+    let email = Some(user.email.as_typed().to_owned());
+    let next = Some(visit.href_outside(PATH, &[("notice", "email_verified")]));
+    visit.href_in("/auth/verify", Flow { email, next, ..Flow::default() }).map(Some)
 }

@@ -153,7 +153,11 @@ fn kind(visit: &Visit) -> Result<Option<ChallengeKind>, PageError> {
 }
 
 async fn view(visit: &Visit, id: &ChallengeId) -> Result<Box<dyn View + Send>, PageError> {
-    match visit.service().challenges.inspect(id).await {
+    let inspected = visit.service().challenges.inspect(id).await;
+    if let Ok(shown) = &inspected {
+        visit.ends_at(shown.expires_at);
+    }
+    match inspected {
         Ok(shown) if shown.kinds == [ChallengeKind::Enroll] => Ok(Box::new(enroll::view(visit, id).await?)),
         Ok(shown) => Ok(Box::new(challenge(visit, shown)?)),
         Err(Error::Refused(refusal)) if *refusal == INVALID_CHALLENGE => Ok(Box::new(over(visit))),

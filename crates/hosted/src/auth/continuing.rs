@@ -8,6 +8,7 @@ use latchkey_pages::views::{Continue, ContinueStep};
 
 use crate::entrance::Ticket;
 use crate::errors::PageError;
+use crate::flow::host_of;
 use crate::page::Page;
 use crate::visit::{Outcome, Visit};
 
@@ -31,12 +32,14 @@ async fn show(mut visit: Visit) -> Outcome {
         let cookie = visit.hosted.cookies.shown.set_until_closed(&shown.join("."));
         visit.set_cookie(cookie)?;
     }
-    let target = if is_first { ticket.address } else { ticket.app };
+    let app = ticket.app();
+    let host = host_of(&app);
+    let target = if is_first { ticket.address } else { app };
     let target = Address::parse(&target).ok_or_else(PageError::bad_target)?;
     if is_first {
-        visit.page_once(&Continue { step: ContinueStep::Go { target, host: ticket.host } })
+        visit.page_once(&Continue { step: ContinueStep::Go { target, host } })
     } else {
-        visit.page(&Continue { step: ContinueStep::Shown { target, host: ticket.host } })
+        visit.page(&Continue { step: ContinueStep::Shown { target, host } })
     }
 }
 

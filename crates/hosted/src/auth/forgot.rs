@@ -4,6 +4,7 @@ use axum::routing::get;
 use latchkey_domain::email::Email;
 use latchkey_pages::views::Forgot;
 
+use super::reset;
 use crate::fields::Fields;
 use crate::page::Page;
 use crate::problem::Rejection;
@@ -33,12 +34,10 @@ async fn send(visit: &mut Visit, fields: &mut Fields) -> Result<(), Rejection> {
     let Some(email) = fields.email("email")? else { return Err(fields.rejection()) };
     let typed = email.as_typed().to_owned();
     visit.change_flow(|flow| flow.email = Some(typed))?;
-    mail(visit, email).await?;
+    mail(visit, email.clone()).await?;
     let now = visit.now.as_millis();
     visit.change_flow(|flow| flow.mailed_at = Some(now))?;
-    // A link that was opened before is not what the person asks for now.
-    let cookie = visit.hosted.cookies.reset.clear();
-    Ok(visit.set_cookie(cookie)?)
+    Ok(reset::forget(visit, &email)?)
 }
 
 /// Mails a code or link to set a new password with, if the address has an account.
@@ -48,5 +47,6 @@ pub(super) async fn mail(visit: &Visit, email: Email) -> Result<(), Rejection> {
 }
 
 fn view(visit: &Visit, email: String) -> Forgot {
-    Forgot { form: visit.form(PATH), email, sign_in: visit.href("/auth/sign-in") }
+    let form = visit.service().mailbox.sends_mails().then(|| visit.form(PATH));
+    Forgot { form, email, sign_in: visit.href("/auth/sign-in") }
 }

@@ -3,13 +3,12 @@
 //! The link brings its token and the flow in which it was asked for. The flow opens only in the browser that began it,
 //! and has the verifier without which the token is worth nothing. The token moves into a sealed cookie.
 
-use std::time::Duration;
-
 use axum::routing::get;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use latchkey_domain::email::Email;
 use latchkey_domain::tokens::{LinkToken, TokenHash};
+use latchkey_http::cookies::Cookie;
 use latchkey_pages::views::{CodeForm, MailCode, MailCodeStep, SendAgain};
 use latchkey_service::mailbox::sign_in::SignInMail;
 use latchkey_service::sessions::KeepSignedIn;
@@ -17,9 +16,11 @@ use latchkey_service::settings::EmailSignIn;
 use serde::{Deserialize, Serialize};
 
 use super::mailed_link;
+use super::tokens::{self, Found, OF, Token};
 use crate::entrance;
 use crate::errors::PageError;
 use crate::fields::Fields;
+use crate::hosted::Cookies;
 use crate::page::Page;
 use crate::problem::Rejection;
 use crate::sealed::Carried;
@@ -33,8 +34,6 @@ const ACT: &str = "act";
 const CHANGE: &str = "change";
 /// What became of a link that was opened in another browser than the one that asked for it.
 const ELSEWHERE: &str = "elsewhere";
-/// Lifetime of the cookie with the token.
-const LIFETIME: Duration = Duration::from_mins(10);
 
 pub(crate) const PAGE: Page = Page::new(PATH, || get(show).post(act));
 
@@ -44,6 +43,16 @@ struct Link(String);
 
 impl Carried for Link {
     const KIND: &'static str = "sign-in-link";
+}
+
+impl Token for Link {
+    fn token(&self) -> &str {
+        &self.0
+    }
+
+    fn cookie(cookies: &Cookies) -> &Cookie {
+        &cookies.sign_in_link
+    }
 }
 
 async fn show(visit: Visit) -> Outcome {
@@ -66,14 +75,16 @@ fn arrive(mut visit: Visit, token: String) -> Outcome {
     if !visit.take_up()? || visit.flow().verifier.is_none() {
         return visit.go_to(&visit.href_with(PATH, &[(mailed_link::PARAMETER, ELSEWHERE)]));
     }
-    let sealed = visit.seal(visit.now.plus(LIFETIME), Link(token))?;
-    let cookie = visit.hosted.cookies.sign_in_link.set(&sealed, LIFETIME);
-    visit.set_cookie(cookie)?;
-    visit.go_to(&visit.href_with(PATH, &[(ACT, "link")]))
+    let name = tokens::keep(&mut visit, Link(token))?;
+    visit.go_to(&visit.href_with(PATH, &[(ACT, "link"), (OF, &name)]))
 }
 
 async fn act(Submission { mut visit, mut fields }: Submission) -> Outcome {
     let act = visit.query.optional(ACT)?;
+    let again = || visit.href_with(PATH, &[(CHANGE, "1")]);
+    if act.as_deref() == Some("link") && link(&visit).is_none() {
+        return visit.page_as(mailed_link::FAILED, &view(&visit, MailCodeStep::Dead { again: again() }));
+    }
     let done = match act.as_deref() {
         Some("code") => by_code(&mut visit, &mut fields).await,
         Some("link") => by_link(&mut visit).await,
@@ -122,12 +133,13 @@ async fn by_code(visit: &mut Visit, fields: &mut Fields) -> Result<String, Rejec
 }
 
 async fn by_link(visit: &mut Visit) -> Result<String, Rejection> {
-    let token = link(visit).and_then(|link| LinkToken::parse(&link.0)).ok_or_else(PageError::bad_flow)?;
+    let token = link(visit).and_then(|link| LinkToken::parse(link.value.token()));
+    let token = token.ok_or_else(PageError::bad_flow)?;
+    let used = token.expose().to_owned();
     let verifier = visit.flow().verifier.clone().unwrap_or_default();
     let from = visit.sign_in_client(KeepSignedIn::No);
     let entrance = visit.service().mailbox.sign_in_by_link(token, &verifier, None, &from).await?;
-    let cookie = visit.hosted.cookies.sign_in_link.clear();
-    visit.set_cookie(cookie)?;
+    tokens::forget(visit, |link: &Link| link.0 == used)?;
     entrance::enter(visit, entrance, KeepSignedIn::No).await
 }
 
@@ -137,25 +149,25 @@ fn typed_address(visit: &Visit) -> Result<Email, Rejection> {
     Ok(email.ok_or_else(PageError::bad_flow)?)
 }
 
-/// Returns the token of the cookie, unless it is too old.
-fn link(visit: &Visit) -> Option<Link> {
-    let cookie = visit.hosted.cookies.sign_in_link.read(visit.headers())?;
-    let opened = visit.open::<Link>(cookie.expose())?;
-    (opened.ends > visit.now).then_some(opened.value)
+/// Returns the token that the address names, unless it is too old.
+fn link(visit: &Visit) -> Option<Found<Link>> {
+    tokens::find(visit, |_| false)
 }
 
 /// Returns the step that the person is at.
 fn step(visit: &Visit) -> Result<MailCodeStep, PageError> {
     let email = visit.flow().email.clone().unwrap_or_default();
     let is_mailed = visit.flow().verifier.is_some() && visit.query.optional(CHANGE)?.is_none();
-    let is_link = visit.query.optional(ACT)?.as_deref() == Some("link") && link(visit).is_some();
-    Ok(if is_mailed && is_link {
+    let is_link = visit.query.optional(ACT)?.as_deref() == Some("link");
+    let link = link(visit).filter(|_| is_mailed && is_link);
+    Ok(if let Some(link) = link {
+        visit.ends_at(link.ends);
         let email = mailed_link::masked(&email);
-        MailCodeStep::Link { form: visit.form_with(PATH, &[(ACT, "link")]), email }
+        MailCodeStep::Link { form: visit.form_with(PATH, &[(ACT, "link"), (OF, &link.name)]), email }
     } else if is_mailed {
         let send = SendAgain { form: visit.form_with(PATH, &[(ACT, "send")]), wait: visit.wait_for_mail() };
         let form = visit.form_with(PATH, &[(ACT, "code")]);
-        let code = CodeForm { form, email, has_letters: false, send };
+        let code = CodeForm { form, email, send };
         MailCodeStep::Code { code, change: visit.href_with(PATH, &[(CHANGE, "1")]) }
     } else {
         MailCodeStep::Email { form: visit.form(PATH), email }

@@ -18,7 +18,7 @@ use latchkey_service::sessions::{Credential, KeepSignedIn, PageSession};
 use super::account::providers;
 use crate::entrance;
 use crate::errors::PageError;
-use crate::flow;
+use crate::flow::{self, Flow};
 use crate::page::Page;
 use crate::problem::Rejection;
 use crate::provider::{Deliberate, Departure, outcome_of, outcome_of_refusal, returned};
@@ -120,6 +120,16 @@ async fn link(visit: Visit, code: &str, left: &Departure) -> Outcome {
     }
 }
 
+/// Returns the address of a sign-in that leads to the linked providers, in a flow of its own: the app of this one waits for
+/// another sign-in. `None` if the identity need not be linked.
+fn link_after_sign_in(visit: &Visit, outcome: ProviderOutcome) -> Result<Option<String>, PageError> {
+    let is_needed = outcome == ProviderOutcome::Unverified && visit.flow().links.is_none();
+    let (locale, email) = (visit.flow().locale.clone(), visit.flow().email.clone());
+    let flow =
+        Flow { locale, email, next: Some(visit.href_outside(providers::PATH, &[])), ..Flow::default() };
+    is_needed.then(|| visit.href_in("/auth/sign-in", flow)).transpose()
+}
+
 fn show(visit: &Visit, outcome: ProviderOutcome) -> Outcome {
     let key = visit.flow().departed.as_ref().map(|left| left.provider.clone()).unwrap_or_default();
     let offered = visit.service().oauth.offered_providers();
@@ -133,6 +143,7 @@ fn show(visit: &Visit, outcome: ProviderOutcome) -> Outcome {
         provider: known.map_or_else(|| key.clone(), |provider| provider.name().to_owned()),
         outcome,
         retry: is_tried_again.then(|| visit.href(&format!("/auth/provider/{key}"))),
+        link: link_after_sign_in(visit, outcome)?,
         is_link: visit.flow().links.is_some(),
         other: match visit.flow().links {
             Some(_) => providers::PATH.to_owned(),

@@ -3,22 +3,23 @@
 //! A link from a mail arrives with its token in the query. The token moves into a sealed cookie, so that the address of
 //! the page has none; the exchange of a code ends in the same cookie.
 
-use std::time::Duration;
-
 use axum::routing::get;
 use latchkey_domain::email::Email;
-use latchkey_domain::tokens::{LinkToken, TokenHash};
+use latchkey_domain::tokens::LinkToken;
+use latchkey_http::cookies::Cookie;
 use latchkey_pages::views::{CodeForm, PasswordRules, Reset, ResetStep, SendAgain};
 use latchkey_service::passwords::reset::ResetOutcome;
 use latchkey_service::sessions::KeepSignedIn;
 use latchkey_service::settings::EmailMethod;
 use serde::{Deserialize, Serialize};
 
+use super::tokens::{self, Found, OF, Token};
 use super::{forgot, mailed_link};
 use crate::entrance;
 use crate::errors::PageError;
 use crate::fields::Fields;
 use crate::flow::Asked;
+use crate::hosted::Cookies;
 use crate::page::Page;
 use crate::problem::Rejection;
 use crate::sealed::Carried;
@@ -26,12 +27,8 @@ use crate::submission::Submission;
 use crate::visit::{Outcome, Visit};
 
 const PATH: &str = "/auth/reset";
-/// Lifetime of the cookie with the token.
-const LIFETIME: Duration = Duration::from_mins(10);
 /// Query parameter that says what a form does.
 const ACT: &str = "act";
-/// Query parameter of the form for the password: the name of its token.
-const OF: &str = "of";
 
 pub(crate) const PAGE: Page = Page::new(PATH, || get(show).post(act));
 
@@ -47,24 +44,34 @@ impl Carried for Ticket {
     const KIND: &'static str = "reset";
 }
 
+impl Token for Ticket {
+    fn token(&self) -> &str {
+        &self.token
+    }
+
+    fn cookie(cookies: &Cookies) -> &Cookie {
+        &cookies.reset
+    }
+}
+
 impl Ticket {
-    /// Names the token in the form that it is for. Several tabs share the cookie, and each form is for what it shows.
-    fn name(&self) -> String {
-        hex::encode(&TokenHash::of(self.token.as_bytes()).as_bytes()[..8])
+    fn is_of(&self, email: &Email) -> bool {
+        Email::parse(&self.email).is_ok_and(|own| own.key() == email.key())
     }
 }
 
 async fn show(mut visit: Visit) -> Outcome {
     visit.take_up()?;
     if let Some(token) = visit.query.optional("token")? {
-        let is_taken = take(&mut visit, &token).await?;
-        let dead = [(mailed_link::PARAMETER, mailed_link::DEAD)];
-        return visit.go_to(&visit.href_with(PATH, if is_taken { &[] } else { &dead }));
+        let taken = take(&mut visit, &token).await?;
+        let dead = (mailed_link::PARAMETER, mailed_link::DEAD);
+        let shown = taken.as_deref().map_or(dead, |name| (OF, name));
+        return visit.go_to(&visit.href_with(PATH, &[shown]));
     }
     if visit.query.optional("done")?.is_some() {
         return visit.page(&Reset { step: ResetStep::Done { sign_in: visit.href("/auth/sign-in") } });
     }
-    if mailed_link::has_failed(&visit)? {
+    if mailed_link::has_failed(&visit)? || is_over(&visit)? {
         return visit.page_as(mailed_link::FAILED, &dead(&visit));
     }
     match step(&visit) {
@@ -73,24 +80,34 @@ async fn show(mut visit: Visit) -> Outcome {
     }
 }
 
-/// Moves the token of a mailed link into the cookie; false if it is not valid.
-async fn take(visit: &mut Visit, token: &str) -> Result<bool, PageError> {
-    let Some(token) = LinkToken::parse(token) else { return Ok(false) };
+/// Moves the token of a mailed link into the cookie; returns its name there, or `None` if the token is not valid.
+async fn take(visit: &mut Visit, token: &str) -> Result<Option<String>, PageError> {
+    let Some(token) = LinkToken::parse(token) else { return Ok(None) };
     let found = visit.service().passwords.reset_account(&token, &visit.to_client()).await?;
-    let Some(account) = found else { return Ok(false) };
-    keep(visit, &token, account.as_typed())?;
-    Ok(true)
+    let Some(account) = found else { return Ok(None) };
+    keep(visit, &token, account.as_typed()).map(Some)
 }
 
-/// Stores a token in the cookie.
-fn keep(visit: &mut Visit, token: &LinkToken, email: &str) -> Result<(), PageError> {
+/// Stores a token in the cookie; returns its name there.
+fn keep(visit: &mut Visit, token: &LinkToken, email: &str) -> Result<String, PageError> {
     let ticket = Ticket { token: token.expose().to_owned(), email: email.to_owned() };
-    let sealed = visit.seal(visit.now.plus(LIFETIME), ticket)?;
-    let cookie = visit.hosted.cookies.reset.set(&sealed, LIFETIME);
-    visit.set_cookie(cookie)
+    tokens::keep(visit, ticket)
+}
+
+/// Forgets the tokens of an account. A link that was opened before is not what the person asks for now.
+pub(super) fn forget(visit: &mut Visit, email: &Email) -> Result<(), PageError> {
+    tokens::forget(visit, |ticket: &Ticket| ticket.is_of(email))
+}
+
+/// True if the page is for a token that is used or too old.
+fn is_over(visit: &Visit) -> Result<bool, PageError> {
+    Ok(visit.query.optional(OF)?.is_some() && ticket(visit).is_none())
 }
 
 async fn act(Submission { mut visit, mut fields }: Submission) -> Outcome {
+    if is_over(&visit)? {
+        return visit.page_as(mailed_link::FAILED, &dead(&visit));
+    }
     let done = match visit.query.optional(ACT)?.as_deref() {
         Some("send") => send_again(&mut visit).await,
         Some("code") => check_code(&mut visit, &mut fields).await,
@@ -117,14 +134,13 @@ async fn check_code(visit: &mut Visit, fields: &mut Fields) -> Result<String, Re
     let Some(code) = fields.code("code")? else { return Err(fields.rejection()) };
     let address = email.as_typed().to_owned();
     let reset = visit.service().passwords.exchange_reset_code(email, code, visit.to_client()).await?;
-    keep(visit, &reset.token, &address)?;
-    Ok(visit.href(PATH))
+    let name = keep(visit, &reset.token, &address)?;
+    Ok(visit.href_with(PATH, &[(OF, &name)]))
 }
 
 async fn set_password(visit: &mut Visit, fields: &mut Fields) -> Result<String, Rejection> {
-    let named = visit.query.optional(OF)?;
-    let ticket = ticket(visit).filter(|ticket| named.is_some_and(|named| named == ticket.name()));
-    let ticket = ticket.ok_or_else(PageError::bad_flow)?;
+    let named = visit.query.optional(OF)?.and_then(|_| ticket(visit));
+    let Found { value: ticket, .. } = named.ok_or_else(PageError::bad_flow)?;
     let token = LinkToken::parse(&ticket.token).ok_or_else(PageError::bad_flow)?;
     let Some(password) = fields.password("password")? else { return Err(fields.rejection()) };
     let least = visit.service().settings().values.password_min_length;
@@ -132,8 +148,7 @@ async fn set_password(visit: &mut Visit, fields: &mut Fields) -> Result<String, 
     let reset = visit.service().passwords.reset_password(token, password, &from).await;
     match reset.map_err(|error| Rejection::from(error).with_least(least))? {
         ResetOutcome::Reset => {
-            let cookie = visit.hosted.cookies.reset.clear();
-            visit.set_cookie(cookie)?;
+            tokens::forget(visit, |other: &Ticket| other.token == ticket.token)?;
             Ok(visit.href_with(PATH, &[("done", "1")]))
         }
         ResetOutcome::Challenged(challenge) => {
@@ -147,9 +162,9 @@ async fn set_password(visit: &mut Visit, fields: &mut Fields) -> Result<String, 
 /// may be that of another one by now, or gone.
 pub(super) fn go_on(visit: &mut Visit, token: &LinkToken) -> Result<String, Rejection> {
     let email = visit.flow().asked.as_ref().and_then(|asked| asked.reset.clone());
-    keep(visit, token, &email.ok_or_else(PageError::bad_flow)?)?;
+    let name = keep(visit, token, &email.ok_or_else(PageError::bad_flow)?)?;
     visit.change_flow(|flow| flow.asked = None)?;
-    Ok(visit.href_with(PATH, &[("notice", "confirmed")]))
+    Ok(visit.href_with(PATH, &[(OF, &name), ("notice", "confirmed")]))
 }
 
 /// Returns the address that was typed before; without one the page cannot be used.
@@ -158,22 +173,20 @@ fn typed_address(visit: &Visit) -> Result<Email, Rejection> {
     Ok(email.ok_or_else(PageError::bad_flow)?)
 }
 
-/// Returns the token of the cookie, unless it is too old, or of another account than the one that this flow asks for.
-fn ticket(visit: &Visit) -> Option<Ticket> {
-    let cookie = visit.hosted.cookies.reset.read(visit.headers())?;
-    let opened = visit.open::<Ticket>(cookie.expose()).filter(|opened| opened.ends > visit.now)?;
-    let email = Email::parse(&opened.value.email).ok()?;
-    let is_asked = typed_address(visit).map_or(true, |asked| asked.key() == email.key());
-    is_asked.then_some(opened.value)
+/// Returns the token that the page is for: the one that its address names, else that of the account which this flow asks for.
+fn ticket(visit: &Visit) -> Option<Found<Ticket>> {
+    let asked = typed_address(visit).ok();
+    tokens::find(visit, |ticket: &Ticket| asked.as_ref().is_none_or(|asked| ticket.is_of(asked)))
 }
 
 /// Returns the step that the person is at; `None` at the beginning.
 fn step(visit: &Visit) -> Option<Reset> {
     let settings = visit.service().settings();
     if let Some(ticket) = ticket(visit) {
+        visit.ends_at(ticket.ends);
         let rules = PasswordRules::from(&settings.values.passwords());
-        let form = visit.form_with(PATH, &[(OF, &ticket.name())]);
-        let step = ResetStep::Password { form, account: mailed_link::masked(&ticket.email), rules };
+        let form = visit.form_with(PATH, &[(OF, &ticket.name)]);
+        let step = ResetStep::Password { form, account: mailed_link::masked(&ticket.value.email), rules };
         return Some(Reset { step });
     }
     let email = visit.flow().email.clone()?;
@@ -181,7 +194,7 @@ fn step(visit: &Visit) -> Option<Reset> {
     let step = match settings.values.reset_password_method {
         EmailMethod::Code => {
             let form = visit.form_with(PATH, &[(ACT, "code")]);
-            ResetStep::Code { code: CodeForm { form, email, has_letters: false, send } }
+            ResetStep::Code { code: CodeForm { form, email, send } }
         }
         EmailMethod::Link => ResetStep::Link { email, send },
     };

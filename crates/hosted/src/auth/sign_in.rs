@@ -11,17 +11,18 @@ use latchkey_service::settings::EmailSignIn;
 use super::{passkey_options, provider};
 use crate::errors::PageError;
 use crate::fields::Fields;
+use crate::flow::is_kept;
 use crate::page::Page;
 use crate::problem::Rejection;
 use crate::submission::Submission;
 use crate::visit::{Outcome, Visit};
 use crate::{ceremony, entrance};
 
-const PATH: &str = "/auth/sign-in";
+pub(super) const PATH: &str = "/auth/sign-in";
 /// Query parameter that says what a form does.
 const ACT: &str = "act";
 /// Query parameter of the whole sign-in, in place of the offer to continue with the page session.
-const OTHER: &str = "other";
+pub(super) const OTHER: &str = "other";
 
 pub(crate) const PAGE: Page = Page::new(PATH, || get(show).post(act));
 
@@ -33,8 +34,12 @@ async fn show(visit: Visit) -> Outcome {
 }
 
 async fn act(Submission { mut visit, mut fields }: Submission) -> Outcome {
-    let (typed, is_kept) = (fields.text("email")?, fields.is_ticked("keep")?);
+    let (typed, is_ticked) = (fields.text("email")?, fields.is_ticked("keep")?);
     let act = visit.query.optional(ACT)?;
+    if act.as_deref() == Some("resume") && resumable(&visit).is_none() {
+        // The page session has ended, or is too old for the app by now.
+        return visit.go_to(&visit.href(PATH));
+    }
     let done = match act.as_deref() {
         Some("resume") => resume(&visit).await,
         Some("passkey") => by_passkey(&mut visit, &mut fields).await,
@@ -43,10 +48,10 @@ async fn act(Submission { mut visit, mut fields }: Submission) -> Outcome {
     match done {
         Ok(address) => visit.go_to(&address),
         Err(rejection) => {
-            visit.change_flow(|flow| flow.email = Some(typed.clone()))?;
+            visit.change_flow(|flow| flow.email = Some(typed.clone()).filter(|typed| is_kept(typed)))?;
             let verify = rejection.is_unverified().then(|| visit.href("/auth/verify"));
             // A refusal is told at the form that was sent.
-            let view = view(&visit, typed, is_kept, act.as_deref() != Some("resume"))?;
+            let view = view(&visit, typed, is_ticked, act.as_deref() != Some("resume"))?;
             visit.refuse(rejection, &SignIn { verify, ..view })
         }
     }
@@ -113,7 +118,7 @@ fn view(visit: &Visit, email: String, is_kept: bool, wants_form: bool) -> Result
         is_kept,
         providers: provider::links(visit),
         passkey: if resume.is_none() { passkey(visit)? } else { None },
-        forgot: visit.href("/auth/forgot"),
+        forgot: visit.service().mailbox.sends_mails().then(|| visit.href("/auth/forgot")),
         mail_code: has_mail_code.then(|| visit.href("/auth/mail-code")),
         sign_up: is_open.then(|| visit.href("/auth/sign-up")),
         verify: None,

@@ -2,6 +2,7 @@
 
 use axum::routing::get;
 use latchkey_domain::email::Email;
+use latchkey_http::error::codes;
 use latchkey_pages::views::{CodeForm, SendAgain, Verify, VerifyBy};
 use latchkey_service::mailbox::verify_email::VerificationProof;
 use latchkey_service::sessions::{Credential, KeepSignedIn};
@@ -22,7 +23,7 @@ const ACT: &str = "act";
 pub(crate) const PAGE: Page = Page::new(PATH, || get(show).post(act));
 
 async fn show(visit: Visit) -> Outcome {
-    match view(&visit) {
+    match view(&visit, is_sent(&visit)) {
         Some(view) => visit.page(&view),
         None => visit.go_to(&visit.href("/auth/sign-in")),
     }
@@ -35,10 +36,14 @@ async fn act(Submission { mut visit, mut fields }: Submission) -> Outcome {
     };
     match done {
         Ok(address) => visit.go_to(&address),
-        Err(rejection) => match view(&visit) {
-            Some(view) => visit.refuse(rejection, &view),
-            None => Err(PageError::bad_flow()),
-        },
+        Err(rejection) => {
+            // A mail that must wait follows one that was sent from elsewhere, whose code can be entered.
+            let is_sent = is_sent(&visit) || rejection.is(codes::TOO_MANY_REQUESTS.name);
+            match view(&visit, is_sent) {
+                Some(view) => visit.refuse(rejection, &view),
+                None => Err(PageError::bad_flow()),
+            }
+        }
     }
 }
 
@@ -71,14 +76,26 @@ fn typed_address(visit: &Visit) -> Result<Email, PageError> {
     email.ok_or_else(PageError::bad_flow)
 }
 
-fn view(visit: &Visit) -> Option<Verify> {
+/// True if a mail was sent, for all that this browser knows. The overview of the own account leads here without one.
+fn is_sent(visit: &Visit) -> bool {
+    visit.flow().mailed_at.is_some() || !is_own(visit)
+}
+
+/// True for the address of the signed-in account.
+fn is_own(visit: &Visit) -> bool {
+    let own = visit.session.as_ref().map(|session| session.user().email.as_typed());
+    own.is_some() && own == visit.flow().email.as_deref()
+}
+
+fn view(visit: &Visit, is_sent: bool) -> Option<Verify> {
     let email = visit.flow().email.clone()?;
     let send = SendAgain { form: visit.form_with(PATH, &[(ACT, "send")]), wait: visit.wait_for_mail() };
     let by = match visit.service().settings().values.verify_email_method {
-        EmailMethod::Code => {
-            VerifyBy::Code { code: CodeForm { form: visit.form(PATH), email, has_letters: false, send } }
-        }
+        _ if !is_sent => VerifyBy::Unsent { email, form: send.form },
+        EmailMethod::Code => VerifyBy::Code { code: CodeForm { form: visit.form(PATH), email, send } },
         EmailMethod::Link => VerifyBy::Link { email, send },
     };
-    Some(Verify { by, change: visit.href("/auth/sign-up") })
+    let is_own = is_own(visit);
+    let change = if is_own { visit.href_outside("/auth/account", &[]) } else { visit.href("/auth/sign-up") };
+    Some(Verify { by, is_own, change })
 }

@@ -83,11 +83,13 @@ impl Visit {
         Some(self.provider_name(key.as_str()))
     }
 
-    /// Returns the end of the flow, else of the session, which any request postpones up to its absolute end.
+    /// Returns the end of what ends first: what the page is about, which nothing postpones; the flow, else the session, which
+    /// any request postpones up to its absolute end.
     fn ending(&self) -> Option<Ending> {
         let session = || Some((self.session.as_ref()?.session().expires_at(), self.here()));
         let flow = self.flow.as_ref().map(|flow| (flow.ends, format!("{}&{STAY}=1", self.here())));
-        let (ends, stay) = flow.or_else(session)?;
+        let subject = self.subject_ends.get().map(|ends| (*ends, String::new()));
+        let (ends, stay) = flow.or_else(session).into_iter().chain(subject).min_by_key(|(ends, _)| *ends)?;
         Some(Ending { seconds: ends.since(self.now).as_secs(), stay })
     }
 }

@@ -37,17 +37,32 @@ impl Catalogue {
         self.counted(unit, count)
     }
 
-    /// Returns the duration between two times: `3 hours ago`, `in 2 days`.
+    /// Returns the duration between two times: `3 hours ago`, `in 2 days`. What is over is rounded down; what is to come is
+    /// rounded to the nearest, so that a term of 14 days reads so in the moment after its begin.
     pub(crate) fn distance(&self, at: Timestamp, now: Timestamp) -> String {
-        let (seconds, is_past) = if at <= now { (now.since(at), true) } else { (at.since(now), false) };
-        let seconds = seconds.as_secs();
-        let (past, future, count) = match seconds {
-            0..MINUTE => return self.counted("time.now", 0),
-            MINUTE..HOUR => ("time.minutes_ago", "time.in_minutes", seconds / MINUTE),
-            HOUR..DAY => ("time.hours_ago", "time.in_hours", seconds / HOUR),
-            _ => ("time.days_ago", "time.in_days", seconds / DAY),
+        if at <= now {
+            return self.ago(now.since(at).as_secs());
+        }
+        let seconds = at.since(now).as_secs();
+        let nearest = |unit| (seconds + unit / 2) / unit;
+        let (key, count) = if nearest(MINUTE) < HOUR / MINUTE {
+            ("time.in_minutes", nearest(MINUTE))
+        } else if nearest(HOUR) < DAY / HOUR {
+            ("time.in_hours", nearest(HOUR))
+        } else {
+            ("time.in_days", nearest(DAY))
         };
-        self.counted(if is_past { past } else { future }, count)
+        if count == 0 { self.counted("time.now", 0) } else { self.counted(key, count) }
+    }
+
+    fn ago(&self, seconds: u64) -> String {
+        let (key, count) = match seconds {
+            0..MINUTE => ("time.now", 0),
+            MINUTE..HOUR => ("time.minutes_ago", seconds / MINUTE),
+            HOUR..DAY => ("time.hours_ago", seconds / HOUR),
+            _ => ("time.days_ago", seconds / DAY),
+        };
+        self.counted(key, count)
     }
 
     /// Returns a time to the minute, in UTC: `4 May 2026, 10:02 UTC`.

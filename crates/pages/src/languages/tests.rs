@@ -81,6 +81,18 @@ fn times_and_numbers_follow_the_language() {
     let english = languages.choose(["en"]).catalogue();
     assert_eq!(english.distance(at.plus(minute), at), "in 1 minute");
     assert_eq!(english.distance(at, at), "just now");
+    let hour = minute * 60;
+    for (after, words) in [
+        (hour * 24 * 14 - std::time::Duration::from_millis(1), "in 14 days"),
+        (hour * 36 + minute, "in 2 days"),
+        (hour * 24 - minute, "in 1 day"),
+        (hour * 12 - minute, "in 12 hours"),
+        (minute * 90 - std::time::Duration::from_secs(1), "in 1 hour"),
+        (hour - std::time::Duration::from_secs(1), "in 1 hour"),
+        (minute / 3, "just now"),
+    ] {
+        assert_eq!(english.distance(at.plus(after), at), words, "{after:?}");
+    }
     assert_eq!(english.duration(1_400), "24 minutes");
     assert_eq!(english.number(1_234_567), "1,234,567");
 }

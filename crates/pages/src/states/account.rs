@@ -1,9 +1,11 @@
 //! Sample states of the pages of the own account: overview, profile, activity, data.
 
+use std::time::Duration;
+
 use latchkey_domain::audit::AuditKind;
 
 use super::{Person, State, ago, form, later};
-use crate::message::{Fault, Notice};
+use crate::message::{Fault, Notice, Wait};
 use crate::views::{
     Account, AccountData, Activity, Conflict, Deleted, Deletion, Device, Event, Profile, ProfileFields,
     ProfileSummary, Session,
@@ -42,7 +44,8 @@ pub(super) fn states(person: &Person) -> Vec<State> {
 fn overview(person: &Person) -> Vec<State> {
     let plain = || Account {
         email: person.email.clone(),
-        verify: None,
+        is_verified: true,
+        change_email: Some("/auth/account/email".to_owned()),
         profile: Some(ProfileSummary { name: person.name.clone(), username: Some(person.username.clone()) }),
         has_password: true,
         passkeys: Some(2),
@@ -64,7 +67,8 @@ fn overview(person: &Person) -> Vec<State> {
         ..plain()
     };
     let unverified = Account {
-        verify: Some("/auth/verify".to_owned()),
+        is_verified: false,
+        change_email: Some("/auth/verify".to_owned()),
         providers: None,
         passkeys: None,
         two_step: None,
@@ -77,6 +81,7 @@ fn overview(person: &Person) -> Vec<State> {
         State::new("account.one_step", Account { two_step: Some(false), ..plain() }),
         State::new("account.no_profile", Account { profile: None, ..plain() }),
         State::new("account.unverified", unverified),
+        State::new("account.no_mail", Account { change_email: None, ..plain() }),
         State::new("account.kept", plain()).after(Notice::DeletionCancelled),
         State::new("account.email_verified", plain()).after(Notice::EmailVerified),
         State::new("account.email_changed", plain()).after(Notice::EmailChanged),
@@ -139,6 +144,7 @@ fn profile(person: &Person) -> Vec<State> {
         State::new("profile", plain()),
         State::new("profile.new", Profile { version: String::new(), fields: none, ..plain() }),
         State::new("profile.saved", plain()).after(Notice::Saved),
+        State::new("profile.not_kept", plain()).after(Notice::ConfirmedNotKept),
         State::new("profile.taken", plain()).at("username", Fault::UsernameTaken),
         State::new("profile.reserved", plain()).at("username", Fault::UsernameReserved),
         State::new("profile.invalid", plain())
@@ -170,16 +176,18 @@ fn activity(person: &Person) -> Vec<State> {
 }
 
 fn data() -> Vec<State> {
+    let days = |days: u64| Wait(Duration::from_hours(24 * days));
     let plain = || AccountData {
         export: form("/auth/account/data?act=export"),
         delete: form("/auth/account/data?act=delete"),
-        grace_days: 14,
+        grace: Some(days(14)),
     };
     vec![
         State::new("data", plain()),
-        State::new("data.at_once", AccountData { grace_days: 0, ..plain() }),
+        State::new("data.at_once", AccountData { grace: None, ..plain() }),
         State::new("data.sign_in_again", plain()).with(Fault::SignInAgain),
         State::new("data.last_owner", plain()).with(Fault::LastOwner),
+        State::new("data.hours", AccountData { grace: Some(Wait(Duration::from_hours(36))), ..plain() }),
         State::new("data.confirmed", plain()).after(Notice::Confirmed),
     ]
 }

@@ -24,7 +24,7 @@ fn email(person: &Person) -> Vec<State> {
     let plain = || ChangeEmail {
         email: person.email.clone(),
         is_verified: true,
-        form: form("/auth/account/email"),
+        form: Some(form("/auth/account/email")),
         new_email: String::new(),
         pending: None,
     };
@@ -43,6 +43,7 @@ fn email(person: &Person) -> Vec<State> {
     let pending = |needs_current| pending_in(Some(form("/auth/account/email?act=confirm")), needs_current);
     vec![
         State::new("email", plain()),
+        State::new("email.off", ChangeEmail { form: None, ..plain() }),
         State::new("email.unverified", ChangeEmail { is_verified: false, ..plain() }),
         State::new("email.same", ChangeEmail { new_email: person.email.clone(), ..plain() })
             .at("email", Fault::SameEmail),
@@ -78,7 +79,8 @@ fn passkeys(person: &Person) -> Vec<State> {
         is_usable: index != 3,
     };
     let page = |count| Passkeys {
-        add: (count < 20).then(|| AddPasskey::Ready { passkey: passkey("/auth/account/passkeys") }),
+        add: (count < 20)
+            .then(|| AddPasskey::Ready { passkey: passkey("/auth/account/passkeys"), is_asked: false }),
         list: (0..count).map(one).collect(),
         rename: form("/auth/account/passkeys/rename"),
         remove: form("/auth/account/passkeys/remove"),

@@ -25,7 +25,7 @@ fn plain_sign_in(person: &Person) -> SignIn {
         is_kept: false,
         providers: providers(person),
         passkey: Some(passkey("/auth/passkey")),
-        forgot: "/auth/forgot?flow=c2VhbGVk".to_owned(),
+        forgot: Some("/auth/forgot?flow=c2VhbGVk".to_owned()),
         mail_code: Some("/auth/mail-code?flow=c2VhbGVk".to_owned()),
         sign_up: Some("/auth/sign-up?flow=c2VhbGVk".to_owned()),
         verify: None,
@@ -39,6 +39,7 @@ fn sign_in(person: &Person) -> Vec<State> {
     let typed = || SignIn { email: person.email.clone(), is_kept: true, ..plain() };
     let only_password =
         SignIn { providers: Vec::new(), passkey: None, mail_code: None, sign_up: None, app: None, ..plain() };
+    let no_mail = SignIn { forgot: None, ..plain() };
     let resume = Resume {
         form: form("/auth/sign-in"),
         email: person.email.clone(),
@@ -60,6 +61,7 @@ fn sign_in(person: &Person) -> Vec<State> {
         State::new("sign_in.passkey_refused", plain()).with(Fault::InvalidPasskey),
         State::new("sign_in.passkey_unknown", plain()).with(Fault::UnknownPasskey),
         State::new("sign_in.password_only", only_password),
+        State::new("sign_in.no_mail", no_mail),
         State::new(
             "sign_in.provider_only",
             SignIn { form: None, passkey: None, mail_code: None, sign_up: None, ..plain() },
@@ -140,6 +142,7 @@ fn returns(person: &Person) -> Vec<State> {
         provider: person.providers.first().cloned().unwrap_or_default(),
         outcome,
         retry: (outcome != ProviderOutcome::Unverified).then(|| "/auth/provider/example".to_owned()),
+        link: (outcome == ProviderOutcome::Unverified).then(|| "/auth/sign-in?flow=bGluaw".to_owned()),
         is_link: false,
         other: "/auth/sign-in?flow=c2VhbGVk".to_owned(),
     };
@@ -171,6 +174,7 @@ fn errors() -> Vec<State> {
         ("error.bad_request", ErrorCause::BadRequest),
         ("error.bad_target", ErrorCause::BadTarget),
         ("error.bad_flow", ErrorCause::BadFlow),
+        ("error.expired", ErrorCause::Expired),
         ("error.stale_form", ErrorCause::StaleForm),
         ("error.forbidden", ErrorCause::Forbidden),
         ("error.wrong_host", ErrorCause::WrongHost),

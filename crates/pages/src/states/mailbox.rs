@@ -18,8 +18,12 @@ pub(super) fn states(person: &Person) -> Vec<State> {
 }
 
 fn verify(person: &Person) -> Vec<State> {
-    let by = |by| Verify { by, change: "/auth/sign-up?flow=c2VhbGVk".to_owned() };
+    let by = |by| Verify { by, is_own: false, change: "/auth/sign-up?flow=c2VhbGVk".to_owned() };
     let plain = || by(VerifyBy::Code { code: code(person) });
+    let unsent = || {
+        let form = form("/auth/verify");
+        Verify { is_own: true, ..by(VerifyBy::Unsent { email: person.email.clone(), form }) }
+    };
     let waiting = || {
         let send: SendAgain = send_again(Some(55));
         by(VerifyBy::Code { code: CodeForm { send, ..code(person) } })
@@ -27,27 +31,28 @@ fn verify(person: &Person) -> Vec<State> {
     let verified = |is_verified, app: Option<&str>| Verified {
         is_verified,
         next: SIGN_IN.to_owned(),
+        is_signed_in: false,
+        forgot: is_verified.then(|| "/auth/forgot".to_owned()),
         app: app.map(|host| App { host: host.to_owned(), leave: None }),
     };
     vec![
         State::new("verify", plain()).ending(),
+        State::new("verify.unsent", unsent()),
+        State::new("verify.no_mail", unsent()).with(Fault::NoMail),
         State::new("verify.wrong", plain()).at("code", Fault::InvalidCode),
         State::new("verify.sent_again", waiting()).after(Notice::CodeSent),
-        State::new(
-            "verify.letters",
-            by(VerifyBy::Code { code: CodeForm { has_letters: true, ..code(person) } }),
-        ),
         State::new("verify.throttled", waiting()).with(Fault::Throttled { wait: seconds(1_700) }),
         State::new("verify.link", by(VerifyBy::Link { email: person.email.clone(), send: send_again(None) })),
         State::new("verified", verified(true, None)),
         State::new("verified.app", verified(true, Some(&person.app))),
+        State::new("verified.own", Verified { is_signed_in: true, forgot: None, ..verified(true, None) }),
         State::new("verified.dead", verified(false, None)),
     ]
 }
 
 fn reset(person: &Person) -> Vec<State> {
     let forgot = |email: &str| Forgot {
-        form: form("/auth/forgot"),
+        form: Some(form("/auth/forgot")),
         email: email.to_owned(),
         sign_in: SIGN_IN.to_owned(),
     };
@@ -57,6 +62,8 @@ fn reset(person: &Person) -> Vec<State> {
     };
     vec![
         State::new("forgot", forgot("")),
+        State::new("forgot.off", Forgot { form: None, ..forgot("") }),
+        State::new("forgot.no_mail", forgot(&person.email)).with(Fault::NoMail),
         State::new("forgot.invalid", forgot(&person.email)).at("email", Fault::InvalidEmail),
         State::new("forgot.throttled", forgot(&person.email)).with(Fault::Throttled { wait: seconds(3_000) }),
         State::new("reset.code", by(ResetStep::Code { code: code(person) })),
@@ -66,7 +73,7 @@ fn reset(person: &Person) -> Vec<State> {
             "reset.link",
             by(ResetStep::Link { email: person.email.clone(), send: send_again(Some(30)) }),
         ),
-        State::new("reset.password", password()),
+        State::new("reset.password", password()).ending_for_good(),
         State::new("reset.password_weak", password()).at("password", Fault::TooCommon),
         State::new("reset.dead", by(ResetStep::Dead { forgot: "/auth/forgot".to_owned() })),
         State::new("reset.done", by(ResetStep::Done { sign_in: SIGN_IN.to_owned() })),

@@ -5,15 +5,16 @@ use serde::Serialize;
 
 use super::parts::{Device, Session, word};
 use crate::frame::Form;
-use crate::message::When;
+use crate::message::{Wait, When};
 use crate::view::views;
 
 /// Overview of the account.
 #[derive(Debug, Clone, Serialize)]
 pub struct Account {
     pub email: String,
-    /// URL at which the address can be verified; `None` if it is verified.
-    pub verify: Option<String>,
+    pub is_verified: bool,
+    /// URL at which the address can be changed, or verified if it is not; `None` if no mail can be sent.
+    pub change_email: Option<String>,
     pub profile: Option<ProfileSummary>,
     pub has_password: bool,
     /// Number of passkeys; `None` if passkeys are off and there is none.
@@ -104,8 +105,8 @@ pub struct AccountData {
     pub export: Form,
     /// Form that deletes the account.
     pub delete: Form,
-    /// Number of days for which a deleted account can be restored; 0 if it is deleted at once.
-    pub grace_days: u64,
+    /// Time for which a deleted account can be restored; `None` if it is deleted at once.
+    pub grace: Option<Wait>,
 }
 
 /// The account after its owner deleted it, shown to the browser that did.

@@ -13,8 +13,8 @@ use crate::view::views;
 pub struct ChangeEmail {
     pub email: String,
     pub is_verified: bool,
-    /// Form that requests a change to the entered address.
-    pub form: Form,
+    /// Form that requests a change to the entered address; `None` if no mail can be sent.
+    pub form: Option<Form>,
     pub new_email: String,
     pub pending: Option<PendingEmail>,
 }
@@ -62,8 +62,9 @@ pub struct Passkeys {
 pub enum AddPasskey {
     /// Form that leads to this page with [`Self::Ready`]: after a recent sign-in, and the first time.
     Begin { form: Form },
-    /// Form that the browser's passkey fills in.
-    Ready { passkey: PasskeyForm },
+    /// Form that the browser's passkey fills in. `is_asked`: the button was pressed before this page was loaded, so the
+    /// script goes on by itself.
+    Ready { passkey: PasskeyForm, is_asked: bool },
     /// The operator switched passkeys off.
     Off,
 }

@@ -16,7 +16,8 @@ pub struct SignIn {
     pub is_kept: bool,
     pub providers: Vec<ProviderLink>,
     pub passkey: Option<PasskeyForm>,
-    pub forgot: String,
+    /// URL of the password reset; `None` if no mail can be sent.
+    pub forgot: Option<String>,
     /// URL of sign-in by mailed code; `None` if that is off.
     pub mail_code: Option<String>,
     /// URL of sign-up; `None` if that is disabled.
@@ -76,6 +77,8 @@ pub struct ProviderReturn {
     pub outcome: ProviderOutcome,
     /// URL of a new attempt with the provider.
     pub retry: Option<String>,
+    /// URL of a sign-in that leads to the linked providers; `None` if the provider need not be linked.
+    pub link: Option<String>,
     /// True if the provider was to be linked to the own account.
     pub is_link: bool,
     /// URL of the sign-in; of the linked providers if one was to be linked.

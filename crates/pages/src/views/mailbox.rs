@@ -10,30 +10,47 @@ use crate::view::views;
 #[derive(Debug, Clone, Serialize)]
 pub struct Verify {
     pub by: VerifyBy,
-    /// URL of the sign-up form, to enter another email address.
+    /// True for the address of the signed-in account.
+    pub is_own: bool,
+    /// URL of the sign-up form, to enter another email address; of the account's overview for its own address.
     pub change: String,
 }
 
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum VerifyBy {
-    Code { code: CodeForm },
-    Link { email: String, send: SendAgain },
+    /// No mail was asked for yet. The form sends one.
+    Unsent {
+        email: String,
+        form: Form,
+    },
+    Code {
+        code: CodeForm,
+    },
+    Link {
+        email: String,
+        send: SendAgain,
+    },
 }
 
 /// The page after a verification link was opened.
 #[derive(Debug, Clone, Serialize)]
 pub struct Verified {
     pub is_verified: bool,
-    /// URL at which the user continues: that of the app, or of the sign-in.
+    /// URL at which the user continues: that of the app, of the sign-in, or of the own account.
     pub next: String,
+    /// True if `next` is the own account, to which this browser is signed in.
+    pub is_signed_in: bool,
+    /// URL of the password reset, for an account without a password that works; `None` if none is needed.
+    pub forgot: Option<String>,
     pub app: Option<App>,
 }
 
 /// Request for a password reset, which asks for the address.
 #[derive(Debug, Clone, Serialize)]
 pub struct Forgot {
-    pub form: Form,
+    /// Form for the address; `None` if no mail can be sent.
+    pub form: Option<Form>,
     pub email: String,
     pub sign_in: String,
 }

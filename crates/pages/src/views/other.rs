@@ -26,6 +26,8 @@ pub enum ErrorCause {
     BadTarget,
     /// The flow or ticket has expired, or belongs to another browser.
     BadFlow,
+    /// The flow has expired, and no app began it.
+    Expired,
     /// The token of the form does not match this browser, usually because of a sign-in in another tab.
     StaleForm,
     Forbidden,

@@ -58,8 +58,6 @@ pub struct CodeForm {
     pub form: Form,
     /// Email address to which the code was sent.
     pub email: String,
-    /// True if a code may contain letters, so that phones show a keyboard with letters.
-    pub has_letters: bool,
     pub send: SendAgain,
 }
 

@@ -68,7 +68,7 @@ both_stores! {
 
         assert_eq!(browser.cookie("latchkey_pages"), None);
         let farewell = browser.follow(&done).await;
-        assert!(farewell.hosted(200).contains("16 March 2026"), "{farewell:?}");
+        assert!(farewell.hosted(200).contains("16 March 2026") && farewell.text().contains("in 14 days"), "{farewell:?}");
         assert!(!farewell.text().contains("/auth/sign-out"), "{farewell:?}");
         ada.get("/api/auth/sessions/current").send().await.refused(401, "AUTH_UNAUTHORIZED");
         let kept = browser.submit(&farewell, "act=keep", &[]).await;
@@ -92,6 +92,18 @@ both_stores! {
 
         assert!(refused.hosted(409).contains("Name another owner first"), "{refused:?}");
         ada.get("/api/auth/sessions/current").send().await.expect(200);
+    }
+
+    with(|b| b.pages().config(|config| config.lifetimes.deletion.grace = std::time::Duration::from_mins(90)))
+    async fn short_grace_is_told_in_minutes(app) {
+        let _ada = app.user("ada").await;
+        let browser = signed_in(&app).await;
+        let page = browser.get(PATH).await;
+
+        let farewell = browser.follow(&browser.submit(&page, "act=delete", &[]).await).await;
+
+        assert!(page.hosted(200).contains("Within 90 minutes you can still sign in"), "{page:?}");
+        assert!(farewell.hosted(200).contains("act=keep"), "{farewell:?}");
     }
 
     with(|b| at_once(b.pages()))

@@ -56,6 +56,16 @@ both_stores! {
         assert!(ada.get("/api/auth/passkeys").send().await.expect(200)["userHandle"].is_null());
     }
 
+    with(|b| b.pages().verification_by_code())
+    async fn script_goes_on_after_the_press_that_begins_and_not_otherwise(app) {
+        let _ada = app.user("ada").await;
+        let browser = signed_in(&app).await;
+
+        assert!(ready(&browser).await.text().contains(" data-auto"));
+        let page = ready(&browser).await;
+        assert!(page.text().contains("data-passkey=\"create\"") && !page.text().contains(" data-auto"), "{page:?}");
+    }
+
     with(|b| b.pages().settings(|settings| settings.passkeys_enabled = false))
     async fn page_says_that_passkeys_are_off_and_has_no_way_to_add_one(app) {
         let _ada = app.user("ada").await;

@@ -133,7 +133,24 @@ both_stores! {
         sign_in.hosted(200);
         let of_ada = [("email", ada.email.as_str()), ("password", PASSWORD)];
         let form = browser.follow(&browser.submit(&sign_in, "/auth/sign-in", &of_ada).await).await;
-        assert!(form.hosted(200).contains("Press the button once more"), "{form:?}");
+        assert!(form.hosted(200).contains("What you typed was too long to be kept"), "{form:?}");
+    }
+
+    with(|b| b.pages())
+    async fn longest_text_about_oneself_is_kept_over_the_sign_in(app) {
+        let ada = app.user("ada").await;
+        let browser = signed_in(&app).await;
+        let page = browser.get(PATH).await;
+        app.clock.advance(hours(12));
+        let bio = "\u{1f989}".repeat(1_000);
+
+        let late = browser.submit(&page, PATH, &with("bio", &bio)).await;
+
+        let sign_in = browser.follow(&late).await;
+        let of_ada = [("email", ada.email.as_str()), ("password", PASSWORD)];
+        let form = browser.follow(&browser.submit(&sign_in, "/auth/sign-in", &of_ada).await).await;
+        assert!(form.hosted(200).contains(&bio) && form.text().contains("Press the button once more"), "{form:?}");
+        assert_eq!(browser.submit(&form, PATH, &with("bio", &bio)).await.status, 303);
     }
 
     with(|b| b.pages())

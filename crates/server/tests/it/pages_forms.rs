@@ -131,7 +131,7 @@ both_stores! {
         browser.get(&here).await.hosted(200);
         app.clock.advance(minutes(31));
         let late = browser.submit(&page, "/auth/forgot", &[("email", ADA)]).await;
-        assert!(late.hosted(400).contains("Start again in the app"), "{late:?}");
+        assert!(late.hosted(400).contains("This page has expired"), "{late:?}");
     }
 
     with(|b| b.pages())

@@ -69,18 +69,36 @@ both_stores! {
     }
 
     with(|b| b.pages().verification_by_link())
-    async fn flow_that_is_too_long_for_a_redirect_target_is_left_out_of_the_link(app) {
+    async fn verify_link_under_the_session_of_another_account_leads_to_the_own_sign_in(app) {
         let browser = app.browser();
-        let state = "s".repeat(500);
-        let long = format!("http://localhost:3000/{}", "p".repeat(1_500));
-        let query = format!("redirect_uri={long}&code_challenge={CHALLENGE}&state={state}");
-        let page = browser.get(&format!("/auth/sign-up?{query}")).await;
-        let fields = [("email", ADA), ("password", PASSWORD)];
-        browser.follow(&browser.submit(&page, "/auth/sign-up", &fields).await).await.hosted(200);
+        let bob = app.user("bob").await;
+        crate::pages_calls::enter(&browser, "/auth/sign-in", &bob.email, PASSWORD).await.hosted(200);
+        let page = browser.get(&from_app("/auth/sign-up")).await;
+        browser.submit(&page, "/auth/sign-up", &[("email", ADA), ("password", PASSWORD)]).await;
 
         let page = browser.get(&landing(&app, &browser).await).await;
 
-        assert!(page.hosted(200).contains("href=\"/auth/sign-in\""), "{page:?}");
+        assert!(link(&page, "/auth/forgot").is_some(), "{page:?}");
+        let page = browser.get(&link(&page, "/auth/sign-in").unwrap()).await;
+        assert!(!page.hosted(200).contains("Continue as"), "{page:?}");
+        assert!(page.text().contains(&format!("value=\"{ADA}\"")), "{page:?}");
+    }
+
+    with(|b| b.pages().settings(|settings| settings.verify_email_method = latchkey_testkit::EmailMethod::Link))
+    async fn verify_link_of_the_own_account_leads_back_to_it(app) {
+        let browser = app.browser();
+        let page = browser.get("/auth/sign-up").await;
+        let done = browser.submit(&page, "/auth/sign-up", &[("email", ADA), ("password", PASSWORD)]).await;
+        let page = browser.follow(&done).await;
+        let page = browser.get(&link(&page, "/auth/verify").unwrap()).await;
+        let page = browser.follow(&browser.submit(&page, "act=send", &[]).await).await;
+        assert!(page.hosted(200).contains("Open the link that we sent"), "{page:?}");
+
+        let page = browser.get(&landing(&app, &browser).await).await;
+
+        assert!(page.hosted(200).contains(">Your account</a>"), "{page:?}");
+        let page = browser.get(&link(&page, "/auth/account").unwrap()).await;
+        assert!(page.hosted(200).contains("Your address is verified"), "{page:?}");
     }
 
     with(|b| b.pages().link_reset())

@@ -120,6 +120,27 @@ both_stores! {
     }
 
     with(|b| b.pages())
+    async fn sign_in_to_link_leads_to_the_linked_providers(app) {
+        let acme = acme(&app).await;
+        let _ada = app.user("ada").await;
+        let browser = app.browser();
+        acme.person(json!({"sub": "ada", "email": ADA, "email_verified": false, "name": "Ada"}));
+        let unverified = sign_in(&browser, &acme, &from_app("/auth/sign-in")).await;
+        let (_, offer) = unverified.hosted(400).split_once("class=\"button primary\" href=\"").unwrap();
+        let (address, offer) = offer.split_once('"').unwrap();
+        assert!(offer.starts_with(">Sign in to link it"), "{unverified:?}");
+        assert!(unverified.text().contains("Sign in another way"), "{unverified:?}");
+
+        let page = browser.get(address).await;
+        let fields = [("email", ADA), ("password", latchkey_testkit::PASSWORD)];
+        let page = browser.follow(&browser.submit(&page, "/auth/sign-in", &fields).await).await;
+
+        let url = leave(&browser, &page).await;
+        let linked = browser.get(&landing(&browser, &acme.consent(&url)).await).await;
+        assert_eq!(linked.header("location"), Some("/auth/account/providers?notice=provider_linked&provider=acme"));
+    }
+
+    with(|b| b.pages())
     async fn way_back_works_once_in_the_browser_that_left(app) {
         let acme = acme(&app).await;
         let browser = app.browser();

@@ -98,6 +98,22 @@ both_stores! {
     }
 
     with(|b| b.pages())
+    async fn press_to_continue_that_comes_too_late_for_the_app_leads_to_the_password(app) {
+        let _ada = app.user("ada").await;
+        let browser = app.browser();
+        let page = browser.get("/auth/sign-in").await;
+        sign_in(&browser, &page, PASSWORD).await;
+        let page = browser.get(&format!("{}&max_age=60", from_app("/auth/sign-in"))).await;
+        assert!(page.hosted(200).contains("Continue as"), "{page:?}");
+        app.clock.advance(seconds(61));
+
+        let late = browser.submit(&page, "act=resume", &[]).await;
+
+        assert_eq!(late.status, 303, "{late:?}");
+        assert!(browser.follow(&late).await.hosted(200).contains("name=\"password\""), "{late:?}");
+    }
+
+    with(|b| b.pages())
     async fn refused_password_of_another_account_is_told_at_the_form_that_was_sent(app) {
         let (_ada, _bob) = (app.user("ada").await, app.user("bob").await);
         let browser = app.browser();

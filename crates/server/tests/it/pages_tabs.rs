@@ -1,7 +1,7 @@
 //! Several tabs of one browser: a form does what the person saw, for the account that it was shown for.
 
 use latchkey_testkit::browser::link;
-use latchkey_testkit::{Answer, Browser, PASSWORD, TestApp, both_stores};
+use latchkey_testkit::{Answer, Browser, EmailSignIn, PASSWORD, TestApp, both_stores};
 
 use crate::pages_calls::{APP, enter, exchange, from_app, target_of};
 
@@ -136,7 +136,7 @@ both_stores! {
     }
 
     with(|b| b.pages())
-    async fn accepted_code_of_a_reset_is_forgotten_when_another_address_asks(app) {
+    async fn accepted_code_of_a_reset_stays_that_of_its_account_when_another_address_asks(app) {
         let (_ada, _bob) = (app.user("ada").await, app.user("bob").await);
         let browser = app.browser();
         let page = ask(&browser, ADA).await;
@@ -146,9 +146,9 @@ both_stores! {
 
         let asked = ask(&browser, BOB).await;
         assert!(asked.hosted(200).contains("Check your mail") && asked.text().contains(BOB), "{asked:?}");
-        browser.submit(&page, "/auth/reset", &[("password", NEW)]).await.hosted(400);
+        browser.follow(&browser.submit(&page, "/auth/reset", &[("password", NEW)]).await).await.hosted(200);
 
-        app.anon().sign_in(ADA, PASSWORD).send().await.expect(200);
+        app.anon().sign_in(ADA, NEW).send().await.expect(200);
         app.anon().sign_in(BOB, PASSWORD).send().await.expect(200);
     }
 
@@ -162,10 +162,49 @@ both_stores! {
         ask(&asking, BOB).await;
         assert!(opened(&app, &browser, BOB).await.hosted(200).contains("b•••@example.org"));
 
-        browser.submit(&page, "/auth/reset", &[("password", NEW)]).await.hosted(400);
+        browser.follow(&browser.submit(&page, "/auth/reset", &[("password", NEW)]).await).await.hosted(200);
 
+        app.anon().sign_in(ADA, NEW).send().await.expect(200);
+        app.anon().sign_in(BOB, PASSWORD).send().await.expect(200);
+    }
+
+    with(|b| b.pages().link_reset())
+    async fn links_of_two_resets_in_two_tabs_both_work(app) {
+        let (_ada, _bob) = (app.user("ada").await, app.user("bob").await);
+        let (asking, browser) = (app.browser(), app.browser());
+        let mut tabs = Vec::new();
         for email in [ADA, BOB] {
-            app.anon().sign_in(email, PASSWORD).send().await.expect(200);
+            ask(&asking, email).await;
+            tabs.push((email, opened(&app, &browser, email).await));
+        }
+
+        for (email, page) in &tabs {
+            let password = format!("{NEW} of {email}");
+            let done = browser.submit(page, "/auth/reset", &[("password", &password)]).await;
+            browser.follow(&done).await.hosted(200);
+            app.anon().sign_in(email, &password).send().await.expect(200);
+        }
+        for (_, page) in &tabs {
+            let used = browser.submit(page, "/auth/reset", &[("password", NEW)]).await;
+            assert!(used.hosted(400).contains("This link does not work"), "{used:?}");
+        }
+        assert_eq!(browser.cookie("latchkey_reset"), None);
+    }
+
+    with(|b| b.pages().email_sign_in(EmailSignIn::CodeAndLink))
+    async fn links_of_two_sign_ins_in_two_tabs_both_work(app) {
+        let (_ada, _bob) = (app.user("ada").await, app.user("bob").await);
+        let browser = app.browser();
+        let mut tabs = Vec::new();
+        for email in [ADA, BOB] {
+            let page = browser.get("/auth/mail-code").await;
+            browser.submit(&page, "/auth/mail-code", &[("email", email)]).await;
+            tabs.push((email, opened(&app, &browser, email).await));
+        }
+
+        for (email, page) in &tabs {
+            let done = browser.submit(page, "act=link", &[]).await;
+            assert!(browser.follow(&done).await.hosted(200).contains(email), "{email}: {done:?}");
         }
     }
 

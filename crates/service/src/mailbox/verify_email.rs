@@ -25,6 +25,12 @@ pub enum VerificationProof {
 }
 
 impl Mailbox {
+    /// True if mails can be sent: a transport is configured.
+    #[must_use]
+    pub fn sends_mails(&self) -> bool {
+        self.kernel.mails.has_transport()
+    }
+
     /// Mails a new code or link, if the address has an unverified account. The response is the same for any other
     /// address.
     pub async fn resend_verification(

@@ -33,7 +33,10 @@ const ACT: &str = "act";
 /// Query parameter with the kind of the answer.
 const KIND: &str = "kind";
 /// Most characters of an address with what was typed. A request may have 8 KiB, and the sign-in adds to its flow.
-const LONGEST_ADDRESS: usize = 7 * 1024;
+const LONGEST_ADDRESS: usize = 6656;
+/// Notices of the form to which the person is back.
+const CONFIRMED: &str = "confirmed";
+const NOT_KEPT: &str = "confirmed_not_kept";
 /// Fields that are kept for the way back. None of them is secret.
 const KEPT_FIELDS: [&str; 6] = ["email", "name", "username", "bio", "avatar_url", "version"];
 
@@ -45,17 +48,28 @@ struct Task {
     challenge: String,
     /// Path of the page with the form.
     path: String,
-    /// What was typed, sealed; empty if it was too long.
-    kept: String,
+    /// What was typed; `None` if nothing was, or too much.
+    kept: Option<Kept>,
+    /// True if too much was typed to be kept.
+    is_too_much: bool,
     /// Time of the last mail that was asked for, in milliseconds since 1970.
     mailed_at: Option<i64>,
 }
 
 /// What a person typed into a form.
-#[derive(Serialize, Deserialize)]
-struct Kept {
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Kept {
     user_id: String,
     fields: Vec<(String, String)>,
+}
+
+impl Kept {
+    /// Adds it to the address of its form.
+    pub(crate) fn add_to(&self, visit: &Visit, address: &str) -> Result<String, PageError> {
+        let text = visit.seal(visit.now.plus(flow::LIFETIME), self.clone())?;
+        let separator = if address.contains('?') { '&' } else { '?' };
+        Ok(format!("{address}{separator}{KEPT}={text}"))
+    }
 }
 
 impl Carried for Task {
@@ -76,7 +90,7 @@ pub(super) async fn refuse(
 ) -> Outcome {
     match visit.session.clone() {
         Some(session) if rejection.is(REAUTHENTICATION_REQUIRED.name) => {
-            let kept = keep(&visit, session.user().id.to_string(), fields)?;
+            let kept = keep(session.user().id.to_string(), fields)?;
             ask(visit, &session, kept).await
         }
         _ if rejection.is(AUTH_UNAUTHORIZED.name) => to_sign_in(visit),
@@ -95,33 +109,33 @@ pub(super) fn kept(visit: &Visit, field: &str) -> Option<String> {
 /// Sends a form whose session has ended to the sign-in, and then back to its page, where [`kept`] has what was typed.
 pub(super) fn late(mut visit: Visit, fields: &Fields) -> Outcome {
     let Some(user_id) = visit.late_owner(&fields.text(form_token::FIELD)?) else { return to_sign_in(visit) };
-    let (path, kept) = (visit.path().to_owned(), keep(&visit, user_id, fields)?);
-    let address = over_sign_in(&mut visit, &path, &kept)?;
+    let (path, kept) = (visit.path().to_owned(), keep(user_id, fields)?);
+    let address = over_sign_in(&mut visit, &path, kept)?;
     visit.go_to(&address)
 }
 
 /// Returns the address of the sign-in that leads back to a form, with what was typed if that is not too long.
-fn over_sign_in(visit: &mut Visit, path: &str, kept: &str) -> Result<String, PageError> {
-    let next = back(visit, path, kept, true);
-    visit.change_flow(|flow| flow.next = Some(next))?;
+fn over_sign_in(visit: &mut Visit, path: &str, kept: Option<Kept>) -> Result<String, PageError> {
+    let next = form(visit, path, Some(CONFIRMED));
+    visit.change_flow(|flow| (flow.next, flow.kept) = (Some(next), kept))?;
     if visit.href(SIGN_IN).len() > LONGEST_ADDRESS {
-        let next = back(visit, path, "", true);
-        visit.change_flow(|flow| flow.next = Some(next))?;
+        let next = form(visit, path, Some(NOT_KEPT));
+        visit.change_flow(|flow| (flow.next, flow.kept) = (Some(next), None))?;
     }
     Ok(visit.href(SIGN_IN))
 }
 
-fn keep(visit: &Visit, user_id: String, fields: &Fields) -> Result<String, PageError> {
-    let mut kept = Kept { user_id, fields: Vec::new() };
-    for name in KEPT_FIELDS {
-        kept.fields.push((name.to_owned(), fields.text(name)?));
-    }
-    visit.seal(visit.now.plus(flow::LIFETIME), kept)
+/// Returns what was typed; `None` if nothing was.
+fn keep(user_id: String, fields: &Fields) -> Result<Option<Kept>, PageError> {
+    let sent = fields.all()?.into_iter();
+    let fields: Vec<_> = sent.filter(|(name, _)| KEPT_FIELDS.contains(&name.as_str())).collect();
+    let is_typed = fields.iter().any(|(_, text)| !text.is_empty());
+    Ok(is_typed.then_some(Kept { user_id, fields }))
 }
 
 /// Begins a challenge of the page session, and sends the browser to it. An account that has nothing to answer with signs
 /// in again.
-async fn ask(mut visit: Visit, session: &PageSession, kept: String) -> Outcome {
+async fn ask(mut visit: Visit, session: &PageSession, kept: Option<Kept>) -> Outcome {
     let path = visit.path().to_owned();
     let from = session.sign_in_client(visit.to_client());
     let begun = visit.service().challenges.reauthenticate(session, &from).await.map_err(Rejection::from);
@@ -130,33 +144,40 @@ async fn ask(mut visit: Visit, session: &PageSession, kept: String) -> Outcome {
         Err(rejection) if rejection.is(REAUTHENTICATION_REQUIRED.name) => {
             let email = session.user().email.as_typed().to_owned();
             visit.change_flow(|flow| (flow.email, flow.asks_again) = (Some(email), true))?;
-            let address = over_sign_in(&mut visit, &path, &kept)?;
+            let address = over_sign_in(&mut visit, &path, kept)?;
             return visit.go_to(&address);
         }
         Err(rejection) if rejection.is(AUTH_UNAUTHORIZED.name) => return to_sign_in(visit),
-        Err(rejection) => return visit.refuse(rejection, &over(back(&visit, &path, &kept, false))),
+        Err(rejection) => {
+            let back = back(&visit, &path, kept.as_ref(), None)?;
+            return visit.refuse(rejection, &over(back));
+        }
     };
     ceremony::prepare(visit.service(), &begun.id, &begun.kinds).await?;
     let address = |task: Task| -> Result<String, PageError> {
         let text = visit.seal(begun.expires_at, task)?;
         Ok(visit.href_with(PATH, &[(TASK, &text)]))
     };
-    let task = Task { challenge: begun.id.expose(), path, kept, mailed_at: None };
+    let task = Task { challenge: begun.id.expose(), path, kept, is_too_much: false, mailed_at: None };
     let with_all = address(task.clone())?;
     if with_all.len() <= LONGEST_ADDRESS {
         return visit.go_to(&with_all);
     }
-    visit.go_to(&address(Task { kept: String::new(), ..task })?)
+    visit.go_to(&address(Task { kept: None, is_too_much: true, ..task })?)
 }
 
-/// Returns the address of a form, with what was typed if that was kept and is not too long. It is outside of the flow: the
-/// flow of the sign-in that leads back has it, and would have itself twice.
-fn back(visit: &Visit, path: &str, kept: &str, is_confirmed: bool) -> String {
-    let is_kept = !kept.is_empty() && kept.len() <= LONGEST_ADDRESS;
-    let kept = is_kept.then_some((KEPT, kept));
-    let notice = is_confirmed.then_some(("notice", "confirmed"));
-    let parameters: Vec<_> = kept.into_iter().chain(notice).collect();
-    visit.href_outside(path, &parameters)
+/// Returns the address of a form. It is outside of the flow: the flow of the sign-in that leads back has it, and would have
+/// itself twice.
+fn form(visit: &Visit, path: &str, notice: Option<&str>) -> String {
+    let notice: Vec<_> = notice.into_iter().map(|notice| ("notice", notice)).collect();
+    visit.href_outside(path, &notice)
+}
+
+/// Returns the address of a form with what was typed, unless that is too long.
+fn back(visit: &Visit, path: &str, kept: Option<&Kept>, notice: Option<&str>) -> Result<String, PageError> {
+    let plain = form(visit, path, notice);
+    let full = kept.map(|kept| kept.add_to(visit, &plain)).transpose()?;
+    Ok(full.filter(|full| full.len() <= LONGEST_ADDRESS).unwrap_or(plain))
 }
 
 /// The task of a visit.
@@ -178,8 +199,9 @@ impl Asked {
         }))
     }
 
-    fn back(&self, visit: &Visit, is_confirmed: bool) -> String {
-        back(visit, &self.task.path, &self.task.kept, is_confirmed)
+    fn back(&self, visit: &Visit, is_confirmed: bool) -> Result<String, PageError> {
+        let notice = if self.task.is_too_much { NOT_KEPT } else { CONFIRMED };
+        back(visit, &self.task.path, self.task.kept.as_ref(), is_confirmed.then_some(notice))
     }
 }
 
@@ -231,7 +253,7 @@ async fn answer(
     match answered.map_err(|error| challenge::worded(error.into(), kind))? {
         Answered::Renewed(signed_in) => {
             entrance::take_session(visit, &signed_in).await?;
-            Ok(asked.back(visit, true))
+            Ok(asked.back(visit, true)?)
         }
         _ => Err(PageError::internal("an answer of a page session did not renew it").into()),
     }
@@ -244,8 +266,11 @@ fn kind(visit: &Visit) -> Result<Option<ChallengeKind>, PageError> {
 
 async fn view(visit: &Visit, asked: &Asked) -> Result<Challenge, PageError> {
     match visit.service().challenges.inspect(&asked.challenge).await {
-        Ok(shown) => step(visit, asked, shown),
-        Err(Error::Refused(refusal)) if *refusal == INVALID_CHALLENGE => Ok(over(asked.back(visit, false))),
+        Ok(shown) => {
+            visit.ends_at(shown.expires_at);
+            step(visit, asked, shown)
+        }
+        Err(Error::Refused(refusal)) if *refusal == INVALID_CHALLENGE => Ok(over(asked.back(visit, false)?)),
         Err(error) => Err(error.into()),
     }
 }
@@ -256,7 +281,7 @@ fn step(visit: &Visit, asked: &Asked, mut shown: ShownChallenge) -> Result<Chall
     shown.kinds.retain(|kind| *kind != ChallengeKind::Passkey || passkey.is_some());
     let named = kind(visit)?.filter(|kind| shown.kinds.contains(kind));
     let Some(kind) = named.or(shown.kinds.first().copied()) else {
-        return Ok(over(asked.back(visit, false)));
+        return Ok(over(asked.back(visit, false)?));
     };
     let at = |kind: ChallengeKind| [(TASK, asked.text.as_str()), (KIND, kind.as_str())];
     let (form, email) = (visit.form_with(PATH, &at(kind)), shown.user.email.as_typed().to_owned());
@@ -269,7 +294,7 @@ fn step(visit: &Visit, asked: &Asked, mut shown: ShownChallenge) -> Result<Chall
         (ChallengeKind::EmailCode, _) => {
             let wait = asked.task.mailed_at.and_then(|at| visit.wait_after_mail(at));
             let send = visit.form_with(PATH, &[at(kind)[0], at(kind)[1], (ACT, "send")]);
-            let code = CodeForm { form, email, has_letters: false, send: SendAgain { form: send, wait } };
+            let code = CodeForm { form, email, send: SendAgain { form: send, wait } };
             ChallengeStep::EmailCode { code, is_sent: asked.task.mailed_at.is_some() }
         }
         _ => ChallengeStep::Totp { form },
@@ -278,7 +303,7 @@ fn step(visit: &Visit, asked: &Asked, mut shown: ShownChallenge) -> Result<Chall
     let others =
         others.map(|other| Another { kind: other.as_str(), href: visit.href_with(PATH, &at(*other)) });
     let purpose = ChallengePurpose::Reauthenticate;
-    Ok(Challenge { purpose, step, others: others.collect(), cancel: asked.back(visit, false) })
+    Ok(Challenge { purpose, step, others: others.collect(), cancel: asked.back(visit, false)? })
 }
 
 /// Shows that the challenge is over. `start` is the address of the form.

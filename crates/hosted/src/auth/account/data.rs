@@ -5,8 +5,8 @@ use axum::response::Response;
 use axum::routing::get;
 use latchkey_domain::time::Timestamp;
 use latchkey_http::endpoints::auth::account::export;
-use latchkey_pages::When;
 use latchkey_pages::views::{AccountData, Deleted, Deletion};
+use latchkey_pages::{Wait, When};
 use latchkey_service::sessions::PageSession;
 use serde::{Deserialize, Serialize};
 
@@ -109,6 +109,6 @@ fn view(visit: &Visit) -> AccountData {
     AccountData {
         export: visit.form_with(PATH, &[(ACT, "export")]),
         delete: visit.form_with(PATH, &[(ACT, "delete")]),
-        grace_days: visit.service().deletion.grace().as_secs() / (24 * 60 * 60),
+        grace: Some(visit.service().deletion.grace()).filter(|grace| !grace.is_zero()).map(Wait),
     }
 }

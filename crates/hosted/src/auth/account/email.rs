@@ -15,7 +15,7 @@ use crate::problem::Rejection;
 use crate::submission::Submission;
 use crate::visit::{Outcome, Visit};
 
-const PATH: &str = "/auth/account/email";
+pub(super) const PATH: &str = "/auth/account/email";
 /// Query parameter that says what a form does.
 const ACT: &str = "act";
 
@@ -110,7 +110,7 @@ fn view(visit: &Visit, session: &PageSession, typed: String, change: Option<Emai
     ChangeEmail {
         email: user.email.as_typed().to_owned(),
         is_verified: user.email_verified,
-        form: visit.form(PATH),
+        form: visit.service().mailbox.sends_mails().then(|| visit.form(PATH)),
         new_email: typed,
         pending: change.map(|change| pending(visit, session, &change)),
     }

@@ -25,6 +25,8 @@ use crate::visit::{Outcome, Visit};
 const PATH: &str = "/auth/account/passkeys";
 /// Query parameter that says what a form does.
 const ACT: &str = "act";
+/// Query parameter of the page after the button was pressed that adds a passkey.
+const ASKED: &str = "asked";
 /// Query parameter with the id of the passkey whose name is being edited.
 const RENAME: &str = "rename";
 
@@ -38,8 +40,10 @@ async fn show(visit: Visit) -> Outcome {
 async fn act(Submission { visit, mut fields }: Submission) -> Outcome {
     let Some(session) = visit.session.clone() else { return to_sign_in(visit) };
     match change(&visit, &session, &mut fields).await {
-        Ok(Some(notice)) => visit.go_to(&visit.href_with(PATH, &[("notice", notice)])),
-        Ok(None) => visit.go_to(&visit.href(PATH)),
+        Ok(shown) => {
+            let parameters: Vec<_> = shown.into_iter().collect();
+            visit.go_to(&visit.href_with(PATH, &parameters))
+        }
         Err(rejection) => {
             let view = view(&visit, &session).await?;
             confirm::refuse(visit, &fields, rejection, &view).await
@@ -47,14 +51,14 @@ async fn act(Submission { visit, mut fields }: Submission) -> Outcome {
     }
 }
 
-/// Notice of the page that follows, if it has one.
-type Noticed = Result<Option<&'static str>, Rejection>;
+/// Parameter of the page that follows, if it has one.
+type Shown = Result<Option<(&'static str, &'static str)>, Rejection>;
 
 /// Does what the form asks for.
-async fn change(visit: &Visit, session: &PageSession, fields: &mut Fields) -> Noticed {
+async fn change(visit: &Visit, session: &PageSession, fields: &mut Fields) -> Shown {
     match visit.query.optional(ACT)?.as_deref() {
         // Writes the user handle of the account, which the page with the options may not do.
-        Some("begin") => begin(visit, session).await.map(|_| None).map_err(Rejection::from),
+        Some("begin") => Ok(begin(visit, session).await.map(|_| Some((ASKED, "1")))?),
         Some("add") => add(visit, session, fields).await,
         Some("rename") => rename(visit, session, fields).await,
         Some("remove") => remove(visit, session, fields).await,
@@ -68,27 +72,27 @@ async fn begin(visit: &Visit, session: &PageSession) -> Result<BegunRegistration
     visit.service().passkeys.begin_registration(enroller, RegistrationMode::Prompted).await
 }
 
-async fn add(visit: &Visit, session: &PageSession, fields: &mut Fields) -> Noticed {
+async fn add(visit: &Visit, session: &PageSession, fields: &mut Fields) -> Shown {
     let Some(registration) = fields.registration()? else { return Err(fields.rejection()) };
     let ceremony = fields.text(ceremony::ID)?;
     let from = session.sign_in_client(visit.to_client());
     let enroller = FactorEnroller::Session(session.caller());
     visit.service().passkeys.register(enroller, &ceremony, registration, None, &from).await?;
-    Ok(Some("passkey_added"))
+    Ok(Some(("notice", "passkey_added")))
 }
 
-async fn rename(visit: &Visit, session: &PageSession, fields: &mut Fields) -> Noticed {
+async fn rename(visit: &Visit, session: &PageSession, fields: &mut Fields) -> Shown {
     let id = named(fields)?;
     let Some(name) = fields.factor_name("name")? else { return Err(fields.rejection()) };
     visit.service().passkeys.rename(session.caller(), id, name, &visit.to_client()).await?;
-    Ok(Some("saved"))
+    Ok(Some(("notice", "saved")))
 }
 
 /// Removes the passkey that the form names. One that is removed already is no problem.
-async fn remove(visit: &Visit, session: &PageSession, fields: &Fields) -> Noticed {
+async fn remove(visit: &Visit, session: &PageSession, fields: &Fields) -> Shown {
     let fresh = visit.service().sessions.fresh(session).await?;
     match visit.service().passkeys.remove(&fresh, named(fields)?, &visit.to_client()).await {
-        Ok(_) => Ok(Some("passkey_removed")),
+        Ok(_) => Ok(Some(("notice", "passkey_removed"))),
         Err(Error::Refused(refusal)) if *refusal == PASSKEY_NOT_FOUND => Ok(None),
         Err(error) => Err(error.into()),
     }
@@ -108,7 +112,10 @@ async fn view(visit: &Visit, session: &PageSession) -> Result<Passkeys, PageErro
     let add = match adding(visit, session, &own).await? {
         _ if !visit.service().passkeys.is_offered() => Some(AddPasskey::Off),
         _ if is_full => None,
-        Some(begun) => Some(AddPasskey::Ready { passkey: ceremony::registration(form("add"), begun)? }),
+        Some(begun) => {
+            let is_asked = visit.query.optional(ASKED)?.is_some();
+            Some(AddPasskey::Ready { passkey: ceremony::registration(form("add"), begun)?, is_asked })
+        }
         None => Some(AddPasskey::Begin { form: form("begin") }),
     };
     Ok(Passkeys {
