@@ -19,7 +19,7 @@ use tokio::sync::oneshot;
 use crate::entropy::Entropy;
 use crate::error::{Error, Result};
 use crate::refusal::BUSY;
-use arena::{Arena, Computed, Job, rest, work};
+use arena::{Arena, Computed, Job, Work, rest, work};
 use memory::Memory;
 use metrics::{HashMetrics, HashSpans};
 use queue::{NotQueued, Queue, Taker};
@@ -128,7 +128,7 @@ impl PasswordHasher {
     /// Hashes a new password with a random salt.
     pub async fn hash(&self, password: Password) -> Result<PasswordHash> {
         let salt = self.entropy.bytes::<SALT_LEN>().to_vec();
-        Ok(self.run(password, None, (self.params.clone(), salt)).await?.hash)
+        Ok(self.run(password, Work::New, (self.params.clone(), salt)).await?.hash)
     }
 
     /// Hashes a password with the parameters and salt of `like`, so that the two hashes can be compared; with a random
@@ -136,12 +136,16 @@ impl PasswordHasher {
     pub async fn hash_like(&self, password: Password, like: Option<&PasswordHash>) -> Result<PasswordHash> {
         match like.and_then(|like| self.parts(like)) {
             None => self.hash(password).await,
-            Some((params, salt, _)) => Ok(self.run(password, None, (params, salt)).await?.hash),
+            Some((params, salt, _)) => Ok(self.run(password, Work::New, (params, salt)).await?.hash),
         }
     }
 
     /// Compares a password with the stored hashes by computing one hash of argon2id, after the work on a hash
     /// from elsewhere if there is one. A stored hash that cannot be read is none.
+    ///
+    /// Nothing tells an imported argon2id hash from one of our own, but other software may have hashed the bytes as they
+    /// were typed. So these are computed too if they are not NFC, for any stored hash of argon2id and for none: how often
+    /// argon2id is computed follows from the password and the work class alone, never from the account.
     ///
     /// If the account's own hash is from elsewhere or has outdated parameters, a new hash is returned, except while the
     /// hash of the last sign-up with the address is stored beside an outdated one: both must keep the same salt and
@@ -168,17 +172,21 @@ impl PasswordHasher {
             Some(Elsewhere::Own(hash) | Elsewhere::Decoy(hash)) => Some(hash),
             None => None,
         };
-        let Computed { hash, fits_elsewhere } = self.run(password, worked, (params, salt)).await?;
+        let Computed { hash, typed, fits_elsewhere } =
+            self.run(password, Work::Check(worked), (params, salt)).await?;
         if is_own_elsewhere && fits_elsewhere {
             return Ok(PasswordCheck { fit: Fit::Own, rehashed: Some(hash) });
         }
-        let fit = match (self.fits(&hash, own), self.fits(&hash, of_sign_up)) {
+        let fits_typed = typed.is_some_and(|typed| self.fits(&typed, own));
+        let fit = match (self.fits(&hash, own) | fits_typed, self.fits(&hash, of_sign_up)) {
             (true, _) => Fit::Own,
             (false, true) => Fit::SignUp,
             (false, false) => Fit::Neither,
         };
         let rehashed = match again {
             Some(password) if fit == Fit::Own => Some(self.hash(password).await?),
+            // Under the same salt and parameters, so that it can still be compared with the hash of a sign-up.
+            _ if fits_typed => Some(hash),
             _ => None,
         };
         Ok(PasswordCheck { fit, rehashed })
@@ -194,7 +202,7 @@ impl PasswordHasher {
         let DigestHash { recipe, output } = digest;
         let salt = self.entropy.bytes::<SALT_LEN>().to_vec();
         let input = Password::new(hex::encode(output));
-        let hash = self.run(input, None, (self.params.clone(), salt)).await?.hash;
+        let hash = self.run(input, Work::New, (self.params.clone(), salt)).await?.hash;
         let (params, salt, output) =
             self.parts(&hash).ok_or_else(|| Error::internal("a hash could not be read"))?;
         let (memory_kib, passes, lanes) = (params.m_cost(), params.t_cost(), params.p_cost());
@@ -222,13 +230,13 @@ impl PasswordHasher {
     async fn run(
         &self,
         password: Password,
-        elsewhere: Option<ImportedHash>,
+        work: Work,
         (params, salt): (Params, Vec<u8>),
     ) -> Result<Computed> {
         let (answer, answered) = oneshot::channel();
         let rest = rest(&params, &self.params);
         self.metrics.enqueue();
-        let job = Job { password, elsewhere, salt, params, rest, answer, spans: HashSpans::begin() };
+        let job = Job { password, work, salt, params, rest, answer, spans: HashSpans::begin() };
         match self.queue.push(job) {
             Ok(()) => {}
             Err(NotQueued::Full(job)) => {

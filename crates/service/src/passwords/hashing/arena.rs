@@ -29,8 +29,7 @@ const WORTH_FREEING: usize = 1024 * 1024;
 
 pub(super) struct Job {
     pub(super) password: Password,
-    /// A hash to compare the password with, before the hash of argon2id is computed.
-    pub(super) elsewhere: Option<ImportedHash>,
+    pub(super) work: Work,
     pub(super) salt: Vec<u8>,
     pub(super) params: Params,
     /// Parameters of a second computation, which follows if the hash itself is cheaper than one under the configured
@@ -40,9 +39,19 @@ pub(super) struct Job {
     pub(super) spans: HashSpans,
 }
 
+/// What a job is for, beside its hash of argon2id.
+pub(super) enum Work {
+    /// A new hash.
+    New,
+    /// A comparison. A hash from elsewhere is worked first; without one, the password as it was typed.
+    Check(Option<ImportedHash>),
+}
+
 /// What a thread computed.
 pub(super) struct Computed {
     pub(super) hash: PasswordHash,
+    /// Hash of the password as it was typed, if a check wants it and it is not NFC.
+    pub(super) typed: Option<PasswordHash>,
     /// True if the password is that of the hash from elsewhere.
     pub(super) fits_elsewhere: bool,
 }
@@ -82,12 +91,19 @@ impl Arena {
     }
 
     pub(super) fn compute(&mut self, job: &Job, metrics: &HashMetrics) -> Result<Computed> {
-        let fits_elsewhere = job
-            .elsewhere
-            .as_ref()
-            .is_some_and(|hash| timed(metrics, WorkClass::Elsewhere, || self.compare(hash, &job.password)));
-        let hash = timed(metrics, WorkClass::Own, || self.hash(job))?;
-        Ok(Computed { hash, fits_elsewhere })
+        let (mut fits_elsewhere, mut typed) = (false, None);
+        match (&job.work, job.password.expose_typed()) {
+            (Work::Check(Some(hash)), _) => {
+                let compare = || self.compare(hash, &job.password);
+                fits_elsewhere = timed(metrics, WorkClass::Elsewhere, compare);
+            }
+            (Work::Check(None), Some(bytes)) => {
+                typed = Some(timed(metrics, WorkClass::Own, || self.hash(job, bytes))?);
+            }
+            (Work::Check(None), None) | (Work::New, _) => {}
+        }
+        let hash = timed(metrics, WorkClass::Own, || self.hash(job, job.password.expose()))?;
+        Ok(Computed { hash, typed, fits_elsewhere })
     }
 
     fn compare(&mut self, hash: &ImportedHash, password: &Password) -> bool {
@@ -98,13 +114,13 @@ impl Arena {
         fits
     }
 
-    fn hash(&mut self, job: &Job) -> Result<PasswordHash> {
+    fn hash(&mut self, job: &Job, password: &[u8]) -> Result<PasswordHash> {
         let shared = Arc::clone(&self.shared);
         let unusual = job.params.block_count().saturating_sub(self.usual);
         let _share = shared.take(unusual * Block::SIZE);
-        let output = self.work(job, &job.params)?;
+        let output = self.work(password, &job.salt, &job.params)?;
         if let Some(rest) = &job.rest {
-            self.work(job, rest)?;
+            self.work(password, &job.salt, rest)?;
         }
         self.give_back();
         phc_string(&job.params, &job.salt, &output)
@@ -119,18 +135,18 @@ impl Arena {
         }
     }
 
-    fn work(&mut self, job: &Job, params: &Params) -> Result<Vec<u8>> {
+    fn work(&mut self, password: &[u8], salt: &[u8], params: &Params) -> Result<Vec<u8>> {
         let needed = params.block_count();
         self.grow(needed);
         let mut output = vec![0; params.output_len().unwrap_or(OUTPUT_LEN)];
-        let (password, blocks) = (job.password.expose(), &mut self.blocks[..needed]);
+        let blocks = &mut self.blocks[..needed];
         let done = match output.first_chunk_mut() {
             Some(output) if params.output_len() == Some(OUTPUT_LEN) => {
-                self.kernel.hash_into(password, &job.salt, params, blocks, output)
+                self.kernel.hash_into(password, salt, params, blocks, output)
             }
             // Hashes from elsewhere have outputs of other lengths.
             _ => Argon2::new(Algorithm::Argon2id, Version::V0x13, params.clone())
-                .hash_password_into_with_memory(password, &job.salt, &mut output, blocks),
+                .hash_password_into_with_memory(password, salt, &mut output, blocks),
         };
         done.map_err(|_| Error::internal("argon2 refused its input"))?;
         Ok(output)

@@ -38,8 +38,9 @@ fn counting(passwords: &PasswordHasher) -> (PasswordHasher, Arc<AtomicUsize>) {
     std::thread::spawn(move || {
         let mut arena = Arena::new(Kernel::Portable, 0, Arc::new(Memory::new(usize::MAX)));
         while let Next::Job(job) = jobs.next(None) {
-            counted.fetch_add(1, Ordering::SeqCst);
             let hash = arena.compute(&job, &HashMetrics::default());
+            let typed = hash.as_ref().map_or(0, |computed| usize::from(computed.typed.is_some()));
+            counted.fetch_add(1 + typed, Ordering::SeqCst);
             let _ = job.answer.send(hash);
         }
     });
@@ -255,7 +256,7 @@ fn memory_of_a_dear_hash_is_given_back() {
         let (answer, _) = oneshot::channel();
         let job = Job {
             password: password("correct horse"),
-            elsewhere: None,
+            work: Work::New,
             salt: vec![7; SALT_LEN],
             params,
             rest: None,
@@ -264,5 +265,65 @@ fn memory_of_a_dear_hash_is_given_back() {
         };
         assert!(arena.compute(&job, &HashMetrics::default()).is_ok());
         assert!(arena.blocks.capacity() <= 64, "{memory_kib} KiB");
+    }
+}
+
+#[tokio::test]
+async fn an_argon2id_hash_of_a_password_as_typed_fits_and_is_replaced() {
+    let today = passwords(64);
+    let typed = "Zoe\u{308}-tree-9";
+    let (params, salt) = (today.params.clone(), vec![7; SALT_LEN]);
+    let mut output = vec![0; OUTPUT_LEN];
+    argon2::Argon2::new(Algorithm::Argon2id, Version::V0x13, params.clone())
+        .hash_password_into(typed.as_bytes(), &salt, &mut output)
+        .unwrap();
+    let stored = elsewhere_argon2id(&params, &salt, &output);
+
+    let right = today.check(password(typed), own(&stored), None).await.unwrap();
+    assert_eq!(right.fit, Fit::Own);
+    let new = right.rehashed.expect("a hash of the NFC form");
+    assert_eq!(fit(&today, typed, own(&new)).await, Fit::Own);
+    assert_eq!(fit(&today, "Zo\u{eb}-tree-9", own(&new)).await, Fit::Own);
+    assert_eq!(fit(&today, "Zo\u{eb}-tree-9", own(&stored)).await, Fit::Neither, "the source had no NFC");
+    assert_eq!(fit(&today, "Zoe\u{308}-tree-8", own(&stored)).await, Fit::Neither);
+    let of_ours = today.hash(password(typed)).await.unwrap();
+    let check = today.check(password(typed), own(&of_ours), None).await.unwrap();
+    assert_eq!((check.fit, check.rehashed), (Fit::Own, None));
+}
+
+fn elsewhere_argon2id(params: &Params, salt: &[u8], output: &[u8]) -> PasswordHash {
+    let hash = phc::PasswordHash {
+        algorithm: Algorithm::Argon2id.ident(),
+        version: Some(Version::V0x13.into()),
+        params: phc::ParamsString::try_from(params).unwrap(),
+        salt: Some(phc::Salt::new(salt).unwrap()),
+        hash: Some(phc::Output::new(output).unwrap()),
+    };
+    PasswordHash::from_phc(hash.to_string())
+}
+
+#[tokio::test]
+async fn how_often_argon2id_is_computed_follows_from_the_password_and_not_from_the_account() {
+    let today = passwords(64);
+    let hash = today.hash(password("correct horse")).await.unwrap();
+    for (text, computed) in [("Zo\u{eb}-tree-9", 1), ("Zoe\u{308}-tree-9", 2)] {
+        let (counted, hashes) = counting(&today);
+        let decoy = || Some(Elsewhere::Decoy(elsewhere(hash.as_str())));
+        for (compared, elsewhere) in
+            [(own(&hash), None), (Compared::default(), None), (Compared::default(), decoy())]
+        {
+            hashes.store(0, Ordering::SeqCst);
+            counted.check(password(text), compared, elsewhere).await.unwrap();
+            assert_eq!(hashes.load(Ordering::SeqCst), computed, "{text}");
+        }
+        for (compared, elsewhere) in [
+            (own(&PasswordHash::from_phc(BCRYPT.to_owned())), Elsewhere::Own(elsewhere(BCRYPT))),
+            (Compared::default(), Elsewhere::Decoy(elsewhere(BCRYPT))),
+        ] {
+            hashes.store(0, Ordering::SeqCst);
+            counted.check(password(text), compared, Some(elsewhere)).await.unwrap();
+            assert_eq!(hashes.load(Ordering::SeqCst), 1, "{text}, beside a hash from elsewhere");
+        }
+        counted.hash(password(text)).await.unwrap();
     }
 }
