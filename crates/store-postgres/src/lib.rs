@@ -22,6 +22,7 @@ mod permanent;
 mod pool;
 mod profile_writes;
 mod purge;
+mod rights;
 mod rows;
 mod script;
 mod search;

@@ -37,8 +37,8 @@ const CREATE_LOCK: &str = "
 /// releases the locks soon if the instance crashes.
 const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = 0; \
     SET LOCAL lock_timeout = 10000; SET LOCAL idle_in_transaction_session_timeout = 60000";
-/// Timeout for reading the list of applied migrations.
-const LOOK: Duration = Duration::from_secs(10);
+/// Timeout for reading the list of applied migrations, or the rights.
+pub(crate) const LOOK: Duration = Duration::from_secs(10);
 const LOCK: &str = "SELECT version FROM schema_migrations WHERE version = 0 FOR UPDATE";
 const LIST_APPLIED: &str =
     "SELECT version, checksum FROM schema_migrations WHERE version > 0 ORDER BY version";

@@ -9,7 +9,7 @@ use latchkey_store_operations::Engine;
 
 use crate::connection::Connection;
 use crate::errors::{Fallible, driver};
-use crate::link::Pool;
+use crate::link::{Pool, PooledLink};
 use crate::opening::Openings;
 use crate::options::PostgresOptions;
 use crate::{migrations, pool};
@@ -81,6 +81,10 @@ impl Postgres {
 
     pub(crate) async fn connection(&self) -> Fallible<Connection> {
         Ok(Connection::new(self.pool.get().await?, self.response_timeout))
+    }
+
+    pub(crate) async fn link(&self) -> Fallible<PooledLink> {
+        Ok(self.pool.get().await?)
     }
 
     pub(crate) const fn openings(&self) -> &Openings {
