@@ -57,6 +57,11 @@ impl BackupError {
     }
 }
 
+/// Deletes the unfinished files of this process, which a signal ends: the threads that make them are not waited for.
+pub fn give_up() {
+    draft::delete_live();
+}
+
 /// Returns whether a secret opens the signing keys of a database; true if there are none to tell by.
 fn opens(secret: &ServerSecret, keys: &[latchkey_store::StoredSigningKey]) -> Result<bool, CannotDerive> {
     Ok(keys.is_empty() || KeySet::open(keys, &tokens::sealing_key(secret)?).is_ok())

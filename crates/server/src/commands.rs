@@ -34,11 +34,13 @@ mod restore;
 mod secret;
 mod sure;
 mod table;
+mod thread;
 mod user;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use crate::backups;
 use crate::cli::{Command, ConfigCommand, Override, SecretCommand, SettingsArgs};
 use crate::data_folder::DataFolderError;
 use crate::logging::{self, LogThread};
@@ -134,6 +136,11 @@ fn dispatch(
     command: Command,
     environment: Vec<(OsString, OsString)>,
 ) -> Result<ExitCode, CommandError> {
+    if matches!(command, Command::Init(_)) && !(arguments.overrides.is_empty() && arguments.config.is_none())
+    {
+        let text = "--set and --config: init takes neither, because it writes a settings file: change that afterwards";
+        return Err(CommandError::Arguments(text.to_owned()));
+    }
     let overrides = arguments.overrides.into_iter().map(Override::into_text).collect();
     let sources = Sources::gather(arguments.config.as_deref(), environment.clone(), overrides);
     match command {
@@ -153,12 +160,12 @@ fn dispatch(
         Command::Backup(arguments) => {
             let settings = Settings::load_for(sources?, Scope::Database)?;
             let _log = start_command_log()?;
-            backup::run(&settings, &arguments)?;
+            runtime()?.block_on(unless_ended(backup::run(settings, arguments)))?;
         }
         Command::Restore(arguments) => {
             let settings = Settings::load_for(sources?, Scope::Database)?;
             let _log = start_command_log()?;
-            runtime()?.block_on(restore::run(settings, &arguments))?;
+            runtime()?.block_on(unless_ended(restore::run(settings, arguments)))?;
         }
         Command::Secret(SecretCommand::Rotate(output)) => {
             let settings = Settings::load_for(sources?, Scope::Database)?;
@@ -258,6 +265,9 @@ async fn unless_ended<T>(working: impl Future<Output = Result<T, CommandError>>)
     let mut endings = Endings::receive()?;
     tokio::select! {
         done = working => done,
-        ending = endings.next() => Err(CommandError::Ended(ending)),
+        ending = endings.next() => {
+            backups::give_up();
+            Err(CommandError::Ended(ending))
+        }
     }
 }

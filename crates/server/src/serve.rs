@@ -19,7 +19,7 @@ use tokio::sync::{Notify, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use crate::backups::schedule::Schedule;
+use crate::backups::{self, schedule::Schedule};
 use crate::banner::banner;
 use crate::listeners::{Gates, Listeners};
 use crate::metrics::Metrics;
@@ -208,6 +208,8 @@ impl Running {
         if timeout(WORKERS_END, ended).await.is_err() {
             tracing::warn!("a worker did not end in time; its mails go out after the next start");
         }
+        // A backup that runs is not waited for; the next start makes it.
+        backups::give_up();
         tracing::info!("stopped");
     }
 }

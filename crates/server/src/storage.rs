@@ -2,12 +2,14 @@
 //! do not depend on the engine (SQLite or PostgreSQL).
 
 use std::borrow::Cow;
+use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use latchkey_domain::time::Timestamp;
 use latchkey_http::error::chain_of;
+use latchkey_service::entropy::{Entropy, SystemEntropy};
 use latchkey_store::{SealedValues, SigningKeys, Store, StoreError, StoredSettings, StoredSigningKey};
 use latchkey_store_postgres::{PermanentFault, Postgres, PostgresOptions, PostgresStore};
 use latchkey_store_sqlite::{Inspection as SqliteInspection, MissingFile, NoDatabase, Sqlite, SqliteOptions};
@@ -119,6 +121,7 @@ async fn inspect_postgres(settings: &Settings, now: Timestamp) -> Result<Inspect
     if !missing.is_empty() {
         return Ok(Inspection { missing, signing_keys: Vec::new(), is_secret_replaced: false });
     }
+    store.check_rights().await.map_err(|error| of_postgres(&error))?;
     let signing_keys = store.list_signing_keys(now).await.map_err(|error| of_postgres(&error))?;
     let unfinished = store.unfinished_secret_rotation().await.map_err(|error| of_postgres(&error))?;
     Ok(Inspection { missing, signing_keys, is_secret_replaced: unfinished.is_some() })
@@ -175,8 +178,14 @@ async fn try_open(
         let is_replicated = settings.storage.is_replicated;
         // A replicated log is kept at the end, so nothing would wait for the disk then.
         let is_bulk = opened_by == OpenedBy::Import && !is_replicated;
-        let options =
-            SqliteOptions { missing, reuse_snapshots, is_replicated, is_bulk, ..SqliteOptions::default() };
+        let options = SqliteOptions {
+            missing,
+            reuse_snapshots,
+            is_replicated,
+            is_bulk,
+            mark: new_mark(),
+            ..SqliteOptions::default()
+        };
         return open_sqlite(path, options).await;
     }
     let (store, options) = match made.take() {
@@ -186,9 +195,16 @@ async fn try_open(
     let migrated = store.migrate().await.map_err(|error| of_postgres(&error));
     *made = Some((Arc::clone(&store), options.clone()));
     migrated?;
+    store.check_rights().await.map_err(|error| of_postgres(&error))?;
     store.check().await.map_err(|error| of_postgres(&error))?;
     let announcing = settings.postgres.listen.then(|| (Arc::clone(&store), options));
     Ok(OpenStore { store, announcing })
+}
+
+/// Makes a number that tells a database without one from others.
+fn new_mark() -> Option<NonZeroU32> {
+    let entropy: &dyn Entropy = &SystemEntropy;
+    NonZeroU32::new(u32::from_be_bytes(entropy.bytes()))
 }
 
 async fn open_sqlite(path: &Path, options: SqliteOptions) -> Result<OpenStore, StorageFault> {

@@ -1,7 +1,7 @@
 //! Backups as the running service sees them: the age of the newest, and the settlement of a restored database. The binary
 //! makes, verifies and restores the files.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use latchkey_domain::audit::{Actor, AuditKind};
@@ -38,16 +38,30 @@ pub struct Backups {
     kernel: Arc<Kernel>,
     shared: Arc<Shared>,
     newest: Mutex<Option<NewestBackup>>,
+    /// Interval of the backups that the service makes itself.
+    interval: OnceLock<Duration>,
 }
 
 impl Backups {
     pub(crate) fn new(kernel: Arc<Kernel>, shared: Arc<Shared>) -> Self {
-        Self { kernel, shared, newest: Mutex::default() }
+        Self { kernel, shared, newest: Mutex::default(), interval: OnceLock::new() }
     }
 
     /// Remembers the newest backup of the folder; `None` if there is none.
     pub fn remember(&self, newest: Option<NewestBackup>) {
         *self.newest.lock().unwrap_or_else(PoisonError::into_inner) = newest;
+    }
+
+    /// Tells that the service makes backups itself, in this interval.
+    pub fn schedule(&self, interval: Duration) {
+        // It is set once, at the start.
+        self.interval.get_or_init(|| interval);
+    }
+
+    /// Returns the interval of the backups that the service makes itself; `None` if it makes none.
+    #[must_use]
+    pub fn interval(&self) -> Option<Duration> {
+        self.interval.get().copied()
     }
 
     /// Counts a backup of the schedule, for the metrics.

@@ -1,13 +1,14 @@
 //! Backup of a database file beside a running service, and the examination of a copy. `latchkey backup` and `latchkey
 //! restore` decide on names, manifests and secrets.
 
+use std::num::NonZeroU32;
 use std::path::Path;
 use std::time::Duration;
 
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{StoreError, StoredSigningKey};
-use rusqlite::Connection;
 use rusqlite::backup::{Backup, StepResult};
+use rusqlite::{Connection, ErrorCode, ffi};
 
 use crate::bulk::{self, SourceError};
 use crate::errors::Fault;
@@ -42,8 +43,17 @@ pub enum CopyError {
     /// The file has no tables.
     #[error("the file has no migration, so it is no database of this service")]
     Empty,
+    /// A fault of the copy's disk or folder, not of the database.
+    #[error(transparent)]
+    Target(StoreError),
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+impl CopyError {
+    fn of_target(error: rusqlite::Error) -> Self {
+        Self::Target(Fault::from(error).into())
+    }
 }
 
 impl From<Fault> for CopyError {
@@ -69,6 +79,8 @@ pub struct Examined {
     pub signing_keys: Vec<StoredSigningKey>,
     /// True if a replacement of the server secret was not finished; false if migrations are missing.
     pub is_secret_replaced: bool,
+    /// Number that tells the database from others, see [`Sqlite::mark_of`].
+    pub mark: Option<NonZeroU32>,
 }
 
 impl Sqlite {
@@ -78,15 +90,18 @@ impl Sqlite {
     pub fn back_up(source: &Path, target: &Path, log: LogAtClose) -> Result<(), CopyError> {
         let from = open::copier(source, PATIENCE)?;
         open::keep_log(&from, log == LogAtClose::Kept)?;
-        let mut to = Connection::open(target)?;
+        let mut to = Connection::open(target).map_err(CopyError::of_target)?;
         // The caller syncs the file; a crash leaves a file that is not used.
-        to.pragma_update(None, "synchronous", "OFF")?;
-        let step = Backup::new(&from, &mut to)?.step(ALL_PAGES)?;
+        to.pragma_update(None, "synchronous", "OFF").map_err(CopyError::of_target)?;
+        let stepped = Backup::new(&from, &mut to)?.step(ALL_PAGES);
+        let step = stepped.map_err(|error| {
+            if is_of_target(&error, target) { CopyError::of_target(error) } else { error.into() }
+        })?;
         if step != StepResult::Done {
             return Err(CopyError::Locked);
         }
         drop(to);
-        leave_wal_mode(target)
+        leave_wal_mode(target).map_err(CopyError::of_target)
     }
 
     /// Checks a file that no process has open: integrity, references, and migrations that this version knows. Changes
@@ -106,7 +121,8 @@ impl Sqlite {
         let users = u64::try_from(number(&conn, COUNT_USERS, [])?).unwrap_or_default();
         let signing_keys = if missing.is_empty() { list_keys(&conn, now)? } else { Vec::new() };
         let is_secret_replaced = missing.is_empty() && is_secret_replaced(&conn)?;
-        Ok(Examined { migration, users, signing_keys, is_secret_replaced })
+        let mark = migrations::mark_of(&conn)?;
+        Ok(Examined { migration, users, signing_keys, is_secret_replaced, mark })
     }
 
     /// Fails if a process has the file open. The check takes no lock itself.
@@ -116,10 +132,24 @@ impl Sqlite {
 }
 
 /// Changes the journal mode in the file's header, so that a reader of the copy needs no files beside it.
-fn leave_wal_mode(copy: &Path) -> Result<(), CopyError> {
+fn leave_wal_mode(copy: &Path) -> rusqlite::Result<()> {
     let conn = Connection::open(copy)?;
-    conn.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(()))?;
-    Ok(())
+    conn.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(()))
+}
+
+/// True if a fault of the step that copies is one of the copy: the database is only read. SQLite does not tell the two files
+/// apart, but the copy alone is written.
+fn is_of_target(error: &rusqlite::Error, target: &Path) -> bool {
+    let rusqlite::Error::SqliteFailure(fault, _) = error else { return false };
+    let is_of_write = matches!(
+        fault.extended_code,
+        ffi::SQLITE_IOERR_WRITE
+            | ffi::SQLITE_IOERR_FSYNC
+            | ffi::SQLITE_IOERR_DIR_FSYNC
+            | ffi::SQLITE_IOERR_TRUNCATE
+            | ffi::SQLITE_IOERR_DELETE
+    );
+    is_of_write || matches!(fault.code, ErrorCode::DiskFull | ErrorCode::ReadOnly) || !target.exists()
 }
 
 fn texts(conn: &Connection, sql: &str) -> Result<Vec<String>, CopyError> {
@@ -132,6 +162,7 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
+    use crate::options::SqliteOptions;
 
     const NOW: Timestamp = Timestamp::from_millis(0);
 
@@ -160,6 +191,35 @@ mod tests {
 
         assert_eq!((examined.users, examined.signing_keys.len()), (0, 0));
         assert_eq!(names(&folder), ["copy.db", "source.db"]);
+    }
+
+    #[test]
+    fn copies_have_the_mark_of_the_database_which_it_keeps() {
+        let folder = tempfile::tempdir().unwrap();
+        let (source, copy) = (folder.path().join("source.db"), folder.path().join("copy.db"));
+        for mark in [0xFEDC_BA98, 7] {
+            let options = SqliteOptions { mark: NonZeroU32::new(mark), ..SqliteOptions::default() };
+            drop(Sqlite::open_with(&source, options).unwrap());
+        }
+
+        Sqlite::back_up(&source, &copy, LogAtClose::Folded).unwrap();
+
+        let marks = (Sqlite::mark_of(&source).unwrap(), Sqlite::examine(&copy, NOW).unwrap().mark);
+        assert_eq!(marks, (NonZeroU32::new(0xFEDC_BA98), NonZeroU32::new(0xFEDC_BA98)));
+    }
+
+    #[test]
+    fn fault_of_the_copy_is_told_from_one_of_the_database() {
+        let folder = tempfile::tempdir().unwrap();
+        let source = folder.path().join("source.db");
+        drop(Sqlite::open(&source).unwrap());
+
+        let no_folder = Sqlite::back_up(&source, &folder.path().join("nowhere/copy.db"), LogAtClose::Folded);
+        let no_source =
+            Sqlite::back_up(&folder.path().join("x.db"), &folder.path().join("y.db"), LogAtClose::Folded);
+
+        assert!(matches!(no_folder, Err(CopyError::Target(_))), "{no_folder:?}");
+        assert!(matches!(no_source, Err(CopyError::Store(_))), "{no_source:?}");
     }
 
     #[test]

@@ -3,6 +3,8 @@
 
 pub(crate) mod fresh;
 
+use std::num::NonZeroU32;
+
 use latchkey_store::migrations::{Migration, MigrationError};
 use rusqlite::{Connection, params};
 
@@ -12,6 +14,8 @@ use crate::statements::{execute, list, number};
 /// All migrations in order: those of this engine, then those shared by the engines.
 const MIGRATIONS: &[Migration] = latchkey_store::migrations!();
 
+/// Field of a file's header that SQLite leaves to the application.
+const MARK: &str = "application_id";
 const CREATE_TABLE: &str = "
     CREATE TABLE IF NOT EXISTS schema_migrations (
         version  INTEGER NOT NULL PRIMARY KEY,
@@ -33,6 +37,26 @@ pub(crate) fn migrate(conn: &Connection) -> Fallible<()> {
             return MIGRATIONS.iter().try_for_each(|migration| record(conn, migration));
         }
         apply_missing(conn, MIGRATIONS)
+    })
+}
+
+/// Returns the number that tells the database from others, in the header of its file; `None` if it has none yet.
+pub(crate) fn mark_of(conn: &Connection) -> Fallible<Option<NonZeroU32>> {
+    let stored = conn.pragma_query_value(None, MARK, |row| row.get::<_, i32>(0))?;
+    Ok(NonZeroU32::new(stored.cast_unsigned()))
+}
+
+/// Gives the database a number that tells it from others, unless it has one.
+pub(crate) fn give_mark(conn: &Connection, mark: NonZeroU32) -> Fallible<()> {
+    if mark_of(conn)?.is_some() {
+        return Ok(());
+    }
+    in_transaction(conn, |conn| {
+        // Another process may have been first.
+        if mark_of(conn)?.is_none() {
+            conn.pragma_update(None, MARK, mark.get().cast_signed())?;
+        }
+        Ok(())
     })
 }
 

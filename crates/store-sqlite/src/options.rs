@@ -1,5 +1,6 @@
 //! Choices at the opening and the closing of a database.
 
+use std::num::NonZeroU32;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
@@ -21,6 +22,9 @@ pub struct SqliteOptions {
     pub is_replicated: bool,
     /// If true, the writer has a larger page cache and checkpoints more rarely, for very many writes in a row.
     pub is_bulk: bool,
+    /// Number that tells this database from others from now on, if it has none yet. Its copies have it too. It must be
+    /// random: backups of two databases in one folder are told apart by it.
+    pub mark: Option<NonZeroU32>,
 }
 
 /// Behaviour if there is no database file.
@@ -42,6 +46,7 @@ impl Default for SqliteOptions {
             reuse_snapshots: true,
             is_replicated: false,
             is_bulk: false,
+            mark: None,
         }
     }
 }

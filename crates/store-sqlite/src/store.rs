@@ -1,5 +1,6 @@
 //! The open database: one file with its writer and readers. Scripts are executed in `executor`.
 
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -68,6 +69,9 @@ impl Sqlite {
             open::leave_log_alone(&conn)?;
         }
         migrations::migrate(&conn)?;
+        if let Some(mark) = options.mark {
+            migrations::give_mark(&conn, mark)?;
+        }
         if options.reuse_snapshots {
             index.prove(&conn, |conn| execute(conn, BEAT, []).is_ok());
         }
@@ -113,6 +117,12 @@ impl Sqlite {
     /// Fails if the file is missing or empty, as opening with [`MissingFile::Refuse`] does.
     pub fn refuse_missing(path: &Path) -> StoreResult<()> {
         open::refuse_missing(path)
+    }
+
+    /// Returns the number that tells a database from others; `None` if it has none yet. Copies of the file have it too. A
+    /// service may have the file open.
+    pub fn mark_of(path: &Path) -> StoreResult<Option<NonZeroU32>> {
+        Ok(migrations::mark_of(&open::passive_reader(path)?)?)
     }
 
     /// Returns the names of a file's missing migrations, oldest first. Changes nothing and creates no file. Refuses

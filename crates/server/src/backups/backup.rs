@@ -6,12 +6,13 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use latchkey_domain::time::Timestamp;
+use latchkey_http::error::chain_of;
 use latchkey_service::entropy::{Entropy, SystemEntropy};
 use latchkey_service::secrets::ServerSecret;
-use latchkey_store_sqlite::{Examined, LogAtClose, Sqlite};
+use latchkey_store_sqlite::{CopyError, Examined, LogAtClose, Sqlite};
 
 use super::draft::{self, Draft};
-use super::manifest::{Manifest, Measured};
+use super::manifest::{Manifest, Measured, Owner};
 use super::{BackupError, folder, opens};
 use crate::data_folder::create_private;
 
@@ -40,6 +41,8 @@ pub struct Taken {
     pub manifest: Manifest,
     /// Old backups that were deleted.
     pub pruned: Vec<PathBuf>,
+    /// Backups of the folder whose time is ahead of the clock. They stay.
+    pub ahead: Vec<PathBuf>,
 }
 
 /// Backs up a database: copies and examines it under a temporary name, then gives file and manifest their names.
@@ -58,12 +61,13 @@ pub fn take(source: &Source<'_>, place: &Place<'_>, now: Timestamp) -> Result<Ta
     let manifest = copy(source, draft.path(), now)?;
     let manifest_draft = Draft::with_text(folder, &manifest.to_line(), entropy)?;
     let publish = |path: &Path| publish(&draft, &manifest_draft, path);
-    let (path, pruned) = match place {
+    let (mut pruned, mut ahead) = (Vec::new(), Vec::new());
+    let path = match place {
         Place::Output(_) => {
             print(draft.path())?;
-            (None, Vec::new())
+            None
         }
-        Place::File(file) if publish(file)? => (Some((*file).to_owned()), Vec::new()),
+        Place::File(file) if publish(file)? => Some((*file).to_owned()),
         Place::File(file) => return Err(BackupError::Exists((*file).to_owned())),
         Place::Folder(folder, keep) => {
             let mut path = None;
@@ -74,16 +78,21 @@ pub fn take(source: &Source<'_>, place: &Place<'_>, now: Timestamp) -> Result<Ta
                 }
             }
             let path = path.ok_or_else(|| BackupError::Exists((*folder).to_owned()))?;
-            (Some(path), keep.map_or(Ok(Vec::new()), |keep| folder::prune(folder, keep))?)
+            if let Some(keep) = keep {
+                let look = folder::look(folder, &manifest.owner(), now)?;
+                pruned = folder::prune(&look, *keep, &path)?;
+                ahead = look.ahead;
+            }
+            Some(path)
         }
     };
-    Ok(Taken { path, manifest, pruned })
+    Ok(Taken { path, manifest, pruned, ahead })
 }
 
 /// Copies the database and examines the copy.
 fn copy(source: &Source<'_>, target: &Path, now: Timestamp) -> Result<Manifest, BackupError> {
-    Sqlite::back_up(source.database, target, source.log).map_err(BackupError::copy(source.database))?;
-    let examined = Sqlite::examine(target, now).map_err(BackupError::copy(source.database))?;
+    Sqlite::back_up(source.database, target, source.log).map_err(fault_of(source.database, target))?;
+    let examined = Sqlite::examine(target, now).map_err(fault_of(source.database, target))?;
     if examined.is_secret_replaced {
         return Err(BackupError::Refused(
             "server.secret is being replaced, so the backup would need two secrets: finish that by `latchkey secret rotate`, \
@@ -91,7 +100,7 @@ fn copy(source: &Source<'_>, target: &Path, now: Timestamp) -> Result<Manifest, 
                 .to_owned(),
         ));
     }
-    let Examined { migration, users, signing_keys, .. } = examined;
+    let Examined { migration, users, signing_keys, mark, .. } = examined;
     if !opens(source.secret, &signing_keys)? {
         return Err(BackupError::Refused(
             "server.secret is not that of the database, so the manifest would name a wrong one: set it to the one of the \
@@ -108,13 +117,35 @@ fn copy(source: &Source<'_>, target: &Path, now: Timestamp) -> Result<Manifest, 
         migration,
         users,
         secret_fingerprint: source.secret.fingerprint()?,
+        database: mark.map(Owner::name_of),
     })
+}
+
+/// Names the file or folder that a fault of the copy is about: the folder of the backup, or the database.
+fn fault_of(database: &Path, target: &Path) -> impl FnOnce(CopyError) -> BackupError {
+    let (database, target) = (database.to_owned(), target.to_owned());
+    move |error| {
+        let folder = draft::folder_of(&target).display();
+        match error {
+            _ if !target.exists() => BackupError::Refused(format!(
+                "{folder}: the unfinished backup in this folder was removed, or the folder was (is its disk mounted?): run \
+                 the command again; the service tries again by itself"
+            )),
+            CopyError::Target(error) => BackupError::Refused(format!(
+                "{folder}: the backup cannot be written there: {}",
+                chain_of(&error)
+            )),
+            error => BackupError::Copy { path: database, error },
+        }
+    }
 }
 
 /// Gives the manifest its name, then the file: a file without a manifest is never whole. Returns `false` if one of the
 /// names is taken.
 fn publish(file: &Draft, manifest: &Draft, path: &Path) -> Result<bool, BackupError> {
     let manifest_path = Manifest::path_of(path);
+    // The file takes longest to be durable. Afterwards both names appear within a moment.
+    file.sync()?;
     if path.exists() || !manifest.publish(&manifest_path)? {
         return Ok(false);
     }
@@ -128,8 +159,9 @@ fn publish(file: &Draft, manifest: &Draft, path: &Path) -> Result<bool, BackupEr
 
 fn print(file: &Path) -> Result<(), BackupError> {
     let mut out = io::stdout().lock();
-    Measured::of(file, |piece| out.write_all(piece))?;
-    out.flush().map_err(BackupError::file(file, "cannot be copied to standard output"))
+    let fault = || BackupError::file(Path::new("standard output"), "cannot be written");
+    Measured::of(file, |piece| out.write_all(piece).map_err(fault()))?;
+    out.flush().map_err(fault())
 }
 
 /// Verifies a backup with its manifest: size, digest, integrity, references, migrations, accounts, and that the secret is

@@ -4,15 +4,18 @@
 use std::fs;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use latchkey_domain::time::Timestamp;
 use latchkey_service::backups::NewestBackup;
 
 use super::BackupError;
-use super::manifest::{Manifest, size_of};
+use super::manifest::{Manifest, Owner, size_of};
 
 const PREFIX: &str = "latchkey-";
 const SUFFIX: &str = ".db";
+/// Time by which a backup may be ahead of the clock, because another machine made it, or the clock was corrected.
+const AHEAD: Duration = Duration::from_mins(1);
 
 /// Name of a backup: the time to the second, and a number that tells backups of one second apart. The order is that of
 /// age.
@@ -59,24 +62,65 @@ pub(super) fn names(folder: &Path, now: Timestamp) -> impl Iterator<Item = PathB
     (1..=9_999).map(move |number| folder.join(Name::new(now, number).to_file()))
 }
 
-/// Lists the backups of a folder, oldest first. A missing folder has none.
-pub(super) fn list(folder: &Path) -> Result<Vec<PathBuf>, BackupError> {
-    let entries = match fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(BackupError::file(folder, "cannot be read")(error)),
-    };
-    let names = entries.flatten().filter_map(|entry| Name::parse(entry.file_name().to_str()?));
-    let mut found: Vec<_> = names.map(|name| (folder.join(name.to_file()), name)).collect();
-    found.retain(|(path, _)| size_of(path).is_some() && size_of(&Manifest::path_of(path)).is_some());
-    found.sort_by(|(_, one), (_, other)| one.cmp(other));
-    Ok(found.into_iter().map(|(path, _)| path).collect())
+/// What a folder has of the backups of a database.
+#[derive(Debug, Default)]
+pub struct Look {
+    /// Backups, oldest first.
+    ours: Vec<(PathBuf, Manifest)>,
+    /// Backups of this database whose time is ahead of the clock. They are not counted, and not deleted: either the clock
+    /// was wrong when they were made, or it is wrong now.
+    pub ahead: Vec<PathBuf>,
+    /// Number of backups of other databases, which are left alone.
+    pub others: usize,
 }
 
-/// Deletes all backups of a folder but the newest ones. Returns the deleted ones.
-pub(super) fn prune(folder: &Path, keep: NonZeroUsize) -> Result<Vec<PathBuf>, BackupError> {
-    let mut old = list(folder)?;
-    old.truncate(old.len().saturating_sub(keep.get()));
+impl Look {
+    /// Returns the newest backup.
+    #[must_use]
+    pub fn newest(&self) -> Option<NewestBackup> {
+        let times = self.ours.iter().filter_map(|(_, manifest)| {
+            Some(NewestBackup { created_at: manifest.created_at()?, bytes: manifest.bytes })
+        });
+        times.max_by_key(|backup| backup.created_at)
+    }
+}
+
+/// Looks for the backups of a database in a folder. A missing folder has none.
+pub fn look(folder: &Path, owner: &Owner, now: Timestamp) -> Result<Look, BackupError> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Look::default()),
+        Err(error) => return Err(BackupError::file(folder, "cannot be read")(error)),
+    };
+    let mut names: Vec<_> =
+        entries.flatten().filter_map(|entry| Name::parse(entry.file_name().to_str()?)).collect();
+    names.sort();
+    let latest = now.plus(AHEAD);
+    let latest_name = Name::new(latest, u32::MAX);
+    let mut look = Look::default();
+    for name in names {
+        let path = folder.join(name.to_file());
+        if size_of(&path).is_none() || size_of(&Manifest::path_of(&path)).is_none() {
+            continue;
+        }
+        let Some(manifest) = Manifest::read(&path).ok().flatten() else { continue };
+        let is_ahead = name > latest_name || manifest.created_at().is_some_and(|at| at > latest);
+        match (owner.has(&manifest), is_ahead) {
+            (false, _) => look.others += 1,
+            (true, true) => look.ahead.push(path),
+            (true, false) => look.ours.push((path, manifest)),
+        }
+    }
+    Ok(look)
+}
+
+/// Deletes all backups of a database but the newest ones and `made`, the one that was made just now. Returns the deleted
+/// ones.
+pub(super) fn prune(look: &Look, keep: NonZeroUsize, made: &Path) -> Result<Vec<PathBuf>, BackupError> {
+    let mut old: Vec<_> =
+        look.ours.iter().map(|(path, _)| path.clone()).filter(|path| path != made).collect();
+    // `made` is one of those that stay.
+    old.truncate((old.len() + 1).saturating_sub(keep.get()));
     for path in &old {
         for file in [path.clone(), Manifest::path_of(path)] {
             match fs::remove_file(&file) {
@@ -91,15 +135,6 @@ pub(super) fn prune(folder: &Path, keep: NonZeroUsize) -> Result<Vec<PathBuf>, B
     Ok(old)
 }
 
-/// Returns the newest backup of a folder whose manifest can be read.
-pub fn newest(folder: &Path) -> Result<Option<NewestBackup>, BackupError> {
-    let manifests = list(folder)?.into_iter().rev().filter_map(|path| Manifest::read(&path).ok().flatten());
-    let mut found = manifests.filter_map(|manifest| {
-        Some(NewestBackup { created_at: manifest.created_at()?, bytes: manifest.bytes })
-    });
-    Ok(found.next())
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -107,13 +142,38 @@ mod tests {
 
     const NOON: Timestamp = Timestamp::from_millis(1_772_366_400_007);
 
+    const LATER: Timestamp = Timestamp::from_millis(1_780_000_000_000);
+
+    fn owner(database: Option<&str>) -> Owner {
+        Owner { database: database.map(str::to_owned), secret_fingerprint: "f".to_owned() }
+    }
+
+    fn put(folder: &Path, name: &str, owner: &Owner) {
+        let manifest = Manifest {
+            sha256: String::new(),
+            bytes: 1,
+            created_at: NOON.to_rfc3339(),
+            version: String::new(),
+            migration: String::new(),
+            users: 0,
+            secret_fingerprint: owner.secret_fingerprint.clone(),
+            database: owner.database.clone(),
+        };
+        fs::write(folder.join(name), "x").unwrap();
+        fs::write(folder.join(format!("{name}.json")), manifest.to_line()).unwrap();
+    }
+
     fn folder_with(names: &[&str]) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         for name in names {
-            fs::write(folder.path().join(name), "x").unwrap();
-            fs::write(folder.path().join(format!("{name}.json")), "{}").unwrap();
+            put(folder.path(), name, &owner(Some("a")));
         }
         folder
+    }
+
+    fn pruned(folder: &Path, keep: usize, made: &str) -> Vec<PathBuf> {
+        let look = look(folder, &owner(Some("a")), LATER).unwrap();
+        prune(&look, NonZeroUsize::new(keep).unwrap(), &folder.join(made)).unwrap()
     }
 
     fn remaining(folder: &Path) -> Vec<String> {
@@ -162,7 +222,7 @@ mod tests {
         let torn = "latchkey-20250101T000000Z.db"; // without a manifest
         fs::write(folder.path().join(torn), "x").unwrap();
 
-        let deleted = prune(folder.path(), NonZeroUsize::new(2).unwrap()).unwrap();
+        let deleted = pruned(folder.path(), 2, new);
 
         assert_eq!(deleted, [folder.path().join(old)]);
         let files = [middle, new, "notes.db"].map(|name| [name.to_owned(), format!("{name}.json")]).concat();
@@ -172,7 +232,51 @@ mod tests {
     }
 
     #[test]
+    fn backup_of_a_future_time_neither_counts_nor_is_deleted() {
+        let (old, made, future) =
+            ("latchkey-20260301T120000Z.db", "latchkey-20260401T120000Z.db", "latchkey-20310101T000000Z.db");
+        let folder = folder_with(&[old, made, future]);
+
+        let found = look(folder.path(), &owner(Some("a")), LATER).unwrap();
+        let deleted = pruned(folder.path(), 1, made);
+
+        assert_eq!(found.ahead, [folder.path().join(future)]);
+        assert_eq!(found.newest().map(|newest| newest.created_at), Timestamp::parse(&NOON.to_rfc3339()));
+        assert_eq!(deleted, [folder.path().join(old)]);
+        assert!(folder.path().join(future).exists());
+    }
+
+    #[test]
+    fn backup_that_was_just_made_is_never_deleted() {
+        let (made, other) = ("latchkey-20260301T120000Z.db", "latchkey-20260401T120000Z.db");
+        let folder = folder_with(&[made, other]); // the clock was set back
+
+        assert_eq!(pruned(folder.path(), 1, made), [folder.path().join(other)]);
+    }
+
+    #[test]
+    fn backups_of_another_database_neither_count_nor_are_deleted() {
+        let (theirs, early, foreign, made) = (
+            "latchkey-20260101T120000Z.db",
+            "latchkey-20260201T120000Z.db",
+            "latchkey-20260202T120000Z.db",
+            "latchkey-20260301T120000Z.db",
+        );
+        let folder = folder_with(&[made]);
+        put(folder.path(), theirs, &owner(Some("b")));
+        put(folder.path(), early, &owner(None)); // of an earlier version, under the same secret
+        put(folder.path(), foreign, &Owner { database: None, secret_fingerprint: "g".to_owned() });
+
+        let found = look(folder.path(), &owner(Some("b")), LATER).unwrap();
+
+        assert_eq!((found.others, found.ours.len()), (2, 2), "{found:?}");
+        assert_eq!(pruned(folder.path(), 1, made), [folder.path().join(early)]);
+        assert!(folder.path().join(theirs).exists() && folder.path().join(foreign).exists());
+    }
+
+    #[test]
     fn missing_folder_has_no_backup() {
-        assert_eq!(newest(Path::new("/nowhere/at/all")).unwrap(), None);
+        let look = look(Path::new("/nowhere/at/all"), &owner(None), NOON).unwrap();
+        assert_eq!(look.newest(), None);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use latchkey_domain::time::Timestamp;
@@ -33,9 +34,44 @@ pub struct Manifest {
     pub users: u64,
     /// Fingerprint of the server secret under which the database is sealed.
     pub secret_fingerprint: String,
+    /// What tells the database from others; absent in manifests of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub database: Option<String>,
+}
+
+/// Database that a backup may be of. Several may put their backups into one folder.
+#[derive(Debug, Clone)]
+pub struct Owner {
+    /// What tells the database from others; `None` if no service of this version has opened it yet.
+    pub database: Option<String>,
+    pub secret_fingerprint: String,
+}
+
+impl Owner {
+    /// Returns what is written into a manifest for the mark of a database.
+    #[must_use]
+    pub fn name_of(mark: NonZeroU32) -> String {
+        format!("{mark:08x}")
+    }
+
+    /// True if the backup of this manifest is of this database.
+    #[must_use]
+    pub fn has(&self, manifest: &Manifest) -> bool {
+        match (&self.database, &manifest.database) {
+            (Some(ours), Some(theirs)) => ours == theirs,
+            // A backup of an earlier version. Each service has a secret of its own.
+            _ => self.secret_fingerprint == manifest.secret_fingerprint,
+        }
+    }
 }
 
 impl Manifest {
+    /// Returns the database of the backup.
+    #[must_use]
+    pub fn owner(&self) -> Owner {
+        Owner { database: self.database.clone(), secret_fingerprint: self.secret_fingerprint.clone() }
+    }
+
     /// Returns the path of the manifest of a backup.
     #[must_use]
     pub fn path_of(backup: &Path) -> PathBuf {
@@ -92,7 +128,10 @@ pub(super) struct Measured {
 
 impl Measured {
     /// Reads a file to its end, and passes each piece on.
-    pub(super) fn of(path: &Path, mut see: impl FnMut(&[u8]) -> io::Result<()>) -> Result<Self, BackupError> {
+    pub(super) fn of(
+        path: &Path,
+        mut see: impl FnMut(&[u8]) -> Result<(), BackupError>,
+    ) -> Result<Self, BackupError> {
         let fail = || BackupError::file(path, "cannot be read");
         let mut file = File::open(path).map_err(fail())?;
         let (mut digest, mut bytes, mut piece) = (Sha256::new(), 0, vec![0; CHUNK]);
@@ -100,7 +139,7 @@ impl Measured {
             let length = file.read(&mut piece).map_err(fail())?;
             let Some(read) = piece.get(..length).filter(|read| !read.is_empty()) else { break };
             digest.update(read);
-            see(read).map_err(BackupError::file(path, "cannot be copied"))?;
+            see(read)?;
             bytes += length as u64;
         }
         Ok(Self { bytes, sha256: hex::encode(digest.finalize()) })

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io::Write;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use latchkey_domain::time::Timestamp;
@@ -14,6 +15,7 @@ use super::backup::{refuse_differences, refuse_missing, refuse_other_secret, ref
 use super::draft::{self, Draft};
 use super::manifest::{Manifest, Measured};
 use super::{BackupError, beside, opens};
+use crate::data_folder::create_private;
 
 /// Suffixes of the files of a SQLite database.
 const FILES: [&str; 3] = ["", "-wal", "-shm"];
@@ -51,6 +53,7 @@ impl Restoring {
     ) -> Result<Self, BackupError> {
         // A link stays in its place; the file that it leads to is replaced.
         let target = target.canonicalize().unwrap_or_else(|_| target.to_owned());
+        refuse_same_file(backup, &target)?;
         refuse_target(&target, force)?;
         refuse_missing(backup)?;
         let manifest = Manifest::read(backup)?;
@@ -65,9 +68,13 @@ impl Restoring {
             }
             None => {}
         }
-        let draft = Draft::create(draft::folder_of(&target), &SystemEntropy)?;
-        let mut copy = draft.append().map_err(BackupError::file(draft.path(), "cannot be written"))?;
-        let measured = Measured::of(backup, |piece| copy.write_all(piece))?;
+        let folder = draft::folder_of(&target);
+        create_private(folder).map_err(|error| BackupError::Refused(error.to_string()))?;
+        draft::delete_abandoned(folder, now);
+        let draft = Draft::create(folder, &SystemEntropy)?;
+        let fault = || BackupError::file(folder, "the copy of the backup cannot be written there");
+        let mut copy = draft.append().map_err(fault())?;
+        let measured = Measured::of(backup, |piece| copy.write_all(piece).map_err(fault()))?;
         if let Some(manifest) = &manifest {
             manifest.compare(backup, &measured)?;
         }
@@ -134,6 +141,18 @@ fn refuse_target(target: &Path, force: Force) -> Result<(), BackupError> {
         )));
     }
     Ok(())
+}
+
+/// Refuses to restore a backup over itself, which would leave none of it.
+fn refuse_same_file(backup: &Path, target: &Path) -> Result<(), BackupError> {
+    let id = |path: &Path| fs::metadata(path).ok().map(|file| (file.dev(), file.ino()));
+    if id(target).is_none_or(|target| Some(target) != id(backup)) {
+        return Ok(());
+    }
+    Err(BackupError::Refused(format!(
+        "{} is the backup itself, which would be moved aside and altered: restore it to another path",
+        target.display()
+    )))
 }
 
 /// Refuses a database without a manifest that the secret does not open.

@@ -1,22 +1,23 @@
 //! Worker that makes backups while the service runs, and watches the folder of backups for their age.
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use latchkey_domain::time::Timestamp;
 use latchkey_http::error::chain_of;
 use latchkey_service::Service;
-use latchkey_service::backups::BackupOutcome;
+use latchkey_service::backups::{BackupOutcome, NewestBackup};
 use latchkey_service::secrets::ServerSecret;
-use latchkey_store_sqlite::LogAtClose;
+use latchkey_store_sqlite::{CopyError, LogAtClose, Sqlite};
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use super::backup::{Place, Source, Taken, take};
-use super::{BackupError, folder};
+use super::manifest::Owner;
+use super::{BackupError, draft, folder};
 use crate::settings::{Settings, StorageUrl};
 use crate::workers::keep_alive;
 
@@ -38,6 +39,9 @@ pub struct Schedule {
     keep: NonZeroUsize,
     /// Interval; `None` if the folder is only watched.
     every: Option<Duration>,
+    /// What the log has of the folder already: backups whose time is ahead of the clock, and whether there are some of
+    /// other databases.
+    told: Mutex<(Vec<PathBuf>, bool)>,
 }
 
 impl Schedule {
@@ -53,11 +57,19 @@ impl Schedule {
             folder: backup.dir.clone(),
             keep: backup.keep,
             every: backup.every,
+            told: Mutex::default(),
         })
     }
 
-    /// Starts the worker. It stops when `stop` becomes true.
+    /// Starts the worker. It stops when `stop` becomes true. What a backup or a restore left behind that was killed is
+    /// deleted first.
     pub fn start(self, workers: &mut JoinSet<()>, service: &Arc<Service>, stop: &watch::Receiver<bool>) {
+        if let Some(every) = self.every {
+            service.backups.schedule(every);
+        }
+        for folder in [self.folder.as_path(), draft::folder_of(&self.database)] {
+            draft::delete_abandoned(folder, service.now());
+        }
         let (schedule, service, stop) = (Arc::new(self), Arc::clone(service), stop.clone());
         workers.spawn(keep_alive("backups", AFTER_PANIC, move || {
             Arc::clone(&schedule).follow(Arc::clone(&service), stop.clone())
@@ -89,17 +101,34 @@ impl Schedule {
 
     /// Reads the folder, and makes a backup if the newest one is older than the interval.
     async fn step(self: &Arc<Self>, service: &Service) -> Result<(), BackupError> {
-        let newest = folder::newest(&self.folder)?;
-        service.backups.remember(newest);
         let now = service.now();
+        let newest = self.newest(now)?;
+        service.backups.remember(newest);
         if self.every.is_none_or(|every| newest.is_some_and(|newest| now.since(newest.created_at) < every)) {
             return Ok(());
         }
         let Taken { manifest, pruned, .. } = self.take(now).await?;
         tracing::info!(bytes = manifest.bytes, users = manifest.users, pruned = pruned.len(), "backed up");
         service.backups.count(BackupOutcome::Made);
-        service.backups.remember(folder::newest(&self.folder)?);
+        service.backups.remember(self.newest(service.now())?);
         Ok(())
+    }
+
+    /// Returns the newest backup of this database in the folder. Logs what else lies there, once.
+    fn newest(&self, now: Timestamp) -> Result<Option<NewestBackup>, BackupError> {
+        let mark = Sqlite::mark_of(&self.database).map_err(CopyError::from);
+        let mark = mark.map_err(BackupError::copy(&self.database))?;
+        let owner =
+            Owner { database: mark.map(Owner::name_of), secret_fingerprint: self.secret.fingerprint()? };
+        let look = folder::look(&self.folder, &owner, now)?;
+        let newest = look.newest();
+        let found = (look.ahead, look.others > 0);
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if *told != found {
+            tell(&self.folder, &found.0, look.others);
+            *told = found;
+        }
+        Ok(newest)
     }
 
     /// Makes a backup on a thread of its own at low priority: it reads the whole database.
@@ -117,5 +146,24 @@ impl Schedule {
         answer
             .await
             .unwrap_or_else(|_| Err(BackupError::Refused("the thread of the backup panicked".to_owned())))
+    }
+}
+
+/// Logs what lies in the folder of backups beside those that count.
+fn tell(folder: &Path, ahead: &[PathBuf], others: usize) {
+    if !ahead.is_empty() {
+        let files: Vec<_> = ahead.iter().map(|path| path.display().to_string()).collect();
+        tracing::warn!(
+            files = files.join(", "),
+            "backups have a time that is ahead of the clock: they do not count as the newest, and are not deleted; correct \
+             the clock, or delete them"
+        );
+    }
+    if others > 0 {
+        tracing::info!(
+            others,
+            folder = %folder.display(),
+            "backups of another database are in this folder: they are not counted, and not deleted"
+        );
     }
 }

@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 use latchkey_service::clock::{Clock, SystemClock};
 use serde_json::{Value, json};
 
+use super::thread::on_thread;
 use super::{CommandError, json};
 use crate::backups::manifest::Manifest;
 use crate::backups::{self, BackupError, Place, Source, Taken};
 use crate::cli::BackupArgs;
 use crate::settings::{Settings, StorageUrl};
+use crate::storage;
 use crate::wiring::stored_secret;
 
 /// Path that stands for standard output.
@@ -21,7 +23,12 @@ impl From<BackupError> for CommandError {
     }
 }
 
-pub(super) fn run(settings: &Settings, arguments: &BackupArgs) -> Result<(), CommandError> {
+/// Runs the command on a thread, so that a signal ends it meanwhile: a copy can take minutes.
+pub(super) async fn run(settings: Settings, arguments: BackupArgs) -> Result<(), CommandError> {
+    on_thread(move || back_up(&settings, &arguments)).await
+}
+
+fn back_up(settings: &Settings, arguments: &BackupArgs) -> Result<(), CommandError> {
     let now = SystemClock.now();
     if let Some(file) = &arguments.verify {
         let manifest = backups::verify(file, &stored_secret(settings)?, now)?;
@@ -36,9 +43,17 @@ pub(super) fn run(settings: &Settings, arguments: &BackupArgs) -> Result<(), Com
     };
     let out = arguments.out.as_deref().unwrap_or(Path::new(OUTPUT));
     let place = place_of(out, settings, arguments)?;
+    // Where the database is not, the secret is not either.
+    storage::refuse_missing_database(settings)?;
     let secret = stored_secret(settings)?;
     let source = Source { database, secret: &secret, log: settings.storage.log_at_close() };
-    let Taken { path, manifest, pruned } = backups::take(&source, &place, now)?;
+    let Taken { path, manifest, pruned, ahead } = backups::take(&source, &place, now)?;
+    for path in ahead {
+        eprintln!(
+            "latchkey: {} has a time that is ahead of the clock: it is not counted, and not deleted.",
+            path.display()
+        );
+    }
     match path {
         Some(path) if arguments.output.json => return Ok(json::print(&document(&path, &manifest, &pruned))?),
         Some(path) => println!("Backed up to {}: {}.", path.display(), summary(&manifest)),

@@ -8,6 +8,7 @@ use latchkey_store::SettledRestored;
 use serde_json::json;
 
 use super::backup::for_postgres;
+use super::thread::on_thread;
 use super::{CommandError, json};
 use crate::backups::restore::{Force, Restored, Restoring};
 use crate::cli::RestoreArgs;
@@ -15,7 +16,7 @@ use crate::settings::{Settings, StorageUrl};
 use crate::storage::OpenedBy;
 use crate::wiring::{assemble, stored_secret};
 
-pub(super) async fn run(mut settings: Settings, arguments: &RestoreArgs) -> Result<(), CommandError> {
+pub(super) async fn run(mut settings: Settings, arguments: RestoreArgs) -> Result<(), CommandError> {
     let target = match (&arguments.to, &settings.storage.url) {
         (Some(path), _) | (None, StorageUrl::Sqlite(path)) => path.clone(),
         (None, url @ StorageUrl::Postgres(_)) => return Err(CommandError::Refused(for_postgres(url))),
@@ -23,7 +24,8 @@ pub(super) async fn run(mut settings: Settings, arguments: &RestoreArgs) -> Resu
     let force = if arguments.force { Force::Yes } else { Force::No };
     let now = SystemClock.now();
     let secret = stored_secret(&settings)?;
-    let restoring = Restoring::begin(&arguments.file, &target, &secret, force, now)?;
+    let file = arguments.file.clone();
+    let restoring = on_thread(move || Ok(Restoring::begin(&file, &target, &secret, force, now)?)).await?;
     let sessions = if arguments.keep_sessions { RestoredSessions::Keep } else { RestoredSessions::End };
     let settled = settle(&mut settings, restoring.copy(), sessions).await?;
     let manifest = restoring.manifest.clone();

@@ -7,6 +7,7 @@
 mod certified;
 
 mod backup;
+mod backup_folder;
 mod binary;
 mod commands;
 mod copy;

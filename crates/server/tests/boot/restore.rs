@@ -1,5 +1,7 @@
 //! Tests of `latchkey restore`: what comes back with a backup, what does not, and what is refused.
 
+use std::os::unix::fs::PermissionsExt;
+
 use latchkey_testkit::{PASSWORD, Session, json};
 
 use crate::backup::{FILE, binary, digests, sign_up};
@@ -71,6 +73,37 @@ async fn folder_is_never_moved_aside() {
     }
 
     assert!(binary.path(FILE).exists());
+}
+
+#[tokio::test]
+async fn folder_that_is_missing_is_made_for_its_owner_alone() {
+    let (binary, _) = backed_up().await;
+    let secret = binary.read("latchkey-data/server-secret");
+    std::fs::remove_dir_all(binary.path("latchkey-data")).unwrap(); // a new machine
+
+    let binary = binary.variable("LATCHKEY__SERVER__SECRET", &secret);
+    binary.run(&["restore", "copy.db"]).await.good();
+    binary.run(&["restore", "copy.db", "--to", "a/b/new.db"]).await.good();
+
+    for folder in ["latchkey-data", "a", "a/b"] {
+        let mode = binary.path(folder).metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700, "{folder}");
+    }
+    assert!(binary.path(FILE).exists() && binary.path("a/b/new.db").exists());
+}
+
+#[tokio::test]
+async fn backup_is_not_restored_over_itself() {
+    let (binary, _) = backed_up().await;
+    std::fs::hard_link(binary.path("copy.db"), binary.path("link.db")).unwrap();
+    let before = std::fs::read(binary.path("copy.db")).unwrap();
+
+    for to in ["copy.db", "./copy.db", "link.db"] {
+        let output = binary.run(&["restore", "copy.db", "--to", to, "--force"]).await;
+        output.refused(&["is the backup itself", "another path"]);
+    }
+
+    assert_eq!(std::fs::read(binary.path("copy.db")).unwrap(), before);
 }
 
 #[tokio::test]

@@ -62,14 +62,29 @@ async fn documented_grants_are_enough_for_the_service() {
 }
 
 #[tokio::test]
-async fn missing_grant_ends_the_start_and_is_named() {
-    let roles = SplitRoles::new().await;
-    roles.database.run(&format!("REVOKE UPDATE ON health FROM {}", roles.role));
+async fn missing_grant_ends_the_start_and_the_check_and_is_named() {
+    for (right, table) in [
+        ("UPDATE", "health"),
+        ("UPDATE", "users"),
+        ("SELECT", "sessions"),
+        ("INSERT", "audit_events"),
+        ("DELETE", "outbox"),
+        ("SELECT", "shared_version"),
+        ("INSERT", "search_feed"),
+    ] {
+        let roles = SplitRoles::new().await;
+        roles.database.run(&format!("REVOKE {right} ON {table} FROM {}", roles.role));
 
-    let output = roles.service.run(&[]).await;
+        let (started, checked) =
+            (roles.service.run(&[]).await, roles.service.run(&["config", "check"]).await);
 
-    output.refused(&["storage.url", "permission denied for table health", "SELECT, INSERT, UPDATE, DELETE"]);
-    assert_eq!(output.out, "");
+        let grant = "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO";
+        let named = format!("{right} on {table}");
+        started.refused(&["storage.url", &named, &format!("{grant} {}", roles.role)]);
+        assert_eq!(started.out, "");
+        assert!(checked.code == Some(1) && checked.out.contains(&named), "{checked:?}");
+        assert!(checked.out.contains(grant), "{checked:?}");
+    }
 }
 
 #[tokio::test]

@@ -21,11 +21,13 @@ const BEHIND: About = About {
 const KEY_AGE: About =
     About { name: "signing_key_age_seconds", help: "Age of the key that signs access tokens." };
 const BACKUP_AGE: About = About { name: "backup_age_seconds", help: "Age of the newest backup." };
+const BACKUP_INTERVAL: About =
+    About { name: "backup_interval_seconds", help: "Interval of the backups that the service makes itself." };
 
 /// Queue of the mails. Other queues get words of their own.
 const MAIL: &str = "mail";
 /// Number of the gauges that this file writes.
-const GAUGES: usize = 10;
+const GAUGES: usize = 11;
 
 impl Collect for Service {
     fn collect(&self, page: &mut Page) {
@@ -64,6 +66,9 @@ impl Service {
         }
         if let Some(age) = self.backups.age() {
             page.gauge(BACKUP_AGE, age.as_secs());
+        }
+        if let Some(interval) = self.backups.interval() {
+            page.gauge(BACKUP_INTERVAL, interval.as_secs());
         }
         if let Some((profiles, behind)) = self.search.index_state() {
             page.gauge(PROFILES, profiles);
