@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,6 +10,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use latchkey_domain::operator::Party;
 use latchkey_service::exports::{ExportRequest, Exports, Lines, Secrets};
+use rustix::fs::{FileType, FlockOperation, Mode, OFlags, flock, fstat, open, stat};
+use rustix::io::Errno;
+use rustix::process::geteuid;
 
 use super::CommandError;
 use crate::cli::ExportArgs;
@@ -23,18 +27,10 @@ pub(super) async fn run(assembly: &Assembly, arguments: ExportArgs) -> Result<()
         write(exports, request, std::io::stdout(), "standard output").await?;
         return Ok(());
     }
-    let (file, unfinished) = create(&arguments.out)?;
+    let (file, unfinished) = Unfinished::create(&arguments.out)?;
     exports.begin(&request, Party::System, None).await?;
-    let synced = file.try_clone()?;
-    let users = match write(exports, request, file, &arguments.out.display().to_string()).await {
-        Ok(users) => users,
-        Err(error) => {
-            std::fs::remove_file(&unfinished)?;
-            return Err(error);
-        }
-    };
-    synced.sync_all()?;
-    std::fs::rename(&unfinished, &arguments.out)?;
+    let users = write(exports, request, file, &arguments.out.display().to_string()).await?;
+    unfinished.finish(&arguments.out)?;
     println!("{users} accounts are in {}.", arguments.out.display());
     Ok(())
 }
@@ -59,24 +55,83 @@ async fn write(
     }
 }
 
-/// Creates the file under a name of its own until it is complete. Only its owner may read it.
-fn create(path: &Path) -> Result<(File, PathBuf), CommandError> {
-    if path.try_exists()? {
-        let text = format!("{} exists: name another file, or move it away", path.display());
-        return Err(CommandError::Refused(text));
-    }
-    let mut name = path.as_os_str().to_owned();
-    name.push(".unfinished");
-    let unfinished = PathBuf::from(name);
-    let opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished);
-    match opened {
-        Ok(file) => Ok((file, unfinished)),
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            let text = format!("{} is left of another export: delete it", unfinished.display());
-            Err(CommandError::Refused(text))
+/// File of an export under a name of its own until it is complete. Dropping it deletes the file, such as when a signal ends the
+/// command: it may hold password hashes.
+struct Unfinished {
+    path: PathBuf,
+    /// Locked, so that another export can tell a file that was left behind.
+    file: File,
+}
+
+impl Unfinished {
+    /// Creates the file. Only its owner may read it. One that a killed export left behind is deleted first.
+    fn create(out: &Path) -> Result<(File, Self), CommandError> {
+        if out.try_exists().map_err(fault_of(out))? {
+            let text = format!("{} exists: name another file, or move it away", out.display());
+            return Err(CommandError::Refused(text));
         }
-        Err(error) => Err(error.into()),
+        let mut name = out.as_os_str().to_owned();
+        name.push(".unfinished");
+        let path = PathBuf::from(name);
+        // Kept until the new file is there and locked: of two exports, one takes the place.
+        let _left = take_over(&path)?;
+        let opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
+        let file = opened.map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists => in_use(&path),
+            _ => fault_of(&path)(error),
+        })?;
+        // A file system without locks has none; what is left there is told, and not deleted.
+        let _ = flock(&file, FlockOperation::NonBlockingLockExclusive);
+        let writer = file.try_clone()?;
+        Ok((writer, Self { path, file }))
     }
+
+    /// Makes the file durable and gives it its name.
+    fn finish(self, out: &Path) -> Result<(), CommandError> {
+        self.file.sync_all().map_err(fault_of(&self.path))?;
+        std::fs::rename(&self.path, out).map_err(fault_of(out))
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        // A finished export has no file of this name any more.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// Deletes the file of an export that was killed. Returns it, locked; `None` if there is none. Refuses one that an export
+/// holds, or that another user owns. It is not written again: who has it open would read what is written.
+fn take_over(path: &Path) -> Result<Option<OwnedFd>, CommandError> {
+    // Neither a link nor a pipe that somebody put there is followed or waited for.
+    let access = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = match open(path, access, Mode::empty()) {
+        Ok(file) => file,
+        Err(Errno::NOENT) => return Ok(None),
+        Err(error) => return Err(fault_of(path)(error.into())),
+    };
+    let found = fstat(&file).map_err(|error| fault_of(path)(error.into()))?;
+    let is_ours = FileType::from_raw_mode(found.st_mode).is_file() && found.st_uid == geteuid().as_raw();
+    // Another export may have taken it over between.
+    let is_in_place =
+        || stat(path).is_ok_and(|there| (there.st_dev, there.st_ino) == (found.st_dev, found.st_ino));
+    if !is_ours || flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() || !is_in_place() {
+        return Err(in_use(path));
+    }
+    std::fs::remove_file(path).map_err(fault_of(path))?;
+    Ok(Some(file))
+}
+
+fn in_use(path: &Path) -> CommandError {
+    CommandError::Refused(format!(
+        "{} is there: another export writes it, or it is not of an export. Wait for that export, or delete the file",
+        path.display()
+    ))
+}
+
+fn fault_of(path: &Path) -> impl Fn(io::Error) -> CommandError {
+    let path = path.display().to_string();
+    move |error| CommandError::Refused(format!("{path} cannot be made: {error}"))
 }
 
 struct Output<W> {

@@ -1,5 +1,6 @@
 //! Tests of `latchkey export`, and of `latchkey import` of its file.
 
+use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 
 use latchkey_store_suite::cluster::TestCluster;
@@ -85,4 +86,26 @@ async fn export_overwrites_no_file() {
     std::fs::write(binary.path("out.jsonl"), "mine").unwrap();
     binary.run(&["export", "--out", "out.jsonl"]).await.refused(&["out.jsonl exists"]);
     assert_eq!(binary.read("out.jsonl"), "mine");
+}
+
+#[tokio::test]
+async fn file_of_a_killed_export_is_taken_over_and_that_of_a_living_one_is_not() {
+    let binary = Binary::new();
+    std::fs::write(binary.path("all.jsonl"), format!("{}\n", record(1))).unwrap();
+    import(&binary, &[]).await.good();
+    let unfinished = binary.path("out.jsonl.unfinished");
+    std::fs::write(&unfinished, "left behind").unwrap();
+    let mut held = std::fs::File::open(&unfinished).unwrap();
+    held.lock().unwrap(); // as a living export does
+
+    binary.run(&["export", "--out", "out.jsonl"]).await.refused(&["unfinished is there", "Wait for that"]);
+    held.unlock().unwrap();
+    binary.run(&["export", "--out", "out.jsonl"]).await.good();
+
+    assert!(!unfinished.exists() && binary.read("out.jsonl").contains("person-1@example.org"));
+    let mut seen = String::new();
+    held.read_to_string(&mut seen).unwrap();
+    assert_eq!(seen, "left behind", "who had the file open reads no export");
+    let nowhere = binary.run(&["export", "--out", "no/folder/out.jsonl"]).await;
+    nowhere.refused(&["no/folder/out.jsonl.unfinished cannot be made", "No such file"]);
 }
