@@ -111,14 +111,15 @@ fn view(visit: &Visit, email: String, is_kept: bool, wants_form: bool) -> Result
     });
     let public = visit.service().admin.public_settings();
     let is_open = !public.in_force.values.disable_sign_up;
-    let has_mail_code = public.email_sign_in != EmailSignIn::Off;
+    let sends_mails = visit.service().mailbox.sends_mails();
+    let has_mail_code = sends_mails && public.email_sign_in != EmailSignIn::Off;
     Ok(SignIn {
         form: Some(visit.form_with(PATH, if wants_form { &[(OTHER, "1")] } else { &[] })),
         email,
         is_kept,
         providers: provider::links(visit),
         passkey: if resume.is_none() { passkey(visit)? } else { None },
-        forgot: visit.service().mailbox.sends_mails().then(|| visit.href("/auth/forgot")),
+        forgot: sends_mails.then(|| visit.href("/auth/forgot")),
         mail_code: has_mail_code.then(|| visit.href("/auth/mail-code")),
         sign_up: is_open.then(|| visit.href("/auth/sign-up")),
         verify: None,

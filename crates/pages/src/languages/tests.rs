@@ -64,6 +64,7 @@ fn accepted_languages_are_ordered_by_weight() {
 
 #[test]
 fn times_and_numbers_follow_the_language() {
+    const HOUR: u64 = 60 * 60;
     let (languages, minute) = (Languages::built_in(), std::time::Duration::from_mins(1));
     let at = latchkey_domain::time::Timestamp::from_millis(1_777_888_920_000);
     for (tag, moment, distance, wait, number) in [
@@ -81,17 +82,17 @@ fn times_and_numbers_follow_the_language() {
     let english = languages.choose(["en"]).catalogue();
     assert_eq!(english.distance(at.plus(minute), at), "in 1 minute");
     assert_eq!(english.distance(at, at), "just now");
-    let hour = minute * 60;
-    for (after, words) in [
-        (hour * 24 * 14 - std::time::Duration::from_millis(1), "in 14 days"),
-        (hour * 36 + minute, "in 2 days"),
-        (hour * 24 - minute, "in 1 day"),
-        (hour * 12 - minute, "in 12 hours"),
-        (minute * 90 - std::time::Duration::from_secs(1), "in 1 hour"),
-        (hour - std::time::Duration::from_secs(1), "in 1 hour"),
-        (minute / 3, "just now"),
+    for (seconds, words) in [
+        (14 * 24 * HOUR - 1, "in 14 days"),
+        (36 * HOUR + 60, "in 2 days"),
+        (24 * HOUR - 60, "in 1 day"),
+        (12 * HOUR - 60, "in 12 hours"),
+        (90 * 60 - 1, "in 1 hour"),
+        (HOUR - 1, "in 1 hour"),
+        (20, "just now"),
     ] {
-        assert_eq!(english.distance(at.plus(after), at), words, "{after:?}");
+        let after = std::time::Duration::from_secs(seconds);
+        assert_eq!(english.distance(at.plus(after), at), words, "{seconds}");
     }
     assert_eq!(english.duration(1_400), "24 minutes");
     assert_eq!(english.number(1_234_567), "1,234,567");
