@@ -112,7 +112,7 @@ both_stores! {
         assert_eq!(undone, json!({"deleted": 1, "signedIn": 1, "changed": 0, "gone": 0}));
         let users = app.admin().get("/api/auth/users").send().await.expect(200);
         assert_eq!(users["data"][0]["email"], "ada@example.org");
-        app.admin().request("POST", &undo).send().await.refused(409, "IMPORT_RUNNING");
+        app.admin().request("POST", &undo).send().await.refused(409, "IMPORT_NOT_UNDOABLE");
         let kinds = app.admin().get("/api/auth/audit").send().await.expect(200);
         let kinds: Vec<_> = kinds["data"].as_array().unwrap().iter().map(|event| event["event"].as_str().unwrap()).collect();
         for kind in ["import_started", "user_imported", "user_deleted", "import_undone"] {
@@ -124,7 +124,7 @@ both_stores! {
         let job = import(&app, "", &[json!({"email": "bob@example.org"})]).await;
         app.clock.advance(days(30));
         let undo = format!("{IMPORT}/{}/undo", job["id"].as_str().unwrap());
-        app.admin().request("POST", &undo).send().await.refused(409, "IMPORT_RUNNING");
+        app.admin().request("POST", &undo).send().await.refused(409, "IMPORT_NOT_UNDOABLE");
     }
 
     async fn unknown_format_policy_or_import_is_refused(app) {

@@ -11,7 +11,7 @@ use latchkey_store::{IMPORT_RETENTION, UndoImport};
 
 use super::Imports;
 use crate::error::{Error, Result};
-use crate::refusal::{IMPORT_RUNNING, IMPORT_TOO_OLD};
+use crate::refusal::{IMPORT_NOT_UNDOABLE, IMPORT_RUNNING};
 
 /// Number of accounts of a batch.
 const BATCH: usize = 200;
@@ -47,7 +47,7 @@ impl Imports {
         let (job, now) = (self.find(id).await?, self.kernel.now());
         if job.is_dry_run || job.state == ImportState::Undone || now.since(job.started_at) >= IMPORT_RETENTION
         {
-            return Err(Error::Refused(&IMPORT_TOO_OLD));
+            return Err(Error::Refused(&IMPORT_NOT_UNDOABLE));
         }
         if job.state == ImportState::Running {
             return Err(Error::Refused(&IMPORT_RUNNING));

@@ -10,6 +10,9 @@ refusals! {
     IMPORT_RUNNING 409 "Another import is running.",
         when "an import begins, or is undone, while one is running",
         next "Wait until it has ended; `latchkey import list` shows it.";
+    IMPORT_NOT_UNDOABLE 409 "The import is older than 30 days, or was undone, or was a dry run.",
+        when "an import is undone that is older than 30 days, was undone already, or was a dry run",
+        next "Delete the accounts one by one in the console or with `latchkey user delete`.";
 }
 
 /// An interrupted import of a file of the same name has another content, or other options.
@@ -35,11 +38,4 @@ pub const IMPORT_NOT_FOUND: Refusal = Refusal {
     message: "There is no import with this id.",
     next_action: "Check the id; `latchkey import list` shows the imports.",
     ..NOT_FOUND
-};
-
-/// The accounts of the import can no longer be deleted.
-pub const IMPORT_TOO_OLD: Refusal = Refusal {
-    message: "The import is older than 30 days, or was undone, or was a dry run.",
-    next_action: "Delete the accounts one by one in the console or with `latchkey user delete`.",
-    ..IMPORT_RUNNING
 };

@@ -50,7 +50,7 @@ pub const UNDO: Endpoint = Endpoint::post("/api/auth/import/{id}/undo", |method|
     .parameters(&[parameters::id::<ImportId>])
     .no_body()
     .responds::<UndoneBody>("The accounts are deleted.")
-    .errors(&[&codes::NOT_FOUND, &codes::IMPORT_RUNNING]);
+    .errors(&[&codes::NOT_FOUND, &codes::IMPORT_RUNNING, &codes::IMPORT_NOT_UNDOABLE]);
 
 pub(super) async fn undo(
     State(app): State<App>,
