@@ -80,6 +80,8 @@ fn decide(
     let mut writes = Script::default();
     if is_new {
         writes.create_profile(after.clone());
+        // A new profile has the version of an imported one, so the account itself tells an undo that it was changed.
+        users::touch(&mut writes, update.user_id, update.now);
     } else if after != before {
         writes.write_profile(change(&before, after.clone()));
     }

@@ -121,6 +121,8 @@ pub(crate) async fn delete_profile<E: Executor>(engine: &E, act: AccountAct) -> 
         .transact(script, move |results| {
             reads.decide(results, &act, false, |event| {
                 let mut writes = Script::default();
+                // Without its profile, nothing else tells an undo or an export that the account was changed.
+                users::touch_with_profile(&mut writes, act.user_id, act.now);
                 let deleted = profiles::delete_and_record(&mut writes, act.user_id, event)?;
                 Ok(Decided::write(writes, move |results| Ok(Ok(results.affected(deleted)? > 0))))
             })

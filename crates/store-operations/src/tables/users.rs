@@ -139,6 +139,9 @@ statements! {
         "DELETE FROM credentials WHERE user_id = $1 AND kind = 'password'";
     TOUCH: change touch(id: UserId, now: Timestamp) =
         "UPDATE users SET updated_at = greatest(updated_at, $2) WHERE id = $1";
+    /// Notes a change of an account if it has a profile.
+    TOUCH_WITH_PROFILE: change touch_with_profile(id: UserId, now: Timestamp) =
+        "UPDATE users SET updated_at = greatest(updated_at, $2) WHERE id = $1 AND has_profile";
     RENEW_SIGN_UP: change renew_sign_up(id: UserId, now: Timestamp) =
         "UPDATE users SET signed_up_at = $2 WHERE id = $1";
     /// Marks an account as contested: several sign-ups used its address with different passwords. Until the address is
