@@ -8,8 +8,8 @@ use crate::errors::PageError;
 use crate::flow::{self, Flow};
 
 impl Visit {
-    /// Returns the page of a mailed link, with the flow unless that makes the address too long: a request of an app can
-    /// be as long as that of a page, and is longer when it is encrypted.
+    /// Returns the page of a mailed link, with the flow unless that makes the address too long, which no request of an
+    /// app does.
     pub(crate) fn mailed(&self, path: &str) -> RedirectInput {
         let page = format!("{}{path}", self.service().site().origin());
         let redirects = &self.service().settings().redirects;
