@@ -6,9 +6,9 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::{FromRequestParts, Request, State};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
+use axum::routing::{any, get};
 use http::header::{ACCEPT, CONTENT_TYPE, VARY};
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use latchkey_metrics::{Format, Registry};
 
 use crate::app::App;
@@ -28,8 +28,8 @@ pub fn listener(registry: Arc<Registry>) -> Router {
 
 /// Adds the path to the routes of the service.
 pub(crate) fn of_service(routes: Router<App>) -> Router<App> {
-    // Another method tells a stranger no more than the path does.
-    routes.route(PATH, get(show_to_admin).fallback(async || ApiError::of_status(StatusCode::NOT_FOUND)))
+    // With any method: another one, and a missing `Allow`, tell a stranger no more than an unknown path does.
+    routes.route(PATH, any(show_to_admin))
 }
 
 async fn show(State(registry): State<Arc<Registry>>, headers: HeaderMap) -> Response {
@@ -39,6 +39,9 @@ async fn show(State(registry): State<Arc<Registry>>, headers: HeaderMap) -> Resp
 /// A request without any key writes no audit event, in contrast to one with a wrong key.
 async fn show_to_admin(State(app): State<App>, request: Request) -> Result<Response> {
     let not_found = || ApiError::of_status(StatusCode::NOT_FOUND);
+    if !matches!(*request.method(), Method::GET | Method::HEAD) {
+        return Err(not_found());
+    }
     let registry = app.metrics.as_deref().ok_or_else(not_found)?;
     let (mut parts, _) = request.into_parts();
     let credentials = Credentials::of(&parts.headers);

@@ -50,6 +50,9 @@ pub enum ImportCommand {
         id: ImportId,
         #[command(flatten)]
         sure: Sure,
+        /// Print the result as one JSON document.
+        #[arg(long)]
+        json: bool,
     },
 }
 

@@ -9,8 +9,8 @@ use rustix::fs::{StatVfsMountFlags, statvfs};
 use rustix::process::geteuid;
 
 use super::Findings;
-use crate::data_folder;
 use crate::settings::{Settings, StorageUrl};
+use crate::{data_folder, traces};
 
 /// Mode bits that let every user of the machine read or write a file. Group bits are allowed, because service managers
 /// pass secrets by group.
@@ -39,6 +39,11 @@ pub(super) fn inspect(settings: &Settings, findings: &mut Findings) {
         StorageUrl::Sqlite(_) | StorageUrl::Postgres(_) => {}
     }
     check.folder("data.dir", folder);
+    // Not every header is a secret, so its mode does not refuse a start.
+    if let Some(path) = &settings.traces.headers_file {
+        check.is_production = false;
+        check.secret(traces::HEADERS_FILE, path);
+    }
 }
 
 struct ModeCheck<'a> {

@@ -26,7 +26,7 @@ pub fn log_format<'a>(
         let value = environment.iter().find(|(name, _)| name == VARIABLE)?.1.to_str()?;
         parse_format(value)
     };
-    let of_file = || in_file(&source::read_config(config).ok()??.1);
+    let of_file = || in_file(&source::read_config_loosely(config)?);
     of_command_line.or_else(of_environment).or_else(of_file).unwrap_or(LogFormat::Text)
 }
 

@@ -72,9 +72,11 @@ impl Sources {
     }
 }
 
-/// Returns path and text of the settings file, chosen as in [`Sources::gather`]; `None` if there is no file.
-pub(super) fn read_config(config: Option<&Path>) -> Result<Option<(PathBuf, String)>, SettingsError> {
-    find_file(config, Sources::none().read_file)
+/// Returns the text of the settings file, chosen as in [`Sources::gather`]; `None` if it cannot be read. Bytes that are no UTF-8
+/// are replaced, in contrast to there.
+pub(super) fn read_config_loosely(config: Option<&Path>) -> Option<String> {
+    let bytes = std::fs::read(config.unwrap_or(Path::new(DEFAULT_FILE))).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn find_file(config: Option<&Path>, read_file: ReadFile) -> Result<Option<(PathBuf, String)>, SettingsError> {

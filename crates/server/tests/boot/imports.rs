@@ -183,6 +183,19 @@ async fn undo_asks_and_tells_what_stays() {
 }
 
 #[tokio::test]
+async fn undo_prints_a_document_if_it_is_asked_to() {
+    let binary = Binary::new();
+    write_records(&binary, "people.jsonl", 3);
+    import(&binary, &[]).await.good();
+    let id = only_import(&binary).await;
+
+    let undone = binary.run(&["import", "undo", &id, "--yes", "--json"]).await;
+
+    let document: Value = serde_json::from_str(undone.good()).unwrap();
+    assert_eq!(document, json!({"deleted": 3, "signedIn": 0, "changed": 0, "gone": 0}));
+}
+
+#[tokio::test]
 async fn service_that_runs_serves_beside_an_import() {
     let binary = Binary::new();
     write_records(&binary, "people.jsonl", 1_000);

@@ -46,6 +46,22 @@ async fn init_writes_settings_and_secrets_on_which_the_service_starts() {
 }
 
 #[tokio::test]
+async fn init_refuses_what_it_would_drop() {
+    let binary = Binary::bare();
+    let url = ["--public-url", "https://accounts.example.com", "--smtp"];
+
+    for server in ["smtp://mail.example.com/path", "smtp://mail.example.com?x"] {
+        init(&binary, &[url.as_slice(), &[server]].concat(), "")
+            .await
+            .refused(&["--smtp", "behind the server"]);
+    }
+    let set = init(&binary.clone().set("auth.min=1"), &[url.as_slice(), &[SMTP]].concat(), "").await;
+
+    assert!(set.code == Some(2) && set.err.contains("init takes neither"), "{set:?}");
+    assert!(!binary.path("etc").exists());
+}
+
+#[tokio::test]
 async fn init_replaces_no_file_and_opens_no_database_of_another() {
     let binary = Binary::bare();
     let arguments = ["--public-url", "https://accounts.example.com", "--smtp", "smtp://mail.example.com"];

@@ -83,10 +83,13 @@ async fn format_is_read_from_what_is_readable() {
         Binary::bare().variable("LATCHKEY__LOG__FORMAT", "json").variable("LATCHKEY__LOG__LEVLE", "info");
     let by_broken_file = Binary::bare();
     std::fs::write(by_broken_file.path("latchkey.toml"), "[log]\nformat = 'json'\n[server\n").unwrap();
+    let by_other_bytes = Binary::bare();
+    std::fs::write(by_other_bytes.path("latchkey.toml"), b"[log]\nformat = 'json'\n# caf\xe9\n").unwrap();
     let without_file = Binary::bare().set("log.format=json").argument("--config").argument("missing.toml");
 
     let variable = line(&by_variable.run(&[]).await);
     let file = line(&by_broken_file.run(&[]).await);
+    let bytes = line(&by_other_bytes.run(&[]).await);
     let missing = line(&without_file.run(&[]).await);
 
     assert_eq!(
@@ -94,6 +97,7 @@ async fn format_is_read_from_what_is_readable() {
         (&"log.levle".into(), &"did you mean LATCHKEY__LOG__LEVEL?".into())
     );
     assert!(file["message"].as_str().unwrap().contains("line 3 is not TOML"), "{file}");
+    assert!(bytes["message"].as_str().unwrap().contains("UTF-8"), "{bytes}");
     assert!(missing["message"].as_str().unwrap().contains("missing.toml"), "{missing}");
 }
 

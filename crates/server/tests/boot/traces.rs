@@ -1,6 +1,8 @@
 //! Tests of traces, with a collector that keeps what it is sent.
 
+use std::fs::Permissions;
 use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -337,4 +339,19 @@ async fn headers_that_cannot_be_read_are_refused_by_check_and_start() {
 
     assert_refused(&binary, &["- traces.headers_file: headers: line 2 is no header; write `Name: value`"])
         .await;
+}
+
+#[tokio::test]
+async fn headers_that_every_user_can_read_are_a_warning() {
+    let binary =
+        Binary::new().set("traces.endpoint=http://127.0.0.1:4318").set("traces.headers_file=headers");
+    std::fs::write(binary.path("headers"), "Authorization: Bearer hunter2hunter2\n").unwrap();
+    for (mode, is_warned) in [(0o644, true), (0o640, false)] {
+        std::fs::set_permissions(binary.path("headers"), Permissions::from_mode(mode)).unwrap();
+
+        let checked = binary.run(&["config", "check"]).await;
+
+        let words = "traces.headers_file: every user of this machine can open headers (mode 0644)";
+        assert_eq!(checked.good().contains(words), is_warned, "{checked:?}");
+    }
 }

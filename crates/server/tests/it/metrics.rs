@@ -35,6 +35,12 @@ both_stores! {
             client.get("/metrics").send().await.refused(404, "NOT_FOUND");
         }
         app.anon().get("/metrics").header("x-api-key", "admin_of_nothing_0123456789").send().await.refused(404, "NOT_FOUND");
+        // Another method is answered as at an unknown path, without the methods that there are.
+        for request in [app.anon().post("/metrics", json!({})), app.anon().delete("/metrics")] {
+            let answer = request.send().await;
+            answer.refused(404, "NOT_FOUND");
+            assert_eq!(answer.header("allow"), None, "{answer:?}");
+        }
 
         metrics(&app).await;
     }
@@ -270,6 +276,7 @@ both_stores! {
         app.user("ada").await;
         let newest = NewestBackup { created_at: app.service().now(), bytes: 1 };
         app.service().backups.remember(Some(newest));
+        app.service().backups.schedule(minutes(60));
         app.run_jobs().await;
         let found = metrics(&app).await;
         let of_the_engines = ["latchkey_postgres_connections", "latchkey_sqlite_wal_bytes", "latchkey_sqlite_batch_operations"];

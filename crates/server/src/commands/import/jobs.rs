@@ -3,7 +3,7 @@
 use latchkey_domain::imports::ImportJob;
 use latchkey_domain::operator::Party;
 use latchkey_http::endpoints::auth::import::ImportBody;
-use latchkey_service::imports::{ImportPosition, ReportPosition};
+use latchkey_service::imports::{ImportPosition, ReportPosition, UndoneImport};
 use serde_json::json;
 
 use super::{CommandError, summary};
@@ -46,7 +46,7 @@ pub(super) async fn run(assembly: &Assembly, command: ImportCommand) -> Result<(
                 position = next;
             }
         }
-        ImportCommand::Undo { id, sure } => undo(assembly, id, sure).await?,
+        ImportCommand::Undo { id, sure, json } => undo(assembly, id, sure, json).await?,
     }
     Ok(())
 }
@@ -71,6 +71,7 @@ async fn undo(
     assembly: &Assembly,
     id: latchkey_domain::ids::ImportId,
     sure: Sure,
+    json: bool,
 ) -> Result<(), CommandError> {
     let imports = &assembly.service.imports;
     let job = imports.find(id).await?;
@@ -80,6 +81,12 @@ async fn undo(
     };
     confirm(sure, "import undo", "deleted", question).await?;
     let undone = imports.undo(id, Party::System, None).await?;
+    if json {
+        let UndoneImport { deleted, signed_in, changed, gone } = undone;
+        let document = json!({"deleted": deleted, "signedIn": signed_in, "changed": changed, "gone": gone});
+        println!("{document}");
+        return Ok(());
+    }
     println!("{} accounts deleted", undone.deleted);
     for (count, why) in [
         (undone.signed_in, "stay: they have signed in"),

@@ -64,6 +64,13 @@ impl MailServer {
             "smtps" => "tls",
             _ => return Err(wanted()),
         };
+        // What stands behind the server would be dropped silently.
+        if !matches!(url.path(), "" | "/") || url.query().is_some() || url.fragment().is_some() {
+            return Err(refused(
+                "--smtp: something stands behind the server: wanted smtp://USER@HOST:PORT alone, with @ / ? # : of the user \
+                 and the password as %40 %2F %3F %23 %3A",
+            ));
+        }
         let decode = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
         let host = url.host_str().filter(|host| !host.is_empty()).ok_or_else(wanted)?;
         Ok(Self {
@@ -128,7 +135,16 @@ mod tests {
         assert_eq!(server.username.as_deref(), Some("no-reply@example.com"));
         let server = MailServer::parse("smtp://mail.example.com").ok().unwrap();
         assert!(server.tls == "starttls" && server.username.is_none() && server.port.is_none());
-        for other in ["mail.example.com", "http://mail.example.com", "smtp://", "smtp:mail"] {
+        for other in [
+            "mail.example.com",
+            "http://mail.example.com",
+            "smtp://",
+            "smtp:mail",
+            "smtp://mail.example.com/path",
+            "smtp://mail.example.com?tls=none",
+            "smtp://mail.example.com/?x",
+            "smtp://mail.example.com#x",
+        ] {
             assert!(MailServer::parse(other).is_err(), "{other}");
         }
     }
