@@ -40,9 +40,41 @@ pub struct HeldLimit {
     pub clients: RefusedClients,
     /// Time from which requests are accepted again; `None` if the limit holds until a success, or until it is lifted.
     pub until: Option<Timestamp>,
+    /// True if the next mail has a code that the limit does not refuse, because it has sixteen characters.
+    pub spares_next_code: bool,
 }
 
 impl HeldLimit {
+    /// Returns the limit of an account without known clients: what refuses all but those refuses everybody.
+    #[must_use]
+    pub fn without_known_clients(self) -> Self {
+        let is_of_all = self.clients == RefusedClients::Unknown;
+        Self { clients: if is_of_all { RefusedClients::All } else { self.clients }, ..self }
+    }
+
+    /// True if the limit refuses all clients of a group.
+    #[must_use]
+    pub fn refuses(&self, lane: Lane) -> bool {
+        match self.clients {
+            RefusedClients::All => true,
+            RefusedClients::Known => lane == Lane::Known,
+            RefusedClients::Unknown => lane == Lane::Other,
+            RefusedClients::Some => false,
+        }
+    }
+
+    /// True if the limit refuses wrong codes of sign-ins by mail.
+    #[must_use]
+    pub fn is_of_sign_in_codes(&self) -> bool {
+        self.purpose == Some(Purpose::SignIn) && self.limit == CODE_LIMIT
+    }
+
+    /// True if the limit refuses mails for sign-ins.
+    #[must_use]
+    pub fn is_of_sign_in_mails(&self) -> bool {
+        self.purpose == Some(Purpose::SignIn) && self.limit != CODE_LIMIT
+    }
+
     /// True if the limit refuses passwords.
     #[must_use]
     pub fn is_of_passwords(&self) -> bool {
@@ -105,6 +137,8 @@ pub struct AccountCounters {
     pub codes: Vec<(Purpose, Lane, LaneAttempts)>,
     /// Times at which token buckets will be full, by their keys.
     pub buckets: Vec<(LimitKey, Timestamp)>,
+    /// Time of the last use of the account by a signed-in client; `None` if it was not used in the last 90 days.
+    pub used_at: Option<Timestamp>,
 }
 
 impl AccountLimits {
@@ -121,7 +155,7 @@ impl AccountLimits {
 
     fn hold_guesses(&self, counters: &AccountCounters, now: Timestamp, held: &mut Vec<HeldLimit>) {
         let mut refuse = |limit, clients, until| {
-            held.push(HeldLimit { limit, purpose: None, clients, until });
+            held.push(HeldLimit { limit, purpose: None, clients, until, spares_next_code: false });
         };
         let blocked = counters.password_pairs.iter().filter_map(|pair| pair.blocked(now)).max();
         if let Some(rest) = blocked {
@@ -145,10 +179,9 @@ impl AccountLimits {
     fn hold_codes(&self, counters: &AccountCounters, now: Timestamp, held: &mut Vec<HeldLimit>) {
         for (purpose, lane, made) in &counters.codes {
             let hour = made.hour.attempts_at(CODE_WINDOW, now) >= self.codes.per_hour;
-            let ends = [
-                hour.then(|| made.hour.since.plus(CODE_WINDOW)),
-                made.is_daily_budget_used(self.codes, now).then(|| made.day.since.plus(CODE_DAY)),
-            ];
+            let day = made.is_daily_budget_used(self.codes, now);
+            let ends =
+                [hour.then(|| made.hour.since.plus(CODE_WINDOW)), day.then(|| made.day.since.plus(CODE_DAY))];
             if let Some(until) = ends.into_iter().flatten().max() {
                 let clients = match lane {
                     Lane::Known => RefusedClients::Known,
@@ -159,6 +192,7 @@ impl AccountLimits {
                     purpose: Some(*purpose),
                     clients,
                     until: Some(until),
+                    spares_next_code: day,
                 });
             }
         }
@@ -175,7 +209,7 @@ impl AccountLimits {
                 earlier.until = earlier.until.max(until);
             } else {
                 let (limit, purpose, clients) = (take.limit, *purpose, RefusedClients::All);
-                held.push(HeldLimit { limit, purpose, clients, until });
+                held.push(HeldLimit { limit, purpose, clients, until, spares_next_code: false });
             }
         }
     }

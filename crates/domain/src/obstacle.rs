@@ -2,6 +2,7 @@
 
 use crate::account_limits::HeldLimit;
 use crate::challenge::SecondFactorPolicy;
+use crate::code_window::Lane;
 use crate::sign_in_offer::SignInOffer;
 use crate::time::Timestamp;
 use crate::user::User;
@@ -36,8 +37,13 @@ pub enum Obstacle {
     /// The service requires two-step sign-in, and the account does not have it: the next sign-in leads to the enrolment
     /// of a second factor.
     MustEnroll,
-    /// A limit refuses the password or the second factor from some clients.
-    Limited(HeldLimit),
+    /// A limit refuses a step of a sign-in.
+    Limited {
+        /// The limit.
+        held: HeldLimit,
+        /// True if the limits of the account leave no way open to any client.
+        is_closed: bool,
+    },
 }
 
 impl Obstacle {
@@ -55,7 +61,7 @@ impl Obstacle {
             Self::NoFactor => Self::NAMES[3],
             Self::Deletion { .. } => Self::NAMES[4],
             Self::MustEnroll => Self::NAMES[5],
-            Self::Limited(_) => Self::NAMES[6],
+            Self::Limited { .. } => Self::NAMES[6],
         }
     }
 
@@ -65,7 +71,8 @@ impl Obstacle {
         match self {
             Self::Banned { .. } | Self::NoWay | Self::NoFactor => true,
             Self::Unverified { by_mail, .. } => !*by_mail,
-            Self::Deletion { .. } | Self::MustEnroll | Self::Limited(_) => false,
+            Self::Limited { is_closed, .. } => *is_closed,
+            Self::Deletion { .. } | Self::MustEnroll => false,
         }
     }
 }
@@ -92,6 +99,7 @@ pub enum VerificationMail {
 
 /// What is known about an account and the service's rules for sign-ins.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct SignInFacts<'a> {
     /// User of the account.
     pub user: &'a User,
@@ -107,8 +115,12 @@ pub struct SignInFacts<'a> {
     pub address_since: Timestamp,
     /// Fate of the last mail by which the address can be verified.
     pub last_mail: Option<VerificationMail>,
-    /// Limits that hold for the account now.
+    /// Limits that hold for the account now. None spares known clients if the account has none.
     pub limits: &'a [HeldLimit],
+    /// True if the account was mailed a code for a sign-in that has not expired: limits of mails do not close it.
+    pub has_live_code: bool,
+    /// True if mails for sign-ins have a link too, which no limit of codes refuses.
+    pub by_link: bool,
 }
 
 impl SignInFacts<'_> {
@@ -131,8 +143,15 @@ impl SignInFacts<'_> {
             user.deletes_at.map(|until| Obstacle::Deletion { until }),
             (is_required && !user.has_two_step() && !self.has_passkey()).then_some(Obstacle::MustEnroll),
         ];
-        let limits = self.limits.iter().filter(|held| self.is_met(held)).map(|held| Obstacle::Limited(*held));
-        found.into_iter().flatten().chain(limits).collect()
+        let ways = self.ways();
+        let is_closed = ways.are_closed(self);
+        let met = self.limits.iter().filter(|held| ways.meet(held, is_closed));
+        // A limit that refuses some networks alone closes nothing, even if others leave no way open.
+        let closes = |held: &HeldLimit| is_closed && Lane::ALL.iter().any(|lane| held.refuses(*lane));
+        let limits = met.map(|held| Obstacle::Limited { held: *held, is_closed: closes(held) });
+        let mut all: Vec<_> = found.into_iter().flatten().chain(limits).collect();
+        all.sort_by_key(|obstacle| !obstacle.is_blocking()); // keeps the order among those that block
+        all
     }
 
     fn has_passkey(&self) -> bool {
@@ -140,17 +159,18 @@ impl SignInFacts<'_> {
     }
 
     fn has_way(&self) -> bool {
-        // The password of a contested account opens nothing until its owner has verified the address.
-        let has_password = self.user.has_password && (self.must_verify || !self.user.is_contested);
+        let has_password = self.has_open_password();
         self.offer.by_email || self.offer.admits(&User { has_password, ..self.user.clone() })
     }
 
-    /// True if a sign-in of the account meets the limit.
-    fn is_met(&self, held: &HeldLimit) -> bool {
-        (held.is_of_passwords() && self.user.has_password)
-            || (held.is_of_second_factors() && self.user.has_two_step())
+    /// True if the password opens the account. That of a contested account opens nothing until its owner has verified the
+    /// address.
+    const fn has_open_password(&self) -> bool {
+        self.user.has_password && (self.must_verify || !self.user.is_contested)
     }
 }
+
+mod ways;
 
 #[cfg(test)]
 mod tests;

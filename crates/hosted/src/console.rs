@@ -27,6 +27,7 @@ mod provider;
 mod providers;
 mod rejection;
 mod router;
+mod seen;
 mod sessions;
 mod settings;
 mod sign_in;

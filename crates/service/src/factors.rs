@@ -237,6 +237,11 @@ impl Factors {
         self.sessions.sign_in_offer()
     }
 
+    /// Returns the time for which a client is known to an account after a sign-in; `None` if rate limits are off.
+    pub(crate) fn known_client_age(&self) -> Option<Duration> {
+        self.sessions.known_client_age()
+    }
+
     /// Checks that the operator permits users to enrol second factors.
     fn check_enabled(&self) -> Result<()> {
         match self.kernel.settings.load().values.second_factor {

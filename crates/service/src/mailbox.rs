@@ -131,6 +131,11 @@ impl Mailbox {
         vec![Take { key, rate, limit: "mails, per recipient" }]
     }
 
+    /// Returns the time for which a mailed code is valid.
+    pub(crate) const fn code_lifetime(&self) -> Duration {
+        self.lifetimes.code
+    }
+
     /// Returns the limits of mails to an address for all purposes, and those of wrong codes.
     pub(crate) fn account_limits(&self, email: &EmailKey) -> (Vec<(Take, Option<Purpose>)>, CodeBudget) {
         let takes = |purpose: &Purpose| {

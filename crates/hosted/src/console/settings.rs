@@ -90,7 +90,7 @@ fn view(visit: &ConsoleVisit) -> Result<Settings, Stop> {
         groups,
         tester: RedirectTester { outcome: (!url.is_empty()).then(|| tested(redirects, &url)), url },
         theme: theme::PATH.to_owned(),
-        can_change: visit.may(Act::ChangeSettings),
+        change: change::question(visit),
     })
 }
 

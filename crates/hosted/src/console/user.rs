@@ -15,6 +15,7 @@ use super::audit;
 use super::events::{self, People};
 use super::mails;
 use super::page::Page;
+use super::seen;
 use super::stop::{Outcome, Stop};
 use super::visit::ConsoleVisit;
 
@@ -51,6 +52,7 @@ pub(super) async fn view(visit: &ConsoleVisit, id: UserId) -> Result<UserPage, S
     let events = events::rows(visit.service(), events.clone(), People::Omitted).await?;
     let name = file.profile.as_ref().map(|profile| profile.name.as_str().to_owned());
     visit.service().admin.note_reading(id, visit.party(), &visit.to_client()).await?;
+    let metadata = shown::json(user.metadata.as_map());
     Ok(UserPage {
         id,
         email: user.email.as_typed().to_owned(),
@@ -66,7 +68,9 @@ pub(super) async fn view(visit: &ConsoleVisit, id: UserId) -> Result<UserPage, S
         session_count: file.sessions.len() as u64,
         all_sessions: format!("/console/sessions?user={id}"),
         profile: file.profile.as_ref().map(shown::profile),
-        metadata: shown::json(user.metadata.as_map()),
+        metadata_seen: seen::digest(&metadata),
+        metadata_now: None,
+        metadata,
         mails: file.mails.iter().map(|mail| mails::row(mail, None, forms.retry_mail())).collect(),
         all_mails: file.has_more_mails.then(|| mails::address_to(&user.email)),
         limits: file.limits.iter().map(shown::limit).collect(),

@@ -65,6 +65,10 @@ pub enum Refusal {
     },
     /// File, environment or command line fixed the setting.
     SettingPinned,
+    /// The setting has another value than the one that was shown.
+    SettingChanged,
+    /// The metadata are others than those that were shown.
+    MetadataChanged,
     /// A rule refuses the act.
     Because {
         /// The sentence of the API's error.

@@ -30,6 +30,6 @@ pub use settings::{
 };
 pub use user::{
     Avatar, ChangeAddress, FactorRow, IdentityRow, LimitRow, Obstacle, OperatorMark, PublicProfile,
-    SetPassword, UserActs, UserPage, UserSession, Ways,
+    SetPassword, UserActs, UserPage, UserSession, Ways, limit_name,
 };
 pub use users::{BulkAct, BulkOutcome, BulkResult, Chosen, ChosenRow, Outcome, UserNew, UserRow, Users};

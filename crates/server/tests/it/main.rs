@@ -42,6 +42,7 @@ mod console_new_operators;
 mod console_overview;
 mod console_providers;
 mod console_session_list;
+mod console_seen;
 mod console_sessions;
 mod console_shell;
 mod console_sign_in;

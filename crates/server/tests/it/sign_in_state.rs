@@ -5,6 +5,7 @@ use latchkey_testkit::{EmailSignIn, PASSWORD, TestApp, Value, both_stores, json,
 
 use crate::deletion_calls::deleted;
 use crate::email_calls::{resend, send_otp, sign_in_by_code};
+use crate::imports::import_lines;
 use crate::routes::NOBODY;
 
 const ADA: &str = "ada@example.org";
@@ -131,6 +132,55 @@ both_stores! {
         });
         let expected = json!({"kind": "limited", "until": until, "limit": limit});
         assert_eq!(obstacle(&app, &ada.id).await, (true, expected));
+    }
+
+    with(|b| b.limits().email_sign_in(EmailSignIn::Off))
+    async fn limit_over_all_addresses_closes_an_account_that_nobody_has_signed_in_to(app) {
+        let body = json!({"email": ADA, "password": PASSWORD, "autoConfirm": true});
+        let made = app.admin().post("/api/auth/users", body).send().await.expect(200);
+        let id = made["user"]["id"].as_str().unwrap();
+        for number in 0..100 {
+            let from = format!("192.0.2.{}", number / 9);
+            app.anon().sign_in(ADA, "a wrong password").from_ip(&from).send().await.refused(401, "INVALID_CREDENTIALS");
+        }
+
+        let (can_sign_in, obstacle) = obstacle(&app, id).await;
+
+        assert_eq!((can_sign_in, &obstacle["limit"]["clients"]), (false, &json!("all")), "{obstacle}");
+        app.anon().sign_in(ADA, PASSWORD).from_ip("198.51.100.7").send().await.refused(429, "TOO_MANY_REQUESTS");
+    }
+
+    with(|b| b.limits())
+    async fn limit_over_all_addresses_leaves_the_known_ones_to_an_account_in_use(app) {
+        let ada = app.user("ada").await;
+        for number in 0..100 {
+            let from = format!("192.0.2.{}", number / 9);
+            app.anon().sign_in(ADA, "a wrong password").from_ip(&from).send().await.refused(401, "INVALID_CREDENTIALS");
+        }
+
+        let (can_sign_in, obstacle) = obstacle(&app, &ada.id).await;
+
+        assert_eq!((can_sign_in, &obstacle["limit"]["clients"]), (true, &json!("unknown")), "{obstacle}");
+    }
+
+    with(|b| b.limits().email_sign_in(EmailSignIn::Code))
+    async fn limits_of_mails_and_codes_are_told_where_mail_is_the_only_way(app) {
+        import_lines(&app, "", &json!({"email": ADA, "emailVerified": true}).to_string()).await;
+        let users = app.admin().get("/api/auth/users").send().await.expect(200);
+        let id = users["data"][0]["id"].as_str().unwrap();
+        send_otp(&app.anon(), ADA).send().await.expect(202);
+        let (can_sign_in, mails) = obstacle(&app, id).await;
+        assert_eq!((can_sign_in, &mails["limit"]["limit"]), (true, &json!("mails, per recipient")), "a code was mailed");
+        app.clock.advance(minutes(2));
+        for host in 1..=10 {
+            let from = format!("192.0.2.{host}");
+            sign_in_by_code(&app.anon(), ADA, "000000").from_ip(&from).send().await.refused(400, "INVALID_CODE");
+        }
+
+        let (can_sign_in, obstacle) = obstacle(&app, id).await;
+
+        assert_eq!((can_sign_in, &obstacle["limit"]["limit"]), (false, &json!("wrong codes, per account")));
+        assert_eq!(obstacle["limit"]["purpose"], "sign_in");
     }
 
     async fn sign_in_state_is_for_admins_and_known_users(app) {

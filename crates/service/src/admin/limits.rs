@@ -31,7 +31,14 @@ impl Admin {
             return Ok(Vec::new());
         }
         let limits = self.account_limits(user);
-        Ok(limits.held(&self.kernel.store.find_account_limits(&limits).await?, now))
+        let counters = self.kernel.store.find_account_limits(&limits).await?;
+        let held = limits.held(&counters, now);
+        // No list has the known clients of an account, but none is known for longer than this after its last use.
+        let age = self.factors.known_client_age().unwrap_or_default();
+        if counters.used_at.is_some_and(|at| now < at.plus(age)) {
+            return Ok(held);
+        }
+        Ok(held.into_iter().map(HeldLimit::without_known_clients).collect())
     }
 
     fn account_limits(&self, user: &User) -> AccountLimits {

@@ -62,6 +62,12 @@ impl Admin {
         self.save_settings(&[change], party, client).await
     }
 
+    /// Reads the settings that another instance may have changed.
+    pub async fn sync_settings(&self) -> Result<()> {
+        self.shared.sync().await?;
+        Ok(())
+    }
+
     /// Changes settings. The change takes effect on this instance at once, on others within a second.
     pub async fn change_settings(
         &self,

@@ -11,6 +11,7 @@ use latchkey_store::{AccountFactors, ListOwnEvents, ListedMail, MAIL_RETENTION, 
 
 use super::Admin;
 use crate::error::Result;
+use crate::settings::EmailSignIn;
 
 /// Number of a user's last mails among which the last one for verification is looked for.
 const MAILS: u32 = 100;
@@ -42,6 +43,7 @@ pub(super) struct Read<'a> {
     pub(super) mails: &'a [ListedMail],
     /// Time since which the account has its address.
     pub(super) address_since: Timestamp,
+    pub(super) now: Timestamp,
 }
 
 impl Admin {
@@ -54,7 +56,7 @@ impl Admin {
             self.mails_of(id, now, MAILS),
             self.address_since(&account.user)
         )?;
-        let read = Read { account: &account, limits: &limits, mails: &mails, address_since };
+        let read = Read { account: &account, limits: &limits, mails: &mails, address_since, now };
         let obstacles = self.obstacles(&read);
         Ok(SignInState { user: account.user, obstacles })
     }
@@ -71,8 +73,22 @@ impl Admin {
             address_since: read.address_since,
             last_mail: last_verification(user, read.mails),
             limits: read.limits,
+            has_live_code: self.has_live_code(user, read),
+            by_link: self.kernel.email_sign_in() == EmailSignIn::CodeAndLink,
         };
         facts.obstacles()
+    }
+
+    /// True if a mail has a code for a sign-in that has not expired.
+    fn has_live_code(&self, user: &User, read: &Read<'_>) -> bool {
+        let lifetime = self.passwords.mailbox.code_lifetime();
+        let is_usable = |mail: &ListedMail| {
+            mail.kind == MailKind::SignIn
+                && mail.email.key() == user.email.key()
+                && matches!(mail.state, MailState::Queued | MailState::Sent)
+                && read.now < mail.created_at.plus(lifetime)
+        };
+        read.mails.iter().any(is_usable)
     }
 
     pub(super) async fn mails_of(&self, id: UserId, now: Timestamp, limit: u32) -> Result<Vec<ListedMail>> {

@@ -78,7 +78,7 @@ impl Admin {
         let mut mails = mails;
         let has_more_mails = mails.len() > MAILS as usize;
         mails.truncate(MAILS as usize);
-        let read = Read { account, limits: &limits, mails: &mails, address_since };
+        let read = Read { account, limits: &limits, mails: &mails, address_since, now };
         Ok(UserFile {
             obstacles: self.obstacles(&read),
             account: account.clone(),

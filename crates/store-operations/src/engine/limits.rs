@@ -11,7 +11,7 @@ use super::Engine;
 use crate::form::{Decided, Executor, Repeat, Results, Script};
 use crate::operations::operator_guard::OperatorReads;
 use crate::tables::limit_failures::{self, Counters, Hold};
-use crate::tables::{audit_events, codes, limit_buckets, users};
+use crate::tables::{audit_events, codes, limit_buckets, seen_devices, users};
 
 #[crate::measured]
 #[async_trait]
@@ -35,6 +35,7 @@ impl<E: Executor> Limits for Engine<E> {
         let password_pairs = limit_failures::list_pairs(&mut reads, &password);
         let second_factor_pairs = limit_failures::list_pairs(&mut reads, &account);
         let attempts = codes::list_attempts(&mut reads, &limits.email);
+        let used = seen_devices::find_last(&mut reads, &limits.email);
         let keys = keys_in_order(limits);
         let buckets: Vec<_> = keys.iter().map(|key| (*key, limit_buckets::find(&mut reads, key))).collect();
         let finish = move |results: &Results<'_>| {
@@ -49,6 +50,9 @@ impl<E: Executor> Limits for Engine<E> {
                 in_a_row: own.failures_of(&in_a_row),
                 codes: codes::all_attempts(results, attempts)?,
                 buckets: buckets.into_iter().flatten().collect(),
+                used_at: results
+                    .find(used, |cells| cells.of("seen_devices").maybe_time("seen_at"))?
+                    .flatten(),
             })
         };
         self.read_long(reads, finish).await

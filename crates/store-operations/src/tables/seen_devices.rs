@@ -1,6 +1,7 @@
 //! Table `seen_devices`: devices, each together with its network, from which an account was used in the last
 //! 90 days. The owner gets a mail about a sign-in from another one.
 
+use latchkey_domain::email::EmailKey;
 use latchkey_domain::ids::{SessionId, UserId};
 use latchkey_domain::seen_device::SeenDevice;
 use latchkey_domain::session::NewSession;
@@ -19,6 +20,9 @@ statements! {
     INSERT INTO seen_devices (user_id, device, seen_at)
     SELECT $1, $3, $4 WHERE EXISTS (SELECT 1 FROM sessions WHERE id = $2)
     ON CONFLICT (user_id, device) DO UPDATE SET seen_at = excluded.seen_at";
+    /// Reads the time of the last use of the account with an address.
+    FIND_LAST: read find_last(email: &EmailKey) = "
+    SELECT max(d.seen_at) FROM users AS u JOIN seen_devices AS d ON d.user_id = u.id WHERE u.email_key = $1";
     DELETE_SEEN: change delete_all_of(user_id: UserId) = "DELETE FROM seen_devices WHERE user_id = $1";
 }
 

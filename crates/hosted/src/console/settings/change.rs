@@ -1,14 +1,17 @@
-//! `/console/settings/change`: the question before a setting changes. It shows the difference; the form makes the change.
+//! `/console/settings/change`: the question before a setting changes. It shows the difference; the form makes the change,
+//! unless the setting has another value by then. The question is a form too, because an address has no room for a long list.
 
 use axum::routing::get;
 use latchkey_domain::operator::Act;
-use latchkey_pages::console::Notice;
+use latchkey_pages::Form;
 use latchkey_pages::console::views::{DiffKind, DiffLine, SettingChange, SettingField};
+use latchkey_pages::console::{Notice, Refusal};
 use latchkey_service::settings::{EditableSetting, Kind, SettingsPatch};
 
 use super::{PATH as SETTINGS, field, find, invalid, rejected};
 use crate::console::page::Page;
 use crate::console::rejection::Rejection;
+use crate::console::seen;
 use crate::console::stop::Outcome;
 use crate::console::submission::{ConsoleSubmission, Sent};
 use crate::console::visit::ConsoleVisit;
@@ -18,6 +21,8 @@ const PATH: &str = "/console/settings/change";
 const KEY: &str = "key";
 /// Parameter and field with the new value.
 const VALUE: &str = "value";
+/// Parameter of the form that asks and changes nothing.
+const ASK: &str = "ask";
 
 pub(crate) const PAGE: Page = Page::new(PATH, || get(show).post(act));
 
@@ -25,31 +30,52 @@ async fn show(visit: ConsoleVisit) -> Outcome {
     visit.must(Act::ChangeSettings).await?;
     let setting = find(&visit, &visit.query.optional(KEY)?.unwrap_or_default())?;
     let typed = visit.query.optional(VALUE)?.unwrap_or_else(|| setting.text());
-    let checked = read(&setting, &typed)
-        .and_then(|patch| visit.service().admin.check_settings(&patch).map_err(rejected));
-    let view = view(&visit, &setting, &typed);
+    ask(&visit, &setting, &typed)
+}
+
+/// Shows the difference, and changes nothing.
+fn ask(visit: &ConsoleVisit, setting: &EditableSetting, typed: &str) -> Outcome {
+    let checked =
+        read(setting, typed).and_then(|patch| visit.service().admin.check_settings(&patch).map_err(rejected));
     match checked {
-        Ok(()) => visit.page(&view),
-        Err(rejection) => visit.refuse(rejection, &view),
+        Ok(()) => visit.page(&view(visit, setting, typed)),
+        Err(rejection) => refuse(visit, rejection, setting, typed),
     }
 }
 
 async fn act(sent: Sent) -> Outcome {
+    if sent.visit.query.optional(ASK)?.is_some() {
+        let ConsoleSubmission { visit, fields } = sent.permitted(Act::ChangeSettings).await?;
+        let setting = find(&visit, &fields.text(KEY)?)?;
+        return ask(&visit, &setting, &fields.text(VALUE)?);
+    }
     let ConsoleSubmission { visit, fields } = sent.must(Act::ChangeSettings).await?;
+    visit.service().admin.sync_settings().await?;
     let setting = find(&visit, &fields.text(KEY)?)?;
     let typed = fields.text(VALUE)?;
-    let done = match read(&setting, &typed) {
-        Ok(patch) => {
-            let client = visit.to_client();
-            let changed = visit.service().admin.change_settings(&patch, visit.party(), Some(&client)).await;
-            changed.map(|_| ()).map_err(rejected)
-        }
-        Err(rejection) => Err(rejection),
-    };
-    match done {
-        Ok(()) => visit.go_to_with(SETTINGS, Notice::SettingsSaved),
-        Err(rejection) => visit.refuse(rejection, &view(&visit, &setting, &typed)),
+    if seen::is_other(&fields, &setting.text())? {
+        return visit.refuse(seen::changed(Refusal::SettingChanged), &view(&visit, &setting, &typed));
     }
+    match save(&visit, &setting, &typed).await {
+        Ok(()) => visit.go_to_with(SETTINGS, Notice::SettingsSaved),
+        Err(rejection) => refuse(&visit, rejection, &setting, &typed),
+    }
+}
+
+async fn save(visit: &ConsoleVisit, setting: &EditableSetting, typed: &str) -> Result<(), Rejection> {
+    let (patch, client) = (read(setting, typed)?, visit.to_client());
+    let changed = visit.service().admin.change_settings(&patch, visit.party(), Some(&client)).await;
+    changed.map(|_| ()).map_err(rejected)
+}
+
+/// Shows the field again, with what was typed.
+fn refuse(visit: &ConsoleVisit, rejection: Rejection, setting: &EditableSetting, typed: &str) -> Outcome {
+    visit.refuse(rejection, &SettingChange { form: None, ..view(visit, setting, typed) })
+}
+
+/// Returns the form that asks, for those who may change settings.
+pub(super) fn question(visit: &ConsoleVisit) -> Option<Form> {
+    visit.form_of_with(Act::ChangeSettings, PATH, &[(ASK, "1")])
 }
 
 fn read(setting: &EditableSetting, typed: &str) -> Result<SettingsPatch, Rejection> {
@@ -64,6 +90,8 @@ fn view(visit: &ConsoleVisit, setting: &EditableSetting, typed: &str) -> Setting
         about: setting.about.clone(),
         field: typed_field(setting, typed),
         form: is_changed.then(|| visit.form(PATH)),
+        question: question(visit),
+        seen: seen::digest(&setting.text()),
         lines,
         value: typed.to_owned(),
         warnings: Vec::new(),

@@ -17,6 +17,7 @@ use latchkey_service::refusal::{
 
 use super::super::mails;
 use super::super::rejection::Rejection;
+use super::super::seen;
 use super::super::stop::Outcome;
 use super::super::submission::{ConsoleSubmission, Sent};
 use super::super::users;
@@ -58,6 +59,7 @@ async fn refuse(visit: &ConsoleVisit, id: UserId, fields: &Fields, rejection: Re
     }
     let metadata = fields.text("metadata")?;
     if !metadata.is_empty() {
+        view.metadata_now = seen::is_other(fields, &view.metadata)?.then_some(view.metadata);
         view.metadata = metadata;
     }
     visit.refuse(rejection, &view)
@@ -151,6 +153,10 @@ async fn change_address(id: UserId, visit: &ConsoleVisit, fields: &mut Fields) -
 }
 
 async fn save_metadata(id: UserId, visit: &ConsoleVisit, fields: &Fields) -> Result<Notice, Rejection> {
+    let known = visit.service().admin.find_user(id).await?.metadata;
+    if seen::is_other(fields, &super::shown::json(known.as_map()))? {
+        return Err(seen::changed(Refusal::MetadataChanged));
+    }
     let metadata = metadata(&fields.text("metadata")?)
         .map_err(|line| Rejection::of(Problem::at("metadata", Refusal::InvalidMetadata { line })))?;
     let saved = UserChange { metadata: Some(metadata), ..UserChange::default() };

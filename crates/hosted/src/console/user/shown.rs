@@ -8,7 +8,7 @@ use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::User;
 use latchkey_pages::console::views::{
     AccountState, Avatar, ClientShown, FactorRow, IdentityRow, LimitRow, OperatorMark, PublicProfile,
-    UserSession, Ways,
+    UserSession, Ways, limit_name,
 };
 use latchkey_pages::{Address, When};
 use latchkey_service::admin::UserFile;
@@ -116,9 +116,7 @@ fn avatar(text: &str) -> Option<Avatar> {
 }
 
 pub(super) fn limit(held: &HeldLimit) -> LimitRow {
-    let purpose = held.purpose.map(|purpose| format!(" ({})", purpose.as_str().replace('_', " ")));
-    let name = format!("{}{}", held.limit, purpose.unwrap_or_default());
-    LimitRow { name, until: held.until.map(When) }
+    LimitRow { name: limit_name(held), until: held.until.map(When) }
 }
 
 /// Returns a JSON object as text in lines.

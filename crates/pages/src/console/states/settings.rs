@@ -28,7 +28,7 @@ fn settings(person: &Person) -> Vec<State> {
             outcome,
         },
         theme: "/console/settings/theme".to_owned(),
-        can_change: true,
+        change: Some(form("/console/settings/change?ask=1")),
     };
     let allowed = RedirectOutcome::Allowed { entry: "https://app.example.org/**".to_owned() };
     let refused = RedirectOutcome::Refused { reason: person.thing.clone() };
@@ -40,8 +40,7 @@ fn settings(person: &Person) -> Vec<State> {
         page("console.settings.saved", full(None)).after(Notice::SettingsSaved),
         page("console.settings.reset", full(None)).after(Notice::SettingsReset),
         page("console.settings.pinned", full(None)).with(Refusal::SettingPinned),
-        page("console.settings.read_only", Settings { can_change: false, ..full(None) })
-            .by(person, Role::Admin),
+        page("console.settings.read_only", Settings { change: None, ..full(None) }).by(person, Role::Admin),
     ]
 }
 
@@ -104,6 +103,8 @@ fn changes(person: &Person) -> Vec<State> {
             line(DiffKind::Added, &person.avatar_url),
         ],
         form: Some(form("/console/settings/change")),
+        question: Some(form("/console/settings/change?ask=1")),
+        seen: "0".repeat(32),
         value: "https://app.example.org/**".to_owned(),
         warnings: vec![person.thing.clone()],
         cancel: "/console/settings".to_owned(),
@@ -112,6 +113,7 @@ fn changes(person: &Person) -> Vec<State> {
     let refused = Refusal::InvalidSetting { rule: person.thing.clone() };
     vec![
         page("console.change", change()),
+        page("console.change.outdated", change()).with(Refusal::SettingChanged),
         page("console.change.same", SettingChange { form: None, warnings: Vec::new(), ..change() }),
         page("console.change.refused", SettingChange { form: None, ..change() }).at("value", refused),
     ]

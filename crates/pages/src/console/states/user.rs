@@ -32,6 +32,11 @@ pub(super) fn states(person: &Person) -> Vec<State> {
             UserPage { metadata: "{\n  \"plan\": }".to_owned(), ..owner() },
         )
         .at("metadata", Refusal::InvalidMetadata { line: 2 }),
+        page(
+            "console.user.metadata_changed",
+            UserPage { metadata_now: Some("{\n  \"plan\": \"free\"\n}".to_owned()), ..owner() },
+        )
+        .with(Refusal::MetadataChanged),
         page("console.user.refused_address", owner()).at("email", Refusal::AddressTaken),
         page("console.user.refused_password", owner()).at("new_password", Fault::TooCommon),
         page("console.user.not_confirmed", owner()).at("confirmation", Refusal::NotConfirmed),
@@ -41,6 +46,7 @@ pub(super) fn states(person: &Person) -> Vec<State> {
         page("console.user.changed", owner()).with(Refusal::Changed),
     ];
     states.extend(obstacles(person));
+    states.extend(limited(person));
     states.extend(notices(person));
     states
 }
@@ -62,6 +68,8 @@ fn full(person: &Person, role: Role) -> UserPage {
         all_sessions: "/console/sessions?user=ada".to_owned(),
         profile: Some(profile(person)),
         metadata: METADATA.to_owned(),
+        metadata_seen: "0".repeat(32),
+        metadata_now: None,
         mails: mails::rows(person, role >= Role::Support),
         limits: ["password sign-in, per account over all addresses", "mails per day"]
             .map(|name| LimitRow { name: name.to_owned(), until: Some(later(1)) })
@@ -246,6 +254,30 @@ fn obstacles(person: &Person) -> Vec<State> {
             AccountState::Verified,
             false,
             vec![Obstacle::NoWay, Obstacle::NoFactor],
+        ),
+    ]
+}
+
+/// Accounts that limits close, or leave one way.
+fn limited(person: &Person) -> Vec<State> {
+    let limit = || "mails, per recipient (sign in)".to_owned();
+    let state = |name, can_sign_in, obstacles| {
+        let view = UserPage { can_sign_in, obstacles, ..full(person, Role::Owner) };
+        State::inside(name, person, Place::Users, view).under(Place::Users)
+    };
+    vec![
+        state(
+            "console.user.limited",
+            false,
+            vec![
+                Obstacle::LimitedAll { limit: limit(), until: later(1) },
+                Obstacle::LimitedAllOpen { limit: limit() },
+            ],
+        ),
+        state(
+            "console.user.limited_mail",
+            true,
+            vec![Obstacle::LimitedMail { limit: limit(), until: later(1) }],
         ),
     ]
 }

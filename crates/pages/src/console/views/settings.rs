@@ -16,8 +16,8 @@ pub struct Settings {
     pub tester: RedirectTester,
     /// URL of the page of the theme.
     pub theme: String,
-    /// True if the reader may change settings.
-    pub can_change: bool,
+    /// Form of a setting's value, for those who may change settings. It leads to the question.
+    pub change: Option<Form>,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -111,6 +111,10 @@ pub struct SettingChange {
     pub lines: Vec<DiffLine>,
     /// Form of the change; `None` if the value is refused or is in force already.
     pub form: Option<Form>,
+    /// Form of another value, which leads to this question again.
+    pub question: Option<Form>,
+    /// Digest of the value that the difference is against.
+    pub seen: String,
     /// The new value as text, for the field `value`.
     pub value: String,
     /// Warnings of `config check` about the new value.

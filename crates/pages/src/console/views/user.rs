@@ -1,5 +1,6 @@
 //! View of one user.
 
+use latchkey_domain::account_limits::HeldLimit;
 use latchkey_domain::factors::FactorId;
 use latchkey_domain::obstacle as domain;
 use latchkey_domain::operator::Role;
@@ -42,6 +43,10 @@ pub struct UserPage {
     pub profile: Option<PublicProfile>,
     /// Metadata as JSON, or the text that was typed and refused.
     pub metadata: String,
+    /// Digest of the metadata in force.
+    pub metadata_seen: String,
+    /// The metadata in force, if somebody changed them since the form was shown.
+    pub metadata_now: Option<String>,
     /// Mails of the last 30 days, newest first.
     pub mails: Vec<MailRow>,
     /// URL of all mails to the address, if there are more.
@@ -105,6 +110,20 @@ pub enum Obstacle {
     },
     /// Guess limits refuse the second factor from some networks, until a success.
     LimitedOpen,
+    /// Limits close every way to everybody.
+    LimitedAll {
+        limit: String,
+        until: When,
+    },
+    /// Like [`Self::LimitedAll`], until the limit is lifted.
+    LimitedAllOpen {
+        limit: String,
+    },
+    /// A limit refuses mails for sign-ins or their codes; some still work.
+    LimitedMail {
+        limit: String,
+        until: When,
+    },
     /// Two-step sign-in is on, and the user has no second factor left.
     NoFactor,
     /// The service requires a second factor, which the user sets up at the next sign-in.
@@ -120,12 +139,27 @@ impl From<&domain::Obstacle> for Obstacle {
             domain::Obstacle::NoFactor => Self::NoFactor,
             domain::Obstacle::Deletion { until } => Self::Deletion { until: When(until) },
             domain::Obstacle::MustEnroll => Self::MustEnroll,
-            domain::Obstacle::Limited(held) => match held.until {
-                Some(until) => Self::Limited { until: When(until) },
-                None => Self::LimitedOpen,
-            },
+            domain::Obstacle::Limited { ref held, is_closed } => limited(held, is_closed),
         }
     }
+}
+
+fn limited(held: &HeldLimit, is_closed: bool) -> Obstacle {
+    let limit = limit_name(held);
+    match held.until {
+        Some(until) if is_closed => Obstacle::LimitedAll { limit, until: When(until) },
+        None if is_closed => Obstacle::LimitedAllOpen { limit },
+        Some(until) if held.purpose.is_some() => Obstacle::LimitedMail { limit, until: When(until) },
+        Some(until) => Obstacle::Limited { until: When(until) },
+        None => Obstacle::LimitedOpen,
+    }
+}
+
+/// Returns the name of a limit, with the purpose of its mails or codes.
+#[must_use]
+pub fn limit_name(held: &HeldLimit) -> String {
+    let purpose = held.purpose.map(|purpose| format!(" ({})", purpose.as_str().replace('_', " ")));
+    format!("{}{}", held.limit, purpose.unwrap_or_default())
 }
 
 const fn unverified(since: When, mail: Option<domain::VerificationMail>) -> Obstacle {

@@ -91,7 +91,7 @@ fn sentence(obstacle: &Obstacle) -> String {
             format!("Deleted by its owner; a sign-in until {} restores it.", until.to_minute_text())
         }
         Obstacle::MustEnroll => "The next sign-in asks to set up a second factor.".to_owned(),
-        Obstacle::Limited(held) => format!("Limited: {}.", of_limit(held)),
+        Obstacle::Limited { held, .. } => format!("Limited: {}.", of_limit(held)),
     }
 }
 
@@ -107,7 +107,7 @@ fn fate(mail: Option<VerificationMail>) -> String {
 }
 
 fn of_limit(held: &HeldLimit) -> String {
-    let HeldLimit { limit, purpose, clients, until } = held;
+    let HeldLimit { limit, purpose, clients, until, .. } = held;
     let purpose = purpose.map(|purpose| format!(" ({purpose})")).unwrap_or_default();
     let until = until.map_or_else(|| "a success".to_owned(), Timestamp::to_minute_text);
     let clients = match clients {

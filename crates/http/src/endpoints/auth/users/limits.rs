@@ -45,7 +45,7 @@ pub struct LimitBody {
 
 impl LimitBody {
     pub(super) fn new(held: &HeldLimit) -> Self {
-        let HeldLimit { limit, purpose, clients, until } = *held;
+        let HeldLimit { limit, purpose, clients, until, .. } = *held;
         Self { limit, purpose: purpose.map(Purpose::as_str), clients: clients.as_str(), until }
     }
 }

@@ -23,7 +23,7 @@ use crate::path::{PathText, user_id};
 #[serde(rename_all = "camelCase")]
 #[schema(as = UserSignInState)]
 pub struct SignInStateBody {
-    /// True if a sign-in is possible, from some client at least.
+    /// True if a sign-in is possible, from some client at least. Limits that close every way to all clients make it false.
     can_sign_in: bool,
     /// What is in the way, the weightiest first; empty if nothing is.
     obstacles: Vec<ObstacleBody>,
@@ -91,7 +91,7 @@ impl ObstacleBody {
                 Self { since: Some(since), mail: mail.map(VerificationMailBody::new), ..plain }
             }
             Obstacle::Deletion { until } => Self { until: Some(until), ..plain },
-            Obstacle::Limited(held) => {
+            Obstacle::Limited { held, .. } => {
                 Self { until: held.until, limit: Some(LimitBody::new(&held)), ..plain }
             }
             Obstacle::NoWay | Obstacle::NoFactor | Obstacle::MustEnroll => plain,
