@@ -83,6 +83,44 @@ impl Operator {
         let can_enter = self.grant.activated_at.is_some() && may_be_operator(user).is_ok();
         Standing { user_id: user.id, role: self.grant.role, can_enter }
     }
+
+    /// Returns whether the operator may enter the console, and if not, why.
+    #[must_use]
+    pub const fn state(&self) -> OperatorState {
+        match may_be_operator(&self.user) {
+            Err(Ineligible::Banned) => OperatorState::Banned,
+            Err(Ineligible::InDeletion) => OperatorState::Deletion,
+            Err(Ineligible::Unverified) => OperatorState::Unverified,
+            Ok(()) if self.grant.activated_at.is_some() => OperatorState::Active,
+            Ok(()) => OperatorState::Asleep,
+        }
+    }
+}
+
+words! {
+    /// State of an operator.
+    pub enum OperatorState {
+        /// The grant is active.
+        Active = "active",
+        /// The grant waits for its activation, or fell asleep when factors were removed.
+        Asleep = "asleep",
+        /// The account is banned.
+        Banned = "banned",
+        /// The owner of the account deleted it.
+        Deletion = "deletion",
+        /// The address of the account is not verified.
+        Unverified = "unverified",
+    }
+}
+
+/// A grant for an address, and the account that has the address by now.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WaitingGrant {
+    /// The grant.
+    pub of: AddressGrant,
+    /// The account, which gets the grant when its owner signs in by the activation link. A sign-up that was never verified
+    /// is none.
+    pub account: Option<User>,
 }
 
 /// Reason why an account cannot be an operator.

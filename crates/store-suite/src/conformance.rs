@@ -642,6 +642,7 @@ table::table! { $
         a_grant_sleeps_after_an_undo,
         the_grant_of_the_last_owner_sleeps_for_the_command_line_alone,
     }
+        an_account_for_which_a_grant_waits_is_protected,
     page_sessions {
         a_page_session_is_found_in_its_browser_alone,
         a_page_session_refreshes_nothing,

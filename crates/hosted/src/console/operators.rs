@@ -9,11 +9,14 @@ use axum::routing::get;
 use http::HeaderMap;
 use latchkey_domain::email::Email;
 use latchkey_domain::ids::UserId;
-use latchkey_domain::operator::{Act, AddressGrant, Operator, Role};
+use latchkey_domain::operator::{
+    Act, AddressGrant, Ineligible, Operator, Role, WaitingGrant, may_be_operator,
+};
 use latchkey_domain::time::Timestamp;
+use latchkey_domain::user::User;
 use latchkey_pages::When;
 use latchkey_pages::console::views::{
-    ActivationLink, Grant, GrantState, OperatorRow, Operators, PersonLink, WaitingRow,
+    ActivationLink, Grant, OperatorRow, Operators, PersonLink, WaitingRow, WaitingState,
 };
 use latchkey_pages::console::{Notice, Problem, Refusal};
 use latchkey_service::operators::Granting;
@@ -68,11 +71,17 @@ async fn show(mut visit: ConsoleVisit, headers: HeaderMap) -> Outcome {
 async fn act(sent: Sent) -> Outcome {
     let mut submission = sent.must(Act::ManageOperators).await?;
     let done = match submission.visit.query.optional(ACT)?.as_deref() {
-        Some("grant") => grant(&mut submission).await,
-        Some("change") => match revoke::question(&submission).await? {
+        Some("grant") => match question_of_grant(&mut submission).await? {
             Some(address) => return submission.visit.go_to(&address),
-            None => change(&mut submission).await,
+            None => grant(&mut submission).await,
         },
+        Some("change") => {
+            let operator = operator(&submission).await?;
+            match revoke::question(&operator, &submission.fields.text("role")?) {
+                Some(address) => return submission.visit.go_to(&address),
+                None => change(&mut submission, &operator).await,
+            }
+        }
         Some("reactivate") => reactivate(&mut submission).await,
         Some("revoke") => return revoke::begin(submission).await,
         _ => return Err(PageError::bad_request().into()),
@@ -88,6 +97,15 @@ async fn act(sent: Sent) -> Outcome {
     }
 }
 
+/// Returns the address of the question if the form of a new grant would lower an owner.
+async fn question_of_grant(submission: &mut ConsoleSubmission) -> Result<Option<String>, Stop> {
+    let Some(email) = submission.fields.email("email")? else { return Ok(None) };
+    let operators = submission.visit.service().operators.list().await?;
+    let known = operators.iter().find(|operator| operator.user.email.key() == email.key());
+    let role = submission.fields.text("role")?;
+    Ok(known.and_then(|operator| revoke::question(operator, &role)))
+}
+
 async fn grant(submission: &mut ConsoleSubmission) -> Result<Notice, Rejection> {
     let email = submission.fields.email("email")?;
     let role = role(submission)?;
@@ -98,10 +116,9 @@ async fn grant(submission: &mut ConsoleSubmission) -> Result<Notice, Rejection> 
     finish(visit, granted, &email, "email")
 }
 
-async fn change(submission: &mut ConsoleSubmission) -> Result<Notice, Rejection> {
+async fn change(submission: &mut ConsoleSubmission, operator: &Operator) -> Result<Notice, Rejection> {
     let role = role(submission)?;
-    let operator = operator(submission).await?;
-    change_role(&mut submission.visit, &operator, role).await
+    change_role(&mut submission.visit, operator, role).await
 }
 
 async fn change_role(visit: &mut ConsoleVisit, operator: &Operator, role: Role) -> Result<Notice, Rejection> {
@@ -187,7 +204,7 @@ async fn view(visit: &ConsoleVisit, email: String) -> Result<Operators, Stop> {
     }
     let roles = Role::ALL.iter().copied().filter(|role| visit.role().may_grant(*role)).collect();
     let form = visit.form_of_with(Act::ManageOperators, PATH, &[(ACT, "grant")]);
-    let waiting = visit.service().operators.list_addresses().await?;
+    let waiting = visit.service().operators.list_waiting().await?;
     Ok(Operators {
         waiting: waiting.iter().map(|waiting| waiting_row(visit, waiting, &operators)).collect(),
         rows,
@@ -196,16 +213,28 @@ async fn view(visit: &ConsoleVisit, email: String) -> Result<Operators, Stop> {
     })
 }
 
-fn waiting_row(visit: &ConsoleVisit, waiting: &AddressGrant, operators: &[Operator]) -> WaitingRow {
-    let AddressGrant { email, grant, .. } = waiting;
+fn waiting_row(visit: &ConsoleVisit, waiting: &WaitingGrant, operators: &[Operator]) -> WaitingRow {
+    let AddressGrant { email, grant, .. } = &waiting.of;
+    let person = |user: &User| PersonLink { id: user.id, email: Some(user.email.as_typed().to_owned()) };
     let form = |act| visit.form_of_with(Act::ManageOperators, PATH, &[(ACT, act)]);
     WaitingRow {
         email: email.as_typed().to_owned(),
+        state: waiting_state(waiting.account.as_ref()),
+        person: waiting.account.as_ref().map(person),
         role: grant.role,
         granted_by: grant.granted_by.map(|id| name_of(id, operators)),
         granted: When(grant.granted_at),
         reactivate: form("reactivate"),
         revoke: form("revoke"),
+    }
+}
+
+fn waiting_state(account: Option<&User>) -> WaitingState {
+    match account.map(may_be_operator) {
+        None => WaitingState::NoAccount,
+        Some(Ok(())) => WaitingState::Account,
+        Some(Err(Ineligible::Unverified)) => WaitingState::Unverified,
+        Some(Err(Ineligible::Banned | Ineligible::InDeletion)) => WaitingState::Barred,
     }
 }
 
@@ -224,7 +253,7 @@ async fn row(visit: &ConsoleVisit, operator: &Operator, operators: &[Operator]) 
     Ok(OperatorRow {
         person: PersonLink { id: user.id, email: Some(user.email.as_typed().to_owned()) },
         role: grant.role,
-        state: if grant.activated_at.is_some() { GrantState::Active } else { GrantState::Asleep },
+        state: operator.state(),
         granted_by,
         granted: When(grant.granted_at),
         last_seen: visit.service().admin.last_seen(user.id).await?.map(When),

@@ -19,7 +19,7 @@ pub use events::{Audit, By, Detail, EventRow, EventTotal};
 pub use import::{Export, ImportNew, ImportPage, ImportRow, Imports, ProblemCount, ReportRow};
 pub use mails::{MailFate, MailRow, Mails};
 pub use operators::{
-    ActivationLink, Grant, GrantState, KeyState, OperatorRow, Operators, Signing, SigningKey, WaitingRow,
+    ActivationLink, Grant, KeyState, OperatorRow, Operators, Signing, SigningKey, WaitingRow, WaitingState,
 };
 pub use other::{Again, ErrorCause, ErrorPage, Irreversible, IrreversibleAct, SessionRow, Sessions};
 pub use overview::{Check, Database, Day, Hashing, InstanceRow, Numbers, Overview, System, Warning};

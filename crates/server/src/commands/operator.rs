@@ -1,7 +1,9 @@
 //! Commands `latchkey operator list`, `grant`, `revoke` and `reactivate`.
 
 use latchkey_domain::email::Email;
-use latchkey_domain::operator::{AddressGrant, Grant, Operator, Party, Role};
+use latchkey_domain::operator::{
+    AddressGrant, Grant, Ineligible, Operator, OperatorState, Party, Role, WaitingGrant, may_be_operator,
+};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::User;
 use latchkey_service::Error;
@@ -18,12 +20,12 @@ pub(super) async fn run(assembly: &Assembly, command: OperatorCommand) -> Result
     let operators = &assembly.service.operators;
     match command {
         OperatorCommand::List(output) => {
-            let (accounts, addresses) = (operators.list().await?, operators.list_addresses().await?);
-            let facts = accounts.iter().map(facts).chain(addresses.iter().map(facts_of_address));
+            let (accounts, waiting) = (operators.list().await?, operators.list_waiting().await?);
+            let facts = accounts.iter().map(facts).chain(waiting.iter().map(facts_of_waiting));
             if output.json {
                 json::print(&json!({"data": facts.collect::<Vec<_>>()}))?;
             } else {
-                list(&accounts, &addresses, assembly.service.now());
+                list(&accounts, &waiting, assembly.service.now());
             }
         }
         OperatorCommand::Grant { user, role } => {
@@ -97,8 +99,10 @@ async fn named(assembly: &Assembly, user: &UserRef) -> Result<Named, CommandErro
     }
 }
 
-fn facts(Operator { user, grant }: &Operator) -> Value {
+fn facts(operator: &Operator) -> Value {
+    let Operator { user, grant } = operator;
     json!({
+        "state": operator.state().as_str(),
         "userId": user.id.to_string(),
         "email": user.email.as_typed(),
         "role": grant.role.as_str(),
@@ -109,37 +113,66 @@ fn facts(Operator { user, grant }: &Operator) -> Value {
     })
 }
 
-fn facts_of_address(AddressGrant { email, grant, .. }: &AddressGrant) -> Value {
+fn facts_of_waiting(WaitingGrant { of, account }: &WaitingGrant) -> Value {
+    let AddressGrant { email, grant, .. } = of;
     json!({
-        "userId": null,
+        "state": waiting_state(account.as_ref()).as_str(),
+        "userId": account.as_ref().map(|user| user.id.to_string()),
         "email": email.as_typed(),
         "role": grant.role.as_str(),
         "grantedAt": grant.granted_at,
         "activatedAt": null,
         "activationExpiresAt": grant.activation_expires_at,
-        "twoStep": false,
+        "twoStep": account.as_ref().is_some_and(User::has_two_step),
     })
 }
 
-fn list(operators: &[Operator], addresses: &[AddressGrant], now: Timestamp) {
-    let mut table = Table::new(["ROLE", "STATE", "GRANTED", "TWO-STEP", "EMAIL"]);
-    for Operator { user, grant } in operators {
-        let two_step = if user.has_two_step() { "on" } else { "off" };
-        table.row(row(grant, two_step, &user.email, now));
+/// Returns the state that an account would have as an operator before the link is used.
+fn waiting_state(account: Option<&User>) -> OperatorState {
+    match account.map(may_be_operator) {
+        Some(Err(Ineligible::Banned)) => OperatorState::Banned,
+        Some(Err(Ineligible::InDeletion)) => OperatorState::Deletion,
+        Some(Err(Ineligible::Unverified)) => OperatorState::Unverified,
+        Some(Ok(())) | None => OperatorState::Asleep,
     }
-    for AddressGrant { email, grant, .. } in addresses {
-        table.row(row(grant, "no account", email, now));
-    }
-    table.print();
-    println!("{} operators", operators.len() + addresses.len());
 }
 
-fn row(grant: &Grant, two_step: &str, email: &Email, now: Timestamp) -> [String; 5] {
-    let state = match (grant.activated_at, grant.activation_expires_at) {
-        (Some(at), _) => format!("active since {}", at.to_minute_text()),
-        (None, Some(until)) if until > now => format!("link until {}", until.to_minute_text()),
-        (None, _) => "asleep".to_owned(),
-    };
+fn list(operators: &[Operator], waiting: &[WaitingGrant], now: Timestamp) {
+    let mut table = Table::new(["ROLE", "STATE", "GRANTED", "TWO-STEP", "EMAIL"]);
+    for operator in operators {
+        let Operator { user, grant } = operator;
+        let state = state_text(operator.state(), grant, now);
+        table.row(row(grant, state, two_step(Some(user)), &user.email));
+    }
+    for WaitingGrant { of, account } in waiting {
+        let state = state_text(waiting_state(account.as_ref()), &of.grant, now);
+        table.row(row(&of.grant, state, two_step(account.as_ref()), &of.email));
+    }
+    table.print();
+    println!("{} operators", operators.len() + waiting.len());
+}
+
+fn two_step(account: Option<&User>) -> &'static str {
+    match account {
+        None => "no account",
+        Some(user) if user.has_two_step() => "on",
+        Some(_) => "off",
+    }
+}
+
+/// Says whether the operator may enter, and if not, why.
+fn state_text(state: OperatorState, grant: &Grant, now: Timestamp) -> String {
+    match (state, grant.activated_at, grant.activation_expires_at) {
+        (OperatorState::Banned, ..) => "banned".to_owned(),
+        (OperatorState::Deletion, ..) => "in deletion".to_owned(),
+        (OperatorState::Unverified, ..) => "not verified".to_owned(),
+        (_, Some(at), _) => format!("active since {}", at.to_minute_text()),
+        (_, None, Some(until)) if until > now => format!("link until {}", until.to_minute_text()),
+        (_, None, _) => "asleep".to_owned(),
+    }
+}
+
+fn row(grant: &Grant, state: String, two_step: &str, email: &Email) -> [String; 5] {
     let (role, granted) = (grant.role.as_str().to_owned(), grant.granted_at.to_minute_text());
     [role, state, granted, two_step.to_owned(), email.as_typed().to_owned()]
 }

@@ -39,6 +39,7 @@ mod console_mails;
 mod console_matrix;
 mod console_matrix_routes;
 mod console_new_operators;
+mod console_operators;
 mod console_overview;
 mod console_providers;
 mod console_session_list;

@@ -4,7 +4,7 @@
 use latchkey_domain::audit::{Actor, AuditKind};
 use latchkey_domain::client::Client;
 use latchkey_domain::email::Email;
-use latchkey_domain::operator::{AddressGrant, AddressGrantId, Party, Role};
+use latchkey_domain::operator::{AddressGrant, AddressGrantId, Party, Role, WaitingGrant};
 use latchkey_domain::tokens::LinkToken;
 use latchkey_store::{AdoptGrant, GrantAddress, GrantedAddress, RevokeAddress};
 
@@ -19,6 +19,16 @@ impl Operators {
     /// Lists the grants for addresses without an account, the earliest first.
     pub async fn list_addresses(&self) -> Result<Vec<AddressGrant>> {
         Ok(self.kernel.store.list_address_grants().await?)
+    }
+
+    /// Lists these grants with the accounts that have the addresses by now.
+    pub async fn list_waiting(&self) -> Result<Vec<WaitingGrant>> {
+        let mut waiting = Vec::new();
+        for of in self.list_addresses().await? {
+            let found = self.kernel.store.find_user_by_email(of.email.key()).await?;
+            waiting.push(WaitingGrant { of, account: found.filter(|user| !user.is_pending) });
+        }
+        Ok(waiting)
     }
 
     /// Gives the account of an address a role, as [`Self::grant`] does. Without an account the role waits for the one that

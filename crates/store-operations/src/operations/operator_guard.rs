@@ -5,12 +5,14 @@ use latchkey_domain::operator::{Effect, Operator, OperatorRefusal, Protection};
 use latchkey_store::StoreResult;
 
 use crate::form::{Results, Script, Slot};
-use crate::tables::operators;
+use crate::tables::{operator_addresses, operators};
 
-/// Handle of the statement that reads all operators, for a change with this effect.
+/// Handles of the statements that read all operators, for a change with this effect.
 #[derive(Clone, Copy)]
 pub(crate) struct OperatorReads {
     operators: Slot,
+    /// Accounts whose address has a grant that waits for its link.
+    waiting: Slot,
     effect: Effect,
 }
 
@@ -20,7 +22,8 @@ impl OperatorReads {
         if effect == Effect::Loss {
             operators::lock_owners(script);
         }
-        Self { operators: operators::list(script), effect }
+        let waiting = operator_addresses::list_accounts(script);
+        Self { operators: operators::list(script), waiting, effect }
     }
 
     /// Lessens the effect, where the reads show that the change is no loss.
@@ -49,6 +52,11 @@ impl OperatorReads {
         protection: Protection,
         accounts: &[UserId],
     ) -> StoreResult<Result<(), OperatorRefusal>> {
+        // Whoever changes such an account would choose who becomes the operator.
+        let waiting: Vec<UserId> = results.list(self.waiting, |cells| cells.of("users").id("id"))?;
+        if protection == Protection::Operators && accounts.iter().any(|id| waiting.contains(id)) {
+            return Ok(Err(OperatorRefusal::Protected));
+        }
         let operators = operators::operators(results, self.operators)?;
         let standings: Vec<_> = operators.iter().map(Operator::standing).collect();
         Ok(protection.judge(self.effect, accounts, &standings))

@@ -63,6 +63,10 @@ statements! {
     FIND_ACCOUNT: read find_account(token: &TokenHash, now: Timestamp) = concat!(
         "SELECT ", account_columns!(), " FROM ", account_tables!(), " WHERE u.email_key = ", address_of_token!()
     );
+    /// Lists the accounts that have such an address by now. A sign-up that was never verified is none.
+    LIST_ACCOUNTS: read list_accounts() = "
+        SELECT u.id FROM operator_addresses AS a JOIN users AS u ON u.email_key = a.email_key WHERE NOT u.pending
+        ORDER BY u.id";
     DELETE: change delete(email: &EmailKey) = "DELETE FROM operator_addresses WHERE email_key = $1";
 }
 

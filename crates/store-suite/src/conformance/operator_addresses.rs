@@ -3,13 +3,15 @@
 use std::time::Duration;
 
 use latchkey_domain::audit::AuditKind;
-use latchkey_domain::operator::{AddressGrantId, Role};
+use latchkey_domain::operator::{AddressGrantId, OperatorRefusal, Protection, Role};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use serde_json::json;
 
 use super::fixtures::{MINUTE, World, at, email, key};
-use latchkey_store::{AdoptGrant, GrantAddress, GrantedAddress, GrantedOperator, RevokeAddress};
+use latchkey_store::{
+    AdoptGrant, GrantAddress, GrantedAddress, GrantedOperator, RevokeAddress, UpdateUserOutcome,
+};
 
 impl World {
     fn address_grant(&self, name: &str, role: Role, now: Timestamp) -> GrantAddress {
@@ -119,4 +121,16 @@ pub(super) async fn a_waiting_grant_is_replaced_expires_and_is_revoked(world: Wo
     assert!(!world.revoke_address(revoke()).await.unwrap());
 
     assert_eq!(world.waiting().await, []);
+}
+
+pub(super) async fn an_account_for_which_a_grant_waits_is_protected(world: World) {
+    world.grant_address(world.address_grant("ada", Role::Admin, at(0))).await.unwrap();
+    let ada = world.verified("ada", at(1)).await.id;
+    let bob = world.verified("bob", at(1)).await.id;
+    let refused = UpdateUserOutcome::Refused(OperatorRefusal::Protected);
+
+    assert_eq!(world.try_ban(ada, Protection::Operators).await, refused);
+
+    assert!(matches!(world.try_ban(bob, Protection::Operators).await, UpdateUserOutcome::Updated(_)));
+    assert!(matches!(world.try_ban(ada, Protection::LastOwner).await, UpdateUserOutcome::Updated(_)));
 }

@@ -44,11 +44,9 @@ pub(super) async fn begin(submission: ConsoleSubmission) -> Outcome {
 }
 
 /// Returns the address of the question before an owner gets a lower role; `None` for other changes of roles.
-pub(super) async fn question(submission: &ConsoleSubmission) -> Result<Option<String>, Stop> {
-    let lower = lower(&submission.fields.text("role")?);
-    let operator = super::operator(submission).await?;
-    let lower = lower.filter(|_| operator.grant.role == Role::Owner);
-    Ok(lower.map(|role| format!("{PATH}?{USER}={}&{ROLE}={}", operator.user.id, role.as_str())))
+pub(super) fn question(operator: &Operator, role: &str) -> Option<String> {
+    let lower = lower(role).filter(|_| operator.grant.role == Role::Owner);
+    lower.map(|role| format!("{PATH}?{USER}={}&{ROLE}={}", operator.user.id, role.as_str()))
 }
 
 /// Parses a role below that of an owner.

@@ -1,8 +1,10 @@
 //! Sample states of operators and signing keys.
 
+use latchkey_domain::operator::OperatorState;
+
 use super::{State, ago, form, later, link};
 use crate::console::views::{
-    ActivationLink, Grant, GrantState, KeyState, OperatorRow, Operators, Signing, SigningKey, WaitingRow,
+    ActivationLink, Grant, KeyState, OperatorRow, Operators, Signing, SigningKey, WaitingRow, WaitingState,
 };
 use crate::console::{Notice, Place, Refusal, Role};
 use crate::message::Fault;
@@ -36,18 +38,28 @@ fn operators(person: &Person) -> Vec<State> {
     };
     let alone =
         Operators { rows: vec![OperatorRow { change: None, revoke: None, ..row(person, 3) }], ..full() };
-    let waiting = || WaitingRow {
+    let waiting = |state| WaitingRow {
         email: person.email.clone(),
+        state,
+        person: (state != WaitingState::NoAccount).then(|| link(person, 5)),
         role: Role::Support,
         granted_by: Some(person.name.clone()),
         granted: ago(1),
         reactivate: Some(form("/console/operators?act=reactivate")),
         revoke: Some(form("/console/operators?act=revoke")),
     };
+    let of_addresses =
+        [WaitingState::NoAccount, WaitingState::Account, WaitingState::Unverified, WaitingState::Barred];
+    let barred =
+        OperatorState::ALL.iter().map(|state| OperatorRow { state: *state, ..row(person, 1) }).collect();
     let page = |name, view| State::inside(name, person, Place::Operators, view);
     vec![
         page("console.operators", full()),
-        page("console.operators.waiting", Operators { waiting: vec![waiting(), waiting()], ..full() }),
+        page(
+            "console.operators.waiting",
+            Operators { waiting: of_addresses.map(waiting).to_vec(), ..full() },
+        ),
+        page("console.operators.barred", Operators { rows: barred, ..full() }),
         page("console.operators.alone", alone),
         page("console.operators.link", with_link()).after(Notice::OperatorGranted),
         page("console.operators.changed", full()).after(Notice::OperatorChanged),
@@ -62,7 +74,7 @@ fn row(person: &Person, index: u8) -> OperatorRow {
     OperatorRow {
         person: link(person, index),
         role,
-        state: if index == 1 { GrantState::Asleep } else { GrantState::Active },
+        state: if index == 1 { OperatorState::Asleep } else { OperatorState::Active },
         granted_by: (index < 3).then(|| person.name.clone()),
         granted: ago(24 * 40 + u64::from(index)),
         last_seen: (index != 1).then(|| ago(u64::from(index))),

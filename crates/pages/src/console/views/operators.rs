@@ -1,6 +1,6 @@
 //! Views of operators and signing keys.
 
-use latchkey_domain::operator::Role;
+use latchkey_domain::operator::{OperatorState, Role};
 use serde::{Serialize, Serializer};
 
 use super::parts::PersonLink;
@@ -12,7 +12,7 @@ use crate::view::views;
 #[derive(Debug, Clone, Serialize)]
 pub struct Operators {
     pub rows: Vec<OperatorRow>,
-    /// Grants for addresses without an account.
+    /// Grants for addresses whose link was not used yet.
     pub waiting: Vec<WaitingRow>,
     pub grant: Option<Grant>,
     /// The activation link of the grant just made, shown once.
@@ -25,7 +25,8 @@ pub struct OperatorRow {
     pub person: PersonLink,
     #[serde(serialize_with = "super::word")]
     pub role: Role,
-    pub state: GrantState,
+    #[serde(serialize_with = "super::word")]
+    pub state: OperatorState,
     /// Who granted the role; `None` for the command line.
     pub granted_by: Option<String>,
     pub granted: When,
@@ -40,10 +41,13 @@ pub struct OperatorRow {
     pub revoke: Option<Form>,
 }
 
-/// A grant for an address without an account.
+/// A grant for an address that had no account when it was given.
 #[derive(Debug, Clone, Serialize)]
 pub struct WaitingRow {
     pub email: String,
+    pub state: WaitingState,
+    /// Account that has the address by now.
+    pub person: Option<PersonLink>,
     #[serde(serialize_with = "super::word")]
     pub role: Role,
     /// Who granted the role; `None` for the command line.
@@ -55,13 +59,18 @@ pub struct WaitingRow {
     pub revoke: Option<Form>,
 }
 
-/// State of a grant.
+/// Whether an address for which a grant waits has an account by now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum GrantState {
-    Active,
-    /// The grant waits for its activation, or fell asleep when factors were removed.
-    Asleep,
+pub enum WaitingState {
+    /// The link makes the account.
+    NoAccount,
+    /// The owner of the account gets the grant by signing in by the link.
+    Account,
+    /// The account cannot be an operator before its address is verified.
+    Unverified,
+    /// The account is banned or in deletion.
+    Barred,
 }
 
 /// Form of a new grant.
