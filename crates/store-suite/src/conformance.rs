@@ -755,6 +755,7 @@ table::table! { $
         counters_of_second_factors_are_found,
         limits_are_lifted_of_one_account_and_audited,
         limits_are_lifted_while_failures_are_counted,
+        the_code_or_link_of_a_mail_works_until_it_is_replaced_or_used,
     }
     limits {
         a_bucket_gives_its_burst_and_no_more,

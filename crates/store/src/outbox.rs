@@ -186,6 +186,8 @@ pub struct StoredMail {
     pub mail: ListedMail,
     /// Data for the template, sealed under the server secret; `None` once the mail is sent.
     pub sealed: Option<Vec<u8>>,
+    /// True if a code or link that was written with the mail was neither used nor replaced by a newer one.
+    pub has_live_secret: bool,
 }
 
 /// A dead mail to be queued again.

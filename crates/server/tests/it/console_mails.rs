@@ -34,7 +34,7 @@ both_stores! {
             [("fate=dead", 1), ("fate=dead&to=ada@example.org", 0), ("to=bob@example.org", 1), ("to=bob", 0), ("fate=lost", 0)]
         {
             let page = viewer.browser.get(&format!("{MAILS}?{query}")).await;
-            let expected = if count == 1 { "1 mail of the last 30 days" } else { "0 mails of the last 30 days" };
+            let expected = if count == 1 { "role=\"status\">1 mail<" } else { "role=\"status\">0 mails<" };
             assert!(page.hosted(200).contains(expected), "{query}: {page:?}");
             assert!(page.text().contains("Clear the filters"), "{query}");
         }
@@ -73,7 +73,7 @@ both_stores! {
         }
         let path = format!("{MAILS}?to={}", ada.email);
         let (mut page, mut rows) = (viewer.browser.get(&path).await, Vec::new());
-        let total = page.hosted(200).split(" mails of the last 30 days").next().unwrap().rsplit('>').next().unwrap();
+        let total = page.hosted(200).split(" mails<").next().unwrap().rsplit('>').next().unwrap();
         let total: usize = total.parse().unwrap();
         assert!(total > 55, "{total}");
 

@@ -4,6 +4,7 @@ use latchkey_testkit::{Answer, PASSWORD, TestApp, Value, both_stores, json, minu
 
 use crate::audit::last;
 use crate::described::assert_successes_are_described;
+use crate::email_calls::{TARGET, exchange, send_reset_to};
 
 const ADA: &str = "ada@example.org";
 const MAILS: &str = "/api/auth/mails";
@@ -111,6 +112,40 @@ both_stores! {
         assert_eq!(refused["nextActions"], "Send a new mail instead: a verification or a reset to the user.");
         app.run_jobs().await;
         assert_eq!(app.mail().count(&ada.email), 0);
+    }
+
+    async fn mail_with_a_code_that_another_replaced_is_not_retried(app) {
+        let ada = app.user("ada").await;
+        let dead = dead_mail(&app, &ada.email).await;
+        app.clock.advance(minutes(2));
+        send_reset(&app, &ada.email).await;
+        let code = app.mail_to(&ada.email).await.code();
+
+        let refused = retry(&app, &dead).await.refused(409, "MAIL_NOT_RETRIED");
+
+        assert_eq!(refused["message"], "The code or link in this mail was used, or a newer mail replaced it.");
+        let exchanged = exchange(&app.anon(), &ada.email, &code).send().await;
+        exchanged.expect(200);
+    }
+
+    with(|b| b.verification_by_link().link_reset().redirects(&["https://app.example/**"]))
+    async fn mail_with_a_link_is_retried_until_another_replaces_it(app) {
+        let ada = app.user("ada").await;
+        let send = async || {
+            let sent = send_reset_to(&app.anon(), &ada.email, TARGET).send().await;
+            sent.expect(202);
+        };
+        app.mail().refuse_next(1);
+        send().await;
+        app.run_jobs().await;
+        let first = listed(&app, "state=dead").await["data"][0]["id"].as_str().unwrap().to_owned();
+        app.mail().refuse_next(1);
+        retry(&app, &first).await.expect(200);
+        app.run_jobs().await;
+        app.clock.advance(minutes(2));
+        send().await;
+
+        retry(&app, &first).await.refused(409, "MAIL_NOT_RETRIED");
     }
 
     with(|b| b.verification_by_code().notifying())

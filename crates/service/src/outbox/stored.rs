@@ -11,7 +11,9 @@ use serde_json::Value;
 use super::Outbox;
 use crate::error::{Error, Result};
 use crate::kernel::MailPayload;
-use crate::refusal::{MAIL_EXPIRED, MAIL_NOT_DEAD, MAIL_UNKNOWN, MAIL_UNREADABLE, MAIL_WAS_SENT, Refusal};
+use crate::refusal::{
+    MAIL_EXPIRED, MAIL_NOT_DEAD, MAIL_REPLACED, MAIL_UNKNOWN, MAIL_UNREADABLE, MAIL_WAS_SENT, Refusal,
+};
 
 /// Number of dead mails that are read at a time to try all again.
 const BATCH: u32 = 100;
@@ -21,7 +23,7 @@ const BATCH: u32 = 100;
 pub struct Retried {
     /// Number of mails that are queued again.
     pub queued: u64,
-    /// Number of mails that stay dead, because their code or link has expired or their content cannot be read.
+    /// Number of mails that stay dead, because their code or link works no more or their content cannot be read.
     pub left: u64,
 }
 
@@ -31,8 +33,8 @@ impl Outbox {
         Ok(self.kernel.store.list_mails(list).await?)
     }
 
-    /// Queues a dead mail again and returns it. A mail is refused if its code or link has expired meanwhile, because it would be
-    /// of no use to its recipient.
+    /// Queues a dead mail again and returns it. A mail is refused if its code or link has expired, was used or was replaced
+    /// meanwhile, because it would be of no use to its recipient.
     pub async fn retry(&self, id: MailId, party: Party, client: Option<&Client>) -> Result<ListedMail> {
         let now = self.kernel.now();
         let found = self.find(id).await?;
@@ -77,6 +79,7 @@ impl Outbox {
             (MailState::Sent, _) => Some(&MAIL_WAS_SENT),
             (MailState::Dead, Some(sealed)) => match self.kernel.mails.open(mail.id, sealed) {
                 Ok(payload) if has_expired(&payload, mail.created_at, now) => Some(&MAIL_EXPIRED),
+                Ok(payload) if has_secret(&payload) && !found.has_live_secret => Some(&MAIL_REPLACED),
                 Ok(_) => None,
                 Err(_) => Some(&MAIL_UNREADABLE),
             },
@@ -102,5 +105,9 @@ impl Outbox {
 /// True if the code or link in a mail is no longer valid.
 fn has_expired(payload: &MailPayload, created_at: Timestamp, now: Timestamp) -> bool {
     let lifetime = std::time::Duration::from_mins(payload.minutes.into());
-    (payload.code.is_some() || payload.link.is_some()) && created_at.plus(lifetime) <= now
+    has_secret(payload) && created_at.plus(lifetime) <= now
+}
+
+const fn has_secret(payload: &MailPayload) -> bool {
+    payload.code.is_some() || payload.link.is_some()
 }

@@ -8,7 +8,7 @@ refusals! {
         when "verification cannot be required without a mail transport",
         next "Configure a mail transport first.";
     MAIL_NOT_RETRIED 409 "This mail cannot be sent again.",
-        when "an admin wants to send a mail again that is not dead, or whose code or link has expired; the message says which",
+        when "an admin wants to send a mail again that is not dead, or whose code or link has expired, was used or was replaced; the message says which",
         next "Send a new mail instead: a verification or a reset to the user.";
     MAIL_NOT_SENT 409 "This mail cannot be sent to the user.",
         when "an admin wants to send a verification to a verified address, or any mail to a banned account; the message says which",
@@ -39,6 +39,12 @@ pub const MAIL_WAS_SENT: Refusal =
 /// The code or link in the mail has expired.
 pub const MAIL_EXPIRED: Refusal =
     Refusal { message: "The code or link in this mail has expired.", ..MAIL_NOT_RETRIED };
+
+/// The code or link in the mail was used, or replaced by that of a newer mail.
+pub const MAIL_REPLACED: Refusal = Refusal {
+    message: "The code or link in this mail was used, or a newer mail replaced it.",
+    ..MAIL_NOT_RETRIED
+};
 
 /// The content of the mail cannot be read: it was sealed under another server secret, or is gone.
 pub const MAIL_UNREADABLE: Refusal =

@@ -53,6 +53,17 @@ macro_rules! listed_columns {
     };
 }
 
+/// Condition for mails whose code or link still works: one that was written with the mail, and neither used nor replaced.
+macro_rules! has_live_secret {
+    () => {
+        "(EXISTS (SELECT 1 FROM codes AS c WHERE c.created_at = outbox.created_at
+            AND (c.user_id = outbox.user_id OR c.email_key = lower(outbox.email)))
+        OR EXISTS (SELECT 1 FROM link_tokens AS t WHERE t.created_at = outbox.created_at
+            AND (t.user_id = outbox.user_id OR t.email_key = lower(outbox.email))
+            AND t.kind = 'link' AND t.used_at IS NULL AND t.superseded_at IS NULL))"
+    };
+}
+
 /// Query for a page of the mails in one state: those on one side of the position `$2` and `$3`, to the address `$4` unless
 /// it is null.
 macro_rules! list_in {
@@ -172,10 +183,12 @@ statements! {
         "SELECT ", listed_columns!(), " FROM outbox
         WHERE user_id = $1 AND created_at > $2 AND state <> 'decoy' ORDER BY created_at DESC, id DESC LIMIT $3"
     );
-    FIND: read find(id: MailId) =
-        concat!("SELECT ", listed_columns!(), ", payload FROM outbox WHERE id = $1 AND state <> 'decoy'");
+    FIND: read find(id: MailId) = concat!(
+        "SELECT ", listed_columns!(), ", payload, ", has_live_secret!(), " FROM outbox
+        WHERE id = $1 AND state <> 'decoy'"
+    );
     LIST_DEAD = concat!(
-        "SELECT ", listed_columns!(), ", payload FROM outbox
+        "SELECT ", listed_columns!(), ", payload, ", has_live_secret!(), " FROM outbox
         WHERE state = 'dead' AND (created_at, id) < ($2, $3) ORDER BY created_at DESC, id DESC LIMIT $1"
     );
     /// Locks a mail if it is dead, and reads its user.
@@ -342,5 +355,7 @@ pub(crate) fn read_listed(cells: &mut Cells<'_>) -> StoreResult<ListedMail> {
 }
 
 pub(crate) fn read_stored(cells: &mut Cells<'_>) -> StoreResult<StoredMail> {
-    Ok(StoredMail { mail: read_listed(cells)?, sealed: cells.maybe_bytes("payload")? })
+    let mail = read_listed(cells)?;
+    let sealed = cells.maybe_bytes("payload")?;
+    Ok(StoredMail { mail, sealed, has_live_secret: cells.of("codes").flag("created_at")? })
 }

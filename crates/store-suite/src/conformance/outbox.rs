@@ -239,6 +239,27 @@ pub(super) async fn a_mail_is_found_with_its_content_until_it_is_sent(world: Wor
     assert!(world.list_dead_mails(after, 10).await.unwrap().is_empty());
 }
 
+pub(super) async fn the_code_or_link_of_a_mail_works_until_it_is_replaced_or_used(world: World) {
+    world.verified("eve", at(0)).await;
+    world.send_code(&key("eve"), Purpose::ResetPassword, mac(1), at(5)).await;
+    world.send_link(&key("eve"), Purpose::VerifyEmail, at(6)).await;
+    let works = async || {
+        let listed = world.list_mails(&ListMails::newest(None, 10)).await.unwrap().mails;
+        let mut works = Vec::new();
+        for mail in listed.iter().rev() {
+            works.push(world.find_mail(mail.id).await.unwrap().unwrap().has_live_secret);
+        }
+        works
+    };
+    let before = works().await;
+    assert!(before[0], "{before:?}");
+
+    world.send_code(&key("eve"), Purpose::ResetPassword, mac(2), at(7)).await;
+
+    let after = works().await;
+    assert_eq!((after[0], after.last()), (false, Some(&true)), "{after:?}");
+}
+
 pub(super) async fn the_next_due_mail_is_the_earliest_queued_or_leased(world: World) {
     assert_eq!(world.next_mail_due().await.unwrap(), None);
     write_mails(&world, 2).await;
