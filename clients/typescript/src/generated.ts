@@ -2278,15 +2278,18 @@ export type components = {
             total: number;
             /**
              * Format: int64
-             * @description Accounts whose address is verified.
+             * @description Accounts in the state `verified`: those with a verified address that are neither banned nor in deletion.
              */
             verified: number;
             /**
              * Format: int64
-             * @description Accounts whose sign-up waits for its verification.
+             * @description Accounts in the state `pending`: those whose sign-up waits for its verification.
              */
             pending: number;
-            /** Format: int64 */
+            /**
+             * Format: int64
+             * @description Accounts in the state `banned`.
+             */
             banned: number;
             /**
              * Format: int64
@@ -2739,7 +2742,7 @@ export type components = {
         };
         /** @description Whether a user can sign in, and what is in the way. */
         UserSignInState: {
-            /** @description True if a sign-in is possible, from some client at least. */
+            /** @description True if a sign-in is possible, from some client at least. Limits that close every way to all clients make it false. */
             canSignIn: boolean;
             /** @description What is in the way, the weightiest first; empty if nothing is. */
             obstacles: components["schemas"]["SignInObstacle"][];

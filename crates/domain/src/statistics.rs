@@ -22,9 +22,9 @@ pub const RENEWED_AFTER: Duration = Duration::from_secs(55);
 pub struct Counts {
     /// Number of accounts.
     pub users: u64,
-    /// Number of accounts with a verified address.
+    /// Number of accounts in the state [`Verified`](crate::user_list::UserState::Verified).
     pub verified: u64,
-    /// Number of pending accounts, which wait for their verification.
+    /// Number of accounts in the state [`Pending`](crate::user_list::UserState::Pending).
     pub pending: u64,
     /// Number of banned accounts.
     pub banned: u64,

@@ -41,6 +41,18 @@ both_stores! {
     }
 
     with(|b| b.verification_by_code())
+    async fn verified_accounts_are_those_of_the_list_with_this_state(app) {
+        let (_ada, eve) = (app.user("ada").await, app.user("eve").await);
+        let _bob = crate::deletion_calls::deleted(&app, "bob").await;
+        app.admin().patch(&format!("/api/auth/users/{}", eve.id), json!({"banned": true})).send().await.expect(200);
+
+        let found = renewed(&app).await;
+        let listed = app.admin().get("/api/auth/users?state=verified").send().await.expect(200);
+
+        assert_eq!((&found["users"]["verified"], &listed["pagination"]["total"]), (&json!(1), &json!(1)), "{found}");
+    }
+
+    with(|b| b.verification_by_code())
     async fn operators_are_counted(app) {
         let (ada, _) = (app.user("ada").await, app.user("eve").await);
         let _ = grant(&app, &ada, Role::Viewer).await;

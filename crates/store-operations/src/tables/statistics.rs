@@ -39,10 +39,13 @@ statements! {
     INSERT INTO statistics_days (starts_at, sign_ups, sign_ins, failures, resets) VALUES ($1, $2, $3, $4, $5)
     ON CONFLICT (starts_at) DO UPDATE SET sign_ups = excluded.sign_ups, sign_ins = excluded.sign_ins,
         failures = excluded.failures, resets = excluded.resets";
+    /// Counts accounts by the states of the list of users, so that a number is that of the list with this filter.
     COUNT_USERS = "
-    SELECT count(*), coalesce(sum(CASE WHEN email_verified THEN 1 ELSE 0 END), 0),
-        coalesce(sum(CASE WHEN pending THEN 1 ELSE 0 END), 0), count(banned_at), count(two_step_at),
-        (SELECT count(*) FROM operators) FROM users";
+    SELECT count(*),
+        coalesce(sum(CASE WHEN email_verified AND NOT pending AND banned_at IS NULL AND deletes_at IS NULL
+            THEN 1 ELSE 0 END), 0),
+        coalesce(sum(CASE WHEN pending AND banned_at IS NULL AND deletes_at IS NULL THEN 1 ELSE 0 END), 0),
+        count(banned_at), count(two_step_at), (SELECT count(*) FROM operators) FROM users";
     COUNT_ACTIVE = ACTIVE;
     COUNT_SESSIONS = "
     SELECT count(*) FROM sessions WHERE coalesce(ended_at, least(idle_expires_at, absolute_expires_at)) > $1

@@ -48,10 +48,11 @@ pub struct StatsBody {
 #[schema(as = StatsUsers)]
 pub struct UsersBody {
     total: u64,
-    /// Accounts whose address is verified.
+    /// Accounts in the state `verified`: those with a verified address that are neither banned nor in deletion.
     verified: u64,
-    /// Accounts whose sign-up waits for its verification.
+    /// Accounts in the state `pending`: those whose sign-up waits for its verification.
     pending: u64,
+    /// Accounts in the state `banned`.
     banned: u64,
     /// Accounts with a role in the console.
     operators: u64,
