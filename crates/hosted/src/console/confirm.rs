@@ -175,7 +175,14 @@ impl Question<'_> {
         };
         let step = shown.map(|shown| self.step(guest, shown, form)).transpose()?.flatten();
         let (step, others) = step.unwrap_or((ConfirmStep::Over { start: self.start }, Vec::new()));
-        Ok(Confirm { purpose: self.purpose, step, others, kept: None, cancel: self.cancel })
+        Ok(Confirm {
+            purpose: self.purpose,
+            step,
+            others,
+            kept: None,
+            lacks_file: false,
+            cancel: self.cancel,
+        })
     }
 
     fn step(

@@ -74,6 +74,11 @@ impl KeptForm {
         self
     }
 
+    /// True if the form has a field with this name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.fields.iter().any(|(own, _)| own == name)
+    }
+
     /// Returns the path to which the form was sent.
     pub(super) fn path(&self) -> &str {
         self.here.split('?').next().unwrap_or_default()

@@ -8,6 +8,7 @@ use axum::extract::Request;
 use axum::response::Response;
 use http::StatusCode;
 use latchkey_http::body::FormBody;
+use latchkey_pages::console::views::SignIn;
 use latchkey_service::sessions::ConsoleSignedIn;
 use serde::{Deserialize, Serialize};
 
@@ -72,10 +73,20 @@ async fn keep(
     let form = KeptForm::of(user_id, here, &Fields::new(form))?.without(&SECRETS);
     let kept = guest.seal(guest.now.plus(LIFETIME), Late(form))?;
     if kept.len() > LONGEST_KEPT {
-        return Ok(None);
+        return lost_page(guest).map(Some);
     }
     let view = sign_in::view(guest, guest.path(), String::new(), Some(kept))?;
     guest.page_as(StatusCode::UNAUTHORIZED, &view).map(Some)
+}
+
+/// Answers a form with a file: nothing of it is read without a session, so the sign-in says that it is lost.
+pub(super) fn lost(guest: &Guest) -> Stop {
+    lost_page(guest).map_or_else(|stop| stop, |page| Stop::Instead(Box::new(page)))
+}
+
+fn lost_page(guest: &Guest) -> Outcome {
+    let view = sign_in::view(guest, guest.path(), String::new(), None)?;
+    guest.page_as(StatusCode::UNAUTHORIZED, &SignIn { is_lost: true, ..view })
 }
 
 /// Returns the sealed form that a form of the sign-in carries; `None` if it carries none, or one that waits for a step-up.

@@ -153,5 +153,6 @@ pub(super) fn view(
         // The way over a provider has no room for the form, so it would be lost without a word.
         providers: if kept.is_some() { Vec::new() } else { provider::links(guest, &next) },
         kept,
+        is_lost: false,
     })
 }

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::confirm::{self, KIND, Question};
 use super::guest::{Guest, Proved};
+use super::import;
 use super::kept::{KEPT, KeptForm, LONGEST_KEPT};
 use super::sign_in::to_sign_in;
 use super::stop::{Outcome, Stop};
@@ -124,5 +125,6 @@ async fn view(
     let cancel = kept.form.path().to_owned();
     let question = Question { id, kind, purpose: Purpose::StepUp, start: cancel.clone(), cancel };
     let confirm = question.view(guest, &form).await?;
-    Ok(Confirm { kept: (!kept.is_dropped).then_some(text), ..confirm })
+    let lacks_file = import::new::has_file(&kept.form);
+    Ok(Confirm { kept: (!kept.is_dropped).then_some(text), lacks_file, ..confirm })
 }

@@ -11,7 +11,6 @@ use latchkey_http::query::Query;
 
 use super::guest::Guest;
 use super::kept::LeftOut;
-use super::sign_in::to_sign_in;
 use super::state::Console;
 use super::stop::Stop;
 use super::visit::{Arrival, ConsoleVisit};
@@ -98,7 +97,7 @@ impl FromRequest<Console> for ConsoleUpload {
         must_be_own(request.headers(), console)?;
         let visit = match request.extract_parts_with_state(console).await? {
             Arrival::SignedIn(visit) => *visit,
-            Arrival::Guest(guest, _) => return Err(to_sign_in(&guest, guest.path())),
+            Arrival::Guest(guest, _) => return Err(late::lost(&guest)),
         };
         visit.must_open_place().await?;
         match UploadForm::from_request(request, console).await {

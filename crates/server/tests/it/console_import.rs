@@ -164,6 +164,7 @@ both_stores! {
         assert!(page.hosted(200).contains("Confirm and go on") && !page.text().contains("type=\"file\""), "{page:?}");
         let asked = Form::new(&desk, "people.jsonl", "{}").with("from", "auth0").send(&desk).await;
         assert!(asked.hosted(403).contains("This act needs a fresh proof."), "{asked:?}");
+        assert!(asked.text().contains("but not the file: choose it again"), "{asked:?}");
         let code = olive.authenticator.code();
         let again = desk.browser.submit(&asked, "/console/confirm", &[("code", &code)]).await;
         assert!(again.hosted(400).contains("Choose the file."), "{again:?}");
@@ -176,6 +177,19 @@ both_stores! {
         let page = desk.browser.follow(&done).await;
         assert!(page.hosted(200).contains("type=\"file\""), "{page:?}");
         assert_eq!(total(&app).await, 1);
+    }
+
+    with(|b| verified(b).console())
+    async fn upload_after_the_end_of_the_session_is_not_lost_without_a_word(app) {
+        let desk = desk(&app, "olive", Role::Admin).await;
+        let people = lines(&[json!({"email": "ada@example.org"})]);
+        app.clock.advance(minutes(31));
+
+        let answer = Form::new(&desk, "people.jsonl", &people).send(&desk).await;
+
+        let text = answer.hosted(401);
+        assert!(text.contains("what you entered could not be kept") && text.contains("next="), "{text}");
+        assert_eq!(imports(&app).await, 0);
     }
 
     with(|b| verified(b).console())

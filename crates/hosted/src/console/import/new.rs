@@ -14,6 +14,7 @@ use latchkey_service::Error;
 use latchkey_service::imports::{FirebaseHashes, ImportOptions, Upload, formats};
 use latchkey_service::refusal::FORMAT_UNKNOWN;
 
+use crate::console::kept::KeptForm;
 use crate::console::page::Page;
 use crate::console::rejection::{Refused, Rejection};
 use crate::console::stop::{Outcome, Stop};
@@ -26,6 +27,11 @@ pub(super) const PATH: &str = "/console/import/new";
 const BEGIN: &str = "begin";
 
 pub(crate) const PAGE: Page = Page::new(PATH, || get(show).post(act));
+
+/// True if a form that waits for a proof is the one with the file, which nothing keeps.
+pub(in crate::console) fn has_file(form: &KeptForm) -> bool {
+    form.path() == PATH && !form.has(BEGIN)
+}
 
 /// What was chosen, without the file and the parameters of Firebase's hashes, which are secret.
 #[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]

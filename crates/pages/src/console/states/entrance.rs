@@ -21,6 +21,7 @@ fn sign_in(person: &Person) -> Vec<State> {
         email: String::new(),
         providers: Vec::new(),
         kept: None,
+        is_lost: false,
     };
     let kept = Some("c2VhbGVkLWZvcm0".to_owned());
     let typed = || SignIn { email: person.email.clone(), ..plain() };
@@ -29,6 +30,7 @@ fn sign_in(person: &Person) -> Vec<State> {
         State::outside("console.sign_in.no_passkeys", SignIn { passkey: None, ..plain() }),
         State::outside("console.sign_in.providers", SignIn { providers: providers(person), ..plain() }),
         State::outside("console.sign_in.kept", SignIn { kept, ..plain() }),
+        State::outside("console.sign_in.lost", SignIn { is_lost: true, ..plain() }),
         State::outside("console.sign_in.denied", plain()).with(Refusal::ProviderDenied),
         State::outside("console.sign_in.expired", plain()).with(Refusal::ProviderExpired),
         State::outside("console.sign_in.down", plain()).with(Refusal::ProviderDown),
@@ -47,6 +49,7 @@ fn confirm() -> Vec<State> {
         step,
         others: vec![way("passkey"), way("totp"), way("recovery_code")],
         kept: None,
+        lacks_file: false,
         cancel: "/console".to_owned(),
     };
     let totp = || ConfirmStep::Totp { form: form("/console/confirm") };
@@ -65,6 +68,7 @@ fn confirm() -> Vec<State> {
         State::outside("console.confirm.kept", Confirm { purpose: Purpose::SignIn, ..kept(totp()) }),
         State::outside("console.confirm.step_up", kept(ceremony())),
         State::outside("console.confirm.step_up_totp", kept(totp())),
+        State::outside("console.confirm.step_up_file", Confirm { lacks_file: true, ..kept(totp()) }),
         State::outside("console.confirm.step_up_code", kept(code())),
         State::outside("console.confirm.step_up_password", kept(password())),
         State::outside("console.confirm.activate", of(Purpose::Activate, ceremony())),

@@ -17,6 +17,8 @@ pub struct SignIn {
     pub providers: Vec<ProviderLink>,
     /// A form that came after the end of its session and waits for the sign-in, sealed; `None` if there is none.
     pub kept: Option<String>,
+    /// True if a form came after the end of its session and could not be kept.
+    pub is_lost: bool,
 }
 
 /// A question for a factor.
@@ -28,6 +30,8 @@ pub struct Confirm {
     pub others: Vec<ConfirmWay>,
     /// The submitted form that waits for the answer, sealed; `None` if there is none.
     pub kept: Option<String>,
+    /// True if that form has a file, which is not kept.
+    pub lacks_file: bool,
     /// URL that cancels the question.
     pub cancel: String,
 }
