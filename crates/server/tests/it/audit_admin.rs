@@ -4,6 +4,7 @@ use latchkey_domain::operator::Party;
 use latchkey_testkit::{ADMIN_KEY, Client, PASSWORD, TestApp, Value, both_stores, json, minutes};
 
 use super::audit::{early_user, events, last, probe, says};
+use crate::oauth_calls::acme;
 
 const USERS: &str = "/api/auth/users";
 
@@ -23,7 +24,24 @@ both_stores! {
 
         let user = admin(&app).post(USERS, body).send().await.expect(200)["user"].clone();
 
-        says(&last(&app, "user_created").await, "admin", user["id"].as_str().unwrap(), None);
+        let event = last(&app, "user_created").await;
+        says(&event, "admin", user["id"].as_str().unwrap(), None);
+        assert_eq!(event["details"], json!({"fields": ["email", "password"]}));
+    }
+
+    async fn change_of_an_address_or_a_provider_names_the_fields(app) {
+        let ada = early_user(&app, "ada").await;
+        change(&app, &ada.id, json!({"email": "lovelace@example.org"})).await;
+        assert_eq!(last(&app, "email_changed").await["details"], json!({"fields": ["email"]}));
+
+        let _acme = acme(&app).await;
+        let fields = last(&app, "settings_changed").await["details"]["fields"].clone();
+        assert!(fields.as_array().unwrap().contains(&json!("clientSecret")), "{fields}");
+        app.clock.advance(minutes(1));
+        let path = "/api/auth/oauth/custom/acme/config";
+        admin(&app).put(path, json!({"enabled": false})).send().await.expect(200);
+        let details = last(&app, "settings_changed").await["details"].clone();
+        assert_eq!(details, json!({"provider": "acme", "change": "updated", "fields": ["enabled"]}));
     }
 
     async fn every_change_of_a_user_is_audited(app) {

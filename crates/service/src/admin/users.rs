@@ -54,6 +54,8 @@ impl Admin {
     /// Creates a user. The password must follow the password policy, as at sign-up.
     pub async fn create_user(&self, new: NewUser, party: Party, client: Option<&Client>) -> Result<User> {
         let now = self.kernel.now();
+        let mut event = self.kernel.event(AuditKind::UserCreated, party, client, now);
+        event.details.insert("fields".to_owned(), given_fields(&new));
         let password = match new.password {
             Some(password) => {
                 self.passwords.check_new_password(
@@ -81,7 +83,7 @@ impl Admin {
             locale: new.locale,
             browser: None,
             now,
-            event: self.kernel.event(AuditKind::UserCreated, party, client, now),
+            event,
         };
         match self.kernel.store.create_account(account).await? {
             CreateOutcome::Created(user) => Ok(*user),
@@ -196,13 +198,29 @@ impl Admin {
         let named = kinds.into_iter().filter(|(is_named, _)| *is_named);
         let event = |kind| {
             let mut event = self.kernel.event(kind, party, client, now);
-            if kind == AuditKind::UserUpdated {
-                event.details.insert("fields".to_owned(), changed_fields(change));
-            }
+            let fields = match kind {
+                AuditKind::UserUpdated => changed_fields(change),
+                AuditKind::EmailChanged => Value::from(vec!["email"]),
+                _ => return event, // the kind says all
+            };
+            event.details.insert("fields".to_owned(), fields);
             event
         };
         named.map(|(_, kind)| event(kind)).collect()
     }
+}
+
+/// Returns the names of the fields that a new user was given.
+fn given_fields(new: &NewUser) -> Value {
+    let fields = [
+        ("email", true),
+        ("password", new.password.is_some()),
+        ("name", new.name.is_some()),
+        ("emailVerified", new.auto_confirm),
+        ("metadata", !new.metadata.as_map().is_empty()),
+        ("locale", new.locale.is_some()),
+    ];
+    fields.into_iter().filter(|(_, is_given)| *is_given).map(|(name, _)| name).collect()
 }
 
 /// Returns the names of the changed fields whose change has no kind of its own.

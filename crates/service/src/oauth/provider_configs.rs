@@ -111,7 +111,8 @@ impl OAuth {
 
         let now = self.kernel.now();
         let stored = self.shared.providers.to_stored(&known, &*self.kernel.entropy, now)?;
-        let event = self.provider_event(&key, "created", party, client, now);
+        let mut event = self.provider_event(&key, "created", party, client, now);
+        event.details.insert("fields".to_owned(), Value::from(input.given_fields()));
         if !self.kernel.store.create_oauth_provider(stored, event).await? {
             return Err(Error::Refused(&PROVIDER_EXISTS));
         }
@@ -141,7 +142,8 @@ impl OAuth {
             // `updated_at` serves as the version of the row, so every change must increase it.
             let now = self.kernel.now().max(replaces.plus(Duration::from_millis(1)));
             let stored = self.shared.providers.to_stored(&changed, &*self.kernel.entropy, now)?;
-            let event = self.provider_event(&known.key, "updated", party, client, self.kernel.now());
+            let mut event = self.provider_event(&known.key, "updated", party, client, self.kernel.now());
+            event.details.insert("fields".to_owned(), Value::from(input.given_fields()));
             let is_changed = self.kernel.store.update_oauth_provider(stored, replaces, event).await?;
             self.shared.reload().await?;
             if is_changed {

@@ -77,6 +77,27 @@ pub struct ProviderInput {
     pub enabled: Option<bool>,
 }
 
+impl ProviderInput {
+    /// Returns the names of the given fields, as in the API.
+    pub(crate) fn given_fields(&self) -> Vec<&'static str> {
+        let fields = [
+            ("name", self.name.is_some()),
+            ("discoveryEndpoint", self.discovery_endpoint.is_some()),
+            ("clientId", self.client_id.is_some()),
+            ("clientSecret", self.client_secret.is_some()),
+            ("scopes", self.scopes.is_some()),
+            ("nativeClientIds", self.native_client_ids.is_some()),
+            ("tenant", self.tenant.is_some()),
+            ("teamId", self.team_id.is_some()),
+            ("keyId", self.key_id.is_some()),
+            ("privateKey", self.private_key.is_some()),
+            ("linkByEmail", self.link_by_email.is_some()),
+            ("enabled", self.enabled.is_some()),
+        ];
+        fields.into_iter().filter(|(_, is_given)| *is_given).map(|(name, _)| name).collect()
+    }
+}
+
 /// The configuration of a provider without its secrets. It is stored unencrypted and shown to admins. [`ProviderInput`]
 /// describes the fields.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
