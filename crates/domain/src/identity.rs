@@ -14,7 +14,7 @@ const LONGEST_SUBJECT: usize = 255;
 /// Maximum length of an issuer in bytes. Provider key, issuer and subject together fit into an index of every engine.
 const LONGEST_ISSUER: usize = 1024;
 /// Stored text of an unknown issuer.
-const UNKNOWN_ISSUER: &str = "?";
+pub const UNKNOWN_ISSUER: &str = "?";
 /// Provider keys that the HTTP API reserves: methods of sign-in in a user's `providers`, and path segments in the place
 /// of a key.
 const RESERVED_KEYS: [&str; 6] =

@@ -15,7 +15,7 @@ pub use judge::{Clash, Filling, Occupant, Verdict, judge};
 use crate::email::Email;
 use crate::factors::FactorName;
 use crate::id::id;
-use crate::identity::{ProviderKey, Subject};
+use crate::identity::{Issuer, ProviderKey, Subject};
 use crate::imported_hash::{HashKeyId, ImportedHash};
 use crate::locale::Locale;
 use crate::passkey::{Aaguid, CredentialId, PasskeyState, RpId, Transports, UserHandle};
@@ -155,6 +155,8 @@ pub struct ImportRecord {
     pub email_verified: bool,
     /// Password hash of the source.
     pub password: Option<ImportedHash>,
+    /// True if the password is known to come from the mailbox's owner; `None` if the source does not tell.
+    pub is_password_proven: Option<bool>,
     /// Signer key of the hash, if the file has it apart.
     pub hash_key: Option<ImportHashKey>,
     /// True if the account has a profile; `None` if its fields and the settings decide.
@@ -195,6 +197,15 @@ pub struct ImportRecord {
     pub passkeys: Vec<ImportPasskey>,
 }
 
+impl ImportRecord {
+    /// True if the password counts as that of the mailbox's owner. If the source does not tell, its verification of the
+    /// address does.
+    #[must_use]
+    pub fn has_proven_password(&self) -> bool {
+        self.is_password_proven.unwrap_or(self.email_verified)
+    }
+}
+
 /// The signer key of a password hash, under the id by which the hash names it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ImportHashKey {
@@ -215,6 +226,8 @@ impl fmt::Debug for ImportHashKey {
 pub struct ImportIdentity {
     /// Key of the provider.
     pub provider: ProviderKey,
+    /// Issuer of the subject; `None` if it is that of the provider which has the key here.
+    pub issuer: Option<Issuer>,
     /// Subject at the provider.
     pub subject: Subject,
     /// Email address at the provider.

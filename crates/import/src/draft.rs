@@ -1,16 +1,15 @@
 //! A draft: what a format found in a row, as text. It becomes a record here, and nowhere else: each value passes the type
 //! that the API uses. A bad email address refuses the record, another bad value is left out and reported.
 
+mod identities;
+
 use std::time::Duration;
 
 use latchkey_domain::email::Email;
 use latchkey_domain::factors::FactorName;
-use latchkey_domain::identity::{ProviderKey, Subject};
 use latchkey_domain::ids::UserId;
 use latchkey_domain::imported_hash::{HashProblem, ImportedHash};
-use latchkey_domain::imports::{
-    ImportIdentity, ImportPasskey, ImportRecord, ImportTotp, Problem, ProblemCode, TOTP_SECRET,
-};
+use latchkey_domain::imports::{ImportPasskey, ImportRecord, ImportTotp, Problem, ProblemCode, TOTP_SECRET};
 use latchkey_domain::locale::Locale;
 use latchkey_domain::passkey::{MAX_PASSKEYS, UserHandle};
 use latchkey_domain::profile::{AvatarUrl, Bio, Metadata, Name, Username, check_object_size};
@@ -18,47 +17,22 @@ use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::AppMetadata;
 use serde_json::{Map, Value};
 
+use crate::base32;
 use crate::options::ImportOptions;
 use crate::problems::Problems;
+use identities::DraftIdentity;
 
 /// Key of the metadata for an id that is no UUID.
 const IMPORTED_ID: &str = "importedId";
-/// Maximum number of TOTP factors and of identities of a record.
+/// Maximum number of TOTP factors of a record.
 const MOST_TOTP: usize = 2;
-const MOST_IDENTITIES: usize = 100;
 /// Maximum length of an id in bytes, which OpenID Connect sets for subjects too. A batch has 2,000 of them in memory.
 const LONGEST_ID: usize = 255;
 
+/// Least number that an integer of 64 bits with a sign has no room for.
+const BEYOND_64_BITS: f64 = 9_223_372_036_854_775_808.0;
+
 const DAY: Duration = Duration::from_hours(24);
-
-/// Providers whose key differs from ours.
-const PROVIDERS: [(&str, &str); 17] = [
-    ("google.com", "google"),
-    ("google-oauth2", "google"),
-    ("apple.com", "apple"),
-    ("github.com", "github"),
-    ("facebook.com", "facebook"),
-    ("microsoft.com", "microsoft"),
-    ("windowslive", "microsoft"),
-    ("azure", "microsoft"),
-    ("azuread", "microsoft"),
-    ("microsoft-entra-id", "microsoft"),
-    ("twitter", "x"),
-    ("twitter.com", "x"),
-    ("twitterv2", "x"),
-    ("linkedin_oidc", "linkedin"),
-    ("linkedin-openid-connect", "linkedin"),
-    ("slack_oidc", "slack"),
-    ("gitlab.com", "gitlab"),
-];
-
-/// Names under which a source lists the password or the mailbox as a provider.
-const OWN_PROVIDERS: [&str; 6] = ["email", "password", "credential", "auth0", "phone", "anonymous"];
-
-/// True if a source lists the password or the mailbox under this name.
-pub(crate) fn is_own_provider(name: &str) -> bool {
-    OWN_PROVIDERS.contains(&name)
-}
 
 /// A record of the file: its line, and the account or the reason why it is refused.
 #[derive(Debug, Clone)]
@@ -82,6 +56,8 @@ pub(crate) struct Draft {
     pub(crate) email_verified: bool,
     /// Hash of the password in a text that [`ImportedHash::parse`] knows.
     pub(crate) password: Option<String>,
+    /// True if the password is known to come from the mailbox's owner; `None` if the source does not tell.
+    pub(crate) is_password_proven: Option<bool>,
     pub(crate) name: Option<String>,
     pub(crate) username: Option<String>,
     pub(crate) avatar_url: Option<String>,
@@ -106,12 +82,6 @@ pub(crate) struct Draft {
     pub(crate) refused: Option<Problem>,
 }
 
-pub(crate) struct DraftIdentity {
-    pub(crate) provider: String,
-    pub(crate) subject: String,
-    pub(crate) email: Option<String>,
-}
-
 impl Draft {
     pub(crate) fn drop_field(&mut self, field: &str, message: impl std::fmt::Display) {
         self.problems.note(Problem::of(ProblemCode::FieldDropped, field, message));
@@ -121,29 +91,13 @@ impl Draft {
         self.problems.push(Problem::of(ProblemCode::FactorNotCarried, "totp", message));
     }
 
-    /// Adds an identity, unless it stands for the password or the mailbox.
-    pub(crate) fn add_identity(
-        &mut self,
-        provider: Option<String>,
-        subject: Option<String>,
-        email: Option<String>,
-    ) {
-        if !provider.as_deref().is_some_and(is_own_provider) {
-            self.add_any_identity(provider, subject, email);
+    /// True if a ban that ends at a time is not over. An account has no ban with an end, so the end is reported.
+    pub(crate) fn is_ban_on(&mut self, until: Timestamp, field: &str, options: &ImportOptions) -> bool {
+        let is_on = until > options.now;
+        if is_on {
+            self.drop_field(field, "the ban has an end at the source, and none here: unban the account then");
         }
-    }
-
-    /// Adds an identity of any provider. One that is incomplete is left out and reported.
-    pub(crate) fn add_any_identity(
-        &mut self,
-        provider: Option<String>,
-        subject: Option<String>,
-        email: Option<String>,
-    ) {
-        match provider.zip(subject) {
-            Some((provider, subject)) => self.identities.push(DraftIdentity { provider, subject, email }),
-            None => self.drop_field("identities", "an identity lacks provider or subject"),
-        }
+        is_on
     }
 
     /// Turns the draft into a record of domain types.
@@ -162,6 +116,11 @@ impl Draft {
             email,
             email_verified: self.email_verified && !options.is_unverified,
             password,
+            // An export of ours says it of each password. One of an earlier release did not, and gets no trust for it.
+            is_password_proven: self
+                .is_password_proven
+                .or(self.is_exported.then_some(false))
+                .filter(|_| !options.is_unverified),
             hash_key: None,
             has_profile: self.is_exported.then_some(self.name.is_some()),
             name: self.name(),
@@ -227,6 +186,7 @@ impl Draft {
     /// Returns the metadata, with the id in them if they have room for it, and the id if they have none.
     fn metadata(&mut self, imported_id: Option<String>) -> (AppMetadata, Option<String>) {
         let metadata = std::mem::take(&mut self.metadata);
+        self.note_rounded("metadata", &metadata);
         let Some(id) = imported_id else { return (self.checked(metadata), None) };
         let mut with_id = metadata.clone();
         with_id.insert(IMPORTED_ID.to_owned(), id.as_str().into());
@@ -262,8 +222,22 @@ impl Draft {
         kept
     }
 
+    /// Reports values with a number beyond 64 bits, which JSON readers keep as a floating-point number. In an export of ours
+    /// it was one already.
+    fn note_rounded(&mut self, field: &str, map: &Map<String, Value>) {
+        if self.is_exported {
+            return;
+        }
+        for key in map.iter().filter(|(_, value)| has_rounded(value)).map(|(key, _)| key) {
+            let message = "has a number beyond 64 bits, which is kept with 15 digits at least";
+            self.drop_field(&format!("{field}.{key}"), message);
+        }
+    }
+
     fn profile_metadata(&mut self) -> Metadata {
-        Metadata::new(std::mem::take(&mut self.profile_metadata)).unwrap_or_else(|error| {
+        let metadata = std::mem::take(&mut self.profile_metadata);
+        self.note_rounded("profileMetadata", &metadata);
+        Metadata::new(metadata).unwrap_or_else(|error| {
             self.drop_field("profileMetadata", error);
             Metadata::default()
         })
@@ -271,6 +245,7 @@ impl Draft {
 
     fn custom(&mut self) -> Map<String, Value> {
         let custom = std::mem::take(&mut self.custom);
+        self.note_rounded("custom", &custom);
         if let Err(error) = check_object_size(&custom) {
             self.drop_field("custom", error);
             return Map::new();
@@ -278,38 +253,10 @@ impl Draft {
         custom
     }
 
-    fn identities(&mut self) -> Vec<ImportIdentity> {
-        let mut found: Vec<ImportIdentity> = Vec::new();
-        for draft in std::mem::take(&mut self.identities) {
-            let key = PROVIDERS.iter().find(|(theirs, _)| !self.is_exported && *theirs == draft.provider);
-            let key = key.map_or_else(|| draft.provider.to_ascii_lowercase(), |(_, ours)| (*ours).to_owned());
-            let (provider, subject) = (ProviderKey::parse(&key), Subject::parse(&draft.subject));
-            match (provider, subject) {
-                (Ok(provider), Some(subject)) if found.len() < MOST_IDENTITIES => {
-                    let email = take(&mut self.problems, "identities.email", draft.email, Email::parse);
-                    let identity = ImportIdentity { provider, subject, email };
-                    let is_same = |one: &ImportIdentity| {
-                        (&one.provider, &one.subject) == (&identity.provider, &identity.subject)
-                    };
-                    if !found.iter().any(is_same) {
-                        found.push(identity);
-                    }
-                }
-                _ => {
-                    self.drop_field(
-                        "identities",
-                        "a provider or subject is not valid, or there are too many",
-                    );
-                }
-            }
-        }
-        found
-    }
-
     fn totp(&mut self) -> Vec<ImportTotp> {
         let mut found = Vec::new();
         for (text, name) in std::mem::take(&mut self.totp) {
-            match base32(&text) {
+            match base32::decode(&text) {
                 Some(secret) if TOTP_SECRET.contains(&secret.len()) && found.len() < MOST_TOTP => {
                     let name =
                         take(&mut self.problems, "totp.name", name, |name| FactorName::parse(name.trim()));
@@ -361,39 +308,14 @@ fn take<T, E: std::fmt::Display>(
     parse(&text).map_err(|error| problems.push(Problem::of(ProblemCode::FieldDropped, field, error))).ok()
 }
 
-/// Decodes base32 (RFC 4648), with or without padding and blanks.
-pub(crate) fn base32(text: &str) -> Option<Vec<u8>> {
-    let (mut bytes, mut buffer, mut bits) = (Vec::new(), 0_u32, 0_u32);
-    for character in text.bytes().filter(|byte| !matches!(byte, b' ' | b'=' | b'-')) {
-        let value = match character.to_ascii_uppercase() {
-            letter @ b'A'..=b'Z' => letter - b'A',
-            digit @ b'2'..=b'7' => digit - b'2' + 26,
-            _ => return None,
-        };
-        buffer = (buffer << 5) | u32::from(value);
-        bits += 5;
-        if bits >= 8 {
-            bits -= 8;
-            bytes.push(u8::try_from((buffer >> bits) & 0xFF).ok()?);
+/// True if a value has a floating-point number of more than 64 bits.
+fn has_rounded(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => {
+            number.is_f64() && number.as_f64().is_some_and(|n| n.abs() >= BEYOND_64_BITS)
         }
+        Value::Array(list) => list.iter().any(has_rounded),
+        Value::Object(map) => map.values().any(has_rounded),
+        Value::Null | Value::Bool(_) | Value::String(_) => false,
     }
-    Some(bytes)
-}
-
-/// Encodes base32 (RFC 4648) without padding.
-pub(crate) fn to_base32(bytes: &[u8]) -> String {
-    const ALPHABET: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
-    let (mut text, mut buffer, mut bits) = (String::new(), 0_u32, 0_u32);
-    for byte in bytes {
-        buffer = ((buffer << 8) | u32::from(*byte)) & 0xFFFF;
-        bits += 8;
-        while bits >= 5 {
-            bits -= 5;
-            text.push(char::from(ALPHABET[((buffer >> bits) & 31) as usize]));
-        }
-    }
-    if bits > 0 {
-        text.push(char::from(ALPHABET[((buffer << (5 - bits)) & 31) as usize]));
-    }
-    text
 }

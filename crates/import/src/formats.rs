@@ -65,8 +65,8 @@ pub struct Side {
     pub postgres: &'static str,
     /// Table in a SQLite file.
     pub sqlite: &'static str,
-    /// Column with the id of the account.
-    pub owner: &'static str,
+    /// Columns that may have the id of the account: releases and tools differ.
+    pub owners: &'static [&'static str],
     /// Columns that are read.
     pub(crate) keeps: &'static [&'static str],
     /// Takes off what is not read of a row; `None` for a row that says nothing.

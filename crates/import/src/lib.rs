@@ -4,6 +4,7 @@
 
 #![warn(missing_docs)]
 
+mod base32;
 mod draft;
 mod export;
 pub mod formats;

@@ -100,9 +100,10 @@ impl Sides {
     fn keep(&mut self, number: usize, row: Row) -> Result<(), Problem> {
         let side = &self.tables[number];
         let object = row.object?;
-        let owner = object.get(side.owner).and_then(text_of).filter(|owner| !owner.is_empty());
-        let owner = owner.ok_or_else(|| {
-            Problem::of(ProblemCode::JsonInvalid, side.owner, "the id of the account is missing")
+        let mut owners = side.owners.iter().filter_map(|owner| object.get(*owner).and_then(text_of));
+        let owner = owners.find(|owner| !owner.is_empty()).ok_or_else(|| {
+            let field = side.owners.first().copied().unwrap_or_default();
+            Problem::of(ProblemCode::JsonInvalid, field, "the id of the account is missing")
         })?;
         let Some(mut object) = (side.slim)(object) else { return Ok(()) };
         let columns = side.keeps.iter().map(|column| object.remove(*column).unwrap_or_default());

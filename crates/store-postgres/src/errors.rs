@@ -94,10 +94,15 @@ impl ServerFault {
         }
     }
 
+    /// Returns an error that the server reported.
+    pub(crate) fn of_store(error: &StoreError) -> Option<&Self> {
+        let (StoreError::Unavailable(source) | StoreError::Driver(source)) = error else { return None };
+        source.downcast_ref::<Self>()
+    }
+
     /// Returns the SQLSTATE of an error that the server reported.
     pub(crate) fn code_of(error: &StoreError) -> Option<&SqlState> {
-        let (StoreError::Unavailable(source) | StoreError::Driver(source)) = error else { return None };
-        source.downcast_ref::<Self>().map(|fault| &fault.code)
+        Self::of_store(error).map(|fault| &fault.code)
     }
 }
 

@@ -5,12 +5,12 @@ use std::fmt::Write as _;
 use std::pin::pin;
 
 use futures_util::stream::TryStreamExt;
-use latchkey_store::{ForeignRow, NoTable, SideTable, StoreResult};
+use latchkey_store::{ForeignRow, NoColumn, NoTable, SideTable, Unreadable};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio_postgres::Client;
 use tokio_postgres::types::Type;
 
-use crate::errors::{EngineFault, Fallible, driver, unavailable};
+use crate::errors::{EngineFault, Fallible, Fault, ServerFault, driver, unavailable};
 use crate::options::{Address, PostgresOptions};
 use crate::pool::tls_for;
 
@@ -26,28 +26,36 @@ pub async fn foreign_rows(
     options: &PostgresOptions,
     table: &str,
     sides: Vec<SideTable>,
-) -> StoreResult<Receiver<ForeignRow>> {
-    let (client, sql) = open(options, table, sides).await?;
+) -> Result<Receiver<ForeignRow>, Unreadable> {
+    let client = connect(options).await.map_err(unreadable)?;
+    let sql = query_of(&client, table, sides).await.map_err(unreadable)?;
     let (sender, rows) = channel(AHEAD);
-    let Some(sql) = sql else {
-        let _ = sender.send(Err(NoTable(table.to_owned()).into())).await; // there is room for it
-        return Ok(rows);
+    let sql = match sql {
+        Ok(sql) => sql,
+        Err(missing) => {
+            let _ = sender.send(Err(missing)).await; // there is room for it
+            return Ok(rows);
+        }
     };
     tokio::spawn(async move {
         if let Err(fault) = read(&client, &sql, &sender).await {
             // Nobody waits for it if the import ended early.
-            let _ = sender.send(Err(latchkey_store::StoreError::from(fault).into())).await;
+            let _ = sender.send(Err(unreadable(fault).into())).await;
         }
     });
     Ok(rows)
 }
 
-/// Connects, and returns the query of the rows; `None` if the table does not exist.
-async fn open(
-    options: &PostgresOptions,
-    table: &str,
-    sides: Vec<SideTable>,
-) -> Fallible<(Client, Option<String>)> {
+/// Says why the source cannot be read. The advice in a message of the server is for the service's own database.
+fn unreadable(fault: Fault) -> Unreadable {
+    let error = fault.error;
+    match ServerFault::of_store(&error) {
+        Some(said) => Unreadable(format!("{} (SQLSTATE {})", said.message, said.code.code())),
+        None => error.into(),
+    }
+}
+
+async fn connect(options: &PostgresOptions) -> Fallible<Client> {
     let address = Address::parse(options).map_err(driver)?;
     let tls = tls_for(&address).map_err(driver)?;
     let connecting = tokio::time::timeout(options.connect_timeout, address.config.connect(tls)).await;
@@ -58,28 +66,51 @@ async fn open(
         }
     });
     client.batch_execute(READ_ONLY).await?;
-    if !has_table(&client, table).await? {
-        return Ok((client, None));
-    }
-    let mut lists = String::new();
-    for side in sides {
-        if has_table(&client, side.table).await? {
-            let SideTable { field, table, owner } = side;
-            // Writing into a string cannot fail.
-            let _ = write!(
-                lists,
-                ", (SELECT json_agg(row_to_json(s)) FROM {table} AS s WHERE s.\"{owner}\" = u.id) AS \"{field}\""
-            );
-        }
-    }
-    let sql =
-        format!("SELECT row_to_json(t)::text FROM (SELECT u.*{lists} FROM {table} AS u ORDER BY u.id) AS t");
-    Ok((client, Some(sql)))
+    Ok(client)
 }
 
-async fn has_table(client: &Client, table: &str) -> Fallible<bool> {
-    let rows = client.query_typed("SELECT to_regclass($1) IS NOT NULL", &[(&table, Type::TEXT)]).await?;
-    Ok(rows.first().is_some_and(|row| row.get(0)))
+/// Returns the query of the rows, or what is missing for it.
+async fn query_of(
+    client: &Client,
+    table: &str,
+    sides: Vec<SideTable>,
+) -> Fallible<Result<String, Box<dyn std::error::Error + Send + Sync>>> {
+    let columns = columns_of(client, table).await?;
+    if columns.is_empty() {
+        return Ok(Err(NoTable(table.to_owned()).into()));
+    }
+    if !columns.iter().any(|column| column == "id") {
+        return Ok(Err(NoColumn(table.to_owned(), "id".to_owned()).into()));
+    }
+    let (mut lists, mut fields) = (String::new(), Vec::new());
+    for side in sides {
+        let columns = columns_of(client, side.table).await?;
+        if columns.is_empty() || fields.contains(&side.field) {
+            continue;
+        }
+        let owner = match side.owner(&columns) {
+            Ok(owner) => owner,
+            Err(missing) => return Ok(Err(missing.into())),
+        };
+        let SideTable { field, table, .. } = side;
+        fields.push(field);
+        // Writing into a string cannot fail.
+        let _ = write!(
+            lists,
+            ", (SELECT json_agg(row_to_json(s)) FROM {table} AS s WHERE s.\"{owner}\" = u.id) AS \"{field}\""
+        );
+    }
+    Ok(Ok(format!(
+        "SELECT row_to_json(t)::text FROM (SELECT u.*{lists} FROM {table} AS u ORDER BY u.id) AS t"
+    )))
+}
+
+/// Returns the columns of a table, given as SQL; none if it does not exist.
+async fn columns_of(client: &Client, table: &str) -> Fallible<Vec<String>> {
+    let sql = "SELECT attname::text FROM pg_attribute
+        WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped";
+    let rows = client.query_typed(sql, &[(&table, Type::TEXT)]).await?;
+    Ok(rows.iter().map(|row| row.get(0)).collect())
 }
 
 async fn read(client: &Client, sql: &str, rows: &Sender<ForeignRow>) -> Fallible<()> {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
 
-use latchkey_store::{ForeignRow, NoTable, SideTable, StoreError};
+use latchkey_store::{ForeignRow, NoColumn, NoTable, SideTable, StoreError, Unreadable};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, Statement};
 use serde_json::{Map, Value};
@@ -44,7 +44,11 @@ pub fn foreign_rows(
     let watch = Arc::new(Watch { begun: Instant::now(), row_at: AtomicU64::new(0), is_stopped });
     let work = move || {
         if let Err(fault) = read(&path, &table, &sides, &sender, &watch) {
-            let error = if watch.is_over() { Unending(table).into() } else { StoreError::from(fault).into() };
+            let error = if watch.is_over() {
+                Unending(table).into()
+            } else {
+                Unreadable::from(StoreError::from(fault)).into()
+            };
             let _ = sender.send(Err(error)); // nobody waits for it any more
         }
     };
@@ -84,17 +88,13 @@ fn read<F: Fn() -> bool + Send + Sync + 'static>(
     let during = Arc::clone(watch);
     conn.progress_handler(INSTRUCTIONS, Some(move || during.is_over()))?;
     let _snapshot = conn.unchecked_transaction()?;
-    if !has_table(&conn, table)? {
-        let _ = rows.send(Err(NoTable(table.to_owned()).into())); // nobody waits for it any more
-        return Ok(());
-    }
-    let mut beside = Vec::new();
-    for side in sides {
-        if has_table(&conn, side.table)? {
-            let sql = format!("SELECT * FROM {} WHERE {} = ?1", quoted(side.table), quoted(side.owner));
-            beside.push((side.field, conn.prepare(&sql)?));
+    let mut beside = match beside(&conn, table, sides)? {
+        Ok(beside) => beside,
+        Err(missing) => {
+            let _ = rows.send(Err(missing)); // nobody waits for it any more
+            return Ok(());
         }
-    }
+    };
     let mut accounts = conn.prepare(&format!("SELECT * FROM {} ORDER BY id", quoted(table)))?;
     let names = names_of(&accounts);
     let mut found = accounts.query([])?;
@@ -113,8 +113,43 @@ fn read<F: Fn() -> bool + Send + Sync + 'static>(
     Ok(())
 }
 
-fn has_table(conn: &Connection, table: &str) -> Fallible<bool> {
-    Ok(conn.prepare("SELECT 1 FROM sqlite_master WHERE name = ?1 COLLATE NOCASE")?.exists([table])?)
+/// A list of an account's object, and the statement that reads its rows.
+type Beside<'c> = (&'static str, Statement<'c>);
+
+/// Prepares the statements of the side tables that exist, or returns what is missing.
+fn beside<'c>(
+    conn: &'c Connection,
+    table: &str,
+    sides: &[SideTable],
+) -> Fallible<Result<Vec<Beside<'c>>, Box<dyn std::error::Error + Send + Sync>>> {
+    let columns = columns_of(conn, table)?;
+    if columns.is_empty() {
+        return Ok(Err(NoTable(table.to_owned()).into()));
+    }
+    if !columns.iter().any(|column| column.eq_ignore_ascii_case("id")) {
+        return Ok(Err(NoColumn(table.to_owned(), "id".to_owned()).into()));
+    }
+    let mut beside: Vec<Beside<'_>> = Vec::new();
+    for side in sides {
+        let columns = columns_of(conn, side.table)?;
+        if columns.is_empty() || beside.iter().any(|(field, _)| *field == side.field) {
+            continue;
+        }
+        let owner = match side.owner(&columns) {
+            Ok(owner) => owner,
+            Err(missing) => return Ok(Err(missing.into())),
+        };
+        let sql = format!("SELECT * FROM {} WHERE {} = ?1", quoted(side.table), quoted(owner));
+        beside.push((side.field, conn.prepare(&sql)?));
+    }
+    Ok(Ok(beside))
+}
+
+/// Returns the columns of a table or view; none if it does not exist.
+fn columns_of(conn: &Connection, table: &str) -> Fallible<Vec<String>> {
+    let mut statement = conn.prepare("SELECT name FROM pragma_table_xinfo(?1)")?;
+    let names = statement.query_map([table], |row| row.get(0))?;
+    Ok(names.collect::<Result<_, _>>()?)
 }
 
 fn quoted(name: &str) -> String {
@@ -138,14 +173,17 @@ fn list_of(statement: &mut Statement<'_>, id: &Value) -> Fallible<Vec<Value>> {
     Ok(list)
 }
 
-/// Returns a row as an object. Blobs and invalid texts are left out.
+/// Returns a row as an object. Blobs are left out. A text that is not UTF-8 becomes a list of its bytes, so that a format
+/// which reads a text there reports it.
 fn object_of(row: &Row<'_>, names: &[String]) -> Map<String, Value> {
     let mut object = Map::new();
     for (at, name) in names.iter().enumerate() {
         let value = match row.get_ref(at) {
             Ok(ValueRef::Integer(number)) => Value::from(number),
             Ok(ValueRef::Real(number)) => Value::from(number),
-            Ok(ValueRef::Text(text)) => std::str::from_utf8(text).map_or(Value::Null, Value::from),
+            Ok(ValueRef::Text(text)) => {
+                std::str::from_utf8(text).map_or_else(|_| Value::from(text), Value::from)
+            }
             Ok(ValueRef::Null | ValueRef::Blob(_)) | Err(_) => Value::Null,
         };
         object.insert(name.clone(), value);
@@ -176,5 +214,51 @@ mod tests {
         let error = rows.recv().unwrap().unwrap_err();
         assert!(error.to_string().contains("\"users\" yielded no row within 6 hours"), "{error}");
         assert!(is_stopped.load(Ordering::Relaxed) && rows.recv().is_err());
+    }
+
+    /// Reads the table `users` of a file that this script makes, with a side table `beside`.
+    fn read(script: &str) -> Vec<ForeignRow> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("data.db");
+        Connection::open(&path).unwrap().execute_batch(script).unwrap();
+        let side = SideTable { field: "list", table: "beside", owners: &["recordRef", "recordId"] };
+        foreign_rows(&path, "users", vec![side], || false).unwrap().into_iter().collect()
+    }
+
+    #[test]
+    fn column_with_the_id_of_the_account_is_the_one_that_is_there() {
+        for column in ["recordRef", "recordId", "recordid"] {
+            let rows = read(&format!(
+                "CREATE TABLE users (id TEXT); CREATE TABLE beside ({column} TEXT, x TEXT);
+                INSERT INTO users VALUES ('u1'); INSERT INTO beside VALUES ('u1', 'y'), ('u2', 'z')"
+            ));
+            let row: Value = serde_json::from_str(rows[0].as_ref().unwrap()).unwrap();
+            assert_eq!((rows.len(), &row["list"][0]["x"], row["list"].get(1)), (1, &Value::from("y"), None));
+        }
+    }
+
+    #[test]
+    fn missing_column_is_named() {
+        for (script, told) in [
+            (
+                "CREATE TABLE users (id TEXT); CREATE TABLE beside (x TEXT)",
+                "beside has no column recordRef or recordId",
+            ),
+            ("CREATE TABLE users (key TEXT)", "users has no column id"),
+            ("CREATE VIEW users AS SELECT 1 AS id, gone FROM nowhere", "no such table: main.nowhere"),
+        ] {
+            let error = read(script).remove(0).unwrap_err().to_string();
+            assert!(error.contains(told), "{error}");
+        }
+    }
+
+    #[test]
+    fn text_that_is_not_utf8_is_no_text() {
+        let rows = read(
+            "CREATE TABLE users (id TEXT, name TEXT, key BLOB);
+            INSERT INTO users VALUES ('u1', CAST(x'c328' AS TEXT), x'00')",
+        );
+        let row: Value = serde_json::from_str(rows[0].as_ref().unwrap()).unwrap();
+        assert_eq!(row, serde_json::json!({"id": "u1", "name": [195, 40], "key": null}));
     }
 }

@@ -51,6 +51,7 @@ pub mod hidden;
 mod identities;
 mod identity_links;
 mod import_acts;
+mod import_updates;
 mod imported_exports;
 mod imports;
 mod instances;
@@ -143,6 +144,15 @@ table::table! { $
     instances {
         an_instance_is_listed_while_it_reports_itself,
         an_instance_that_was_not_seen_is_forgotten,
+    }
+    import_updates {
+        a_record_that_is_two_accounts_fills_none,
+        an_update_gives_no_password_without_its_factor,
+        an_update_tells_what_it_does_not_take,
+        a_password_is_as_proven_as_the_record_says,
+        an_export_has_the_issuers_of_identities,
+        an_export_since_a_time_has_what_owners_changed,
+        an_undo_keeps_accounts_whose_profile_came_or_went,
     }
     imported_exports {
         passkeys_are_kept_and_belong_to_one_account,
@@ -632,6 +642,7 @@ table::table! { $
         an_address_with_an_account_gets_no_grant_of_its_own,
         a_grant_of_the_account_ends_that_of_its_address,
         a_waiting_grant_is_replaced_expires_and_is_revoked,
+        an_account_for_which_a_grant_waits_is_protected,
     }
     operator_sleep {
         the_last_owner_is_not_put_to_sleep_by_the_own_account,
@@ -642,7 +653,6 @@ table::table! { $
         a_grant_sleeps_after_an_undo,
         the_grant_of_the_last_owner_sleeps_for_the_command_line_alone,
     }
-        an_account_for_which_a_grant_waits_is_protected,
     page_sessions {
         a_page_session_is_found_in_its_browser_alone,
         a_page_session_refreshes_nothing,
@@ -745,6 +755,7 @@ table::table! { $
         mails_are_listed_page_by_page,
         mails_are_listed_by_address,
         a_mail_is_found_with_its_content_until_it_is_sent,
+        the_code_or_link_of_a_mail_works_until_it_is_replaced_or_used,
         a_listed_mail_has_all_fields_for_the_operator,
         mails_are_deleted_with_their_user,
     }
@@ -755,7 +766,6 @@ table::table! { $
         counters_of_second_factors_are_found,
         limits_are_lifted_of_one_account_and_audited,
         limits_are_lifted_while_failures_are_counted,
-        the_code_or_link_of_a_mail_works_until_it_is_replaced_or_used,
     }
     limits {
         a_bucket_gives_its_burst_and_no_more,

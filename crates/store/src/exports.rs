@@ -1,7 +1,7 @@
 //! Contract for the export of all accounts.
 
 use async_trait::async_trait;
-use latchkey_domain::identity::ProviderKey;
+use latchkey_domain::identity::{Issuer, ProviderKey};
 use latchkey_domain::ids::FactorId;
 use latchkey_domain::locale::Locale;
 use latchkey_domain::password::PasswordHash;
@@ -23,6 +23,8 @@ pub struct ExportedAccount {
     pub user: User,
     /// Hash of its password; `None` without one.
     pub password: Option<PasswordHash>,
+    /// True if the password is known to come from the mailbox's owner.
+    pub has_proven_password: bool,
     /// Language of its mails; `None` if no request named one.
     pub locale: Option<Locale>,
     /// Profile; `None` without one.
@@ -40,6 +42,8 @@ pub struct ExportedAccount {
 pub struct ExportedIdentity {
     /// Key of the provider.
     pub provider: ProviderKey,
+    /// Issuer of the subject.
+    pub issuer: Issuer,
     /// Id of the user at the provider.
     pub subject: String,
     /// Email address that the provider reported; `None` if it reported none.
@@ -68,7 +72,7 @@ pub trait ExportReceiver: Send {
 #[async_trait]
 pub trait Exports {
     /// Reads all accounts but pending ones, in the order of their ids and from one snapshot, and hands them over page by
-    /// page. With `since`, only those that were created or changed at that time or later.
+    /// page. With `since`, only those that were created or changed, or whose profile was, at that time or later.
     async fn export_accounts(
         &self,
         since: Option<Timestamp>,

@@ -74,7 +74,7 @@ pub use factors::{
     Enroller, Factors, OwnAccount, PendingTotp, ResetFactors, SealedTotp, TurnTwoStepOn, TurnedOn,
     TurnedOnEvents, TurnedTwoStepOn,
 };
-pub use foreign::{ForeignRow, NoTable, SideTable};
+pub use foreign::{ForeignRow, NoColumn, NoTable, SideTable, Unreadable};
 pub use identities::{
     Identities, IdentityEvents, IdentityOutcome, LinkIdentity, LinkOutcome, LinkedIdentity,
     SignInWithIdentity, UnlinkIdentity, UnlinkOutcome, Unlinker, UsedToken,

@@ -26,6 +26,7 @@ pub struct Occupant {
 }
 
 /// What the database, or an earlier record of the file, has of a record already.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Clash {
     /// Account with the email address.
@@ -42,6 +43,8 @@ pub struct Clash {
     pub is_passkey_taken: bool,
     /// True if an earlier record of the file has the email address.
     pub is_duplicate: bool,
+    /// True if the source asks for a second factor that was left out of the record already.
+    pub has_lost_factor: bool,
 }
 
 /// What a record adds to an account.
@@ -104,20 +107,28 @@ pub fn judge(record: &ImportRecord, clash: &Clash, policy: ConflictPolicy) -> Ve
     {
         return verdict;
     }
-    let is_other = |owner: &Option<UserId>| owner.is_some() && *owner != replaces;
-    let clashing = if is_other(&clash.id_owner) {
-        Some((ProblemCode::IdTaken, "id", "another account has the id"))
-    } else if clash.identity_owners.iter().any(is_other) {
-        Some((ProblemCode::IdentityTaken, "identities", "an identity is linked to another account"))
-    } else if clash.is_passkey_taken {
-        Some((ProblemCode::IdentityTaken, "passkeys", "another account has a passkey of the record"))
-    } else {
-        None
-    };
-    match clashing {
-        None => Verdict::Create { replaces, keeps_username: !is_other(&clash.username_owner) },
-        Some((code, field, message)) => refuse_or_stop(Problem::of(code, field, message), policy),
+    let strange = strange_owner(clash, replaces).or_else(|| {
+        let message = "another account has a passkey of the record";
+        clash.is_passkey_taken.then(|| Problem::of(ProblemCode::IdentityTaken, "passkeys", message))
+    });
+    match strange {
+        None => {
+            let keeps_username = clash.username_owner.is_none_or(|owner| Some(owner) == replaces);
+            Verdict::Create { replaces, keeps_username }
+        }
+        Some(problem) => refuse_or_stop(problem, policy),
     }
+}
+
+/// Returns the clash of the id or an identity with an account other than `own`.
+fn strange_owner(clash: &Clash, own: Option<UserId>) -> Option<Problem> {
+    let is_other = |owner: &Option<UserId>| owner.is_some() && *owner != own;
+    if is_other(&clash.id_owner) {
+        return Some(Problem::of(ProblemCode::IdTaken, "id", "another account has the id"));
+    }
+    let message = "an identity is linked to another account";
+    let is_taken = clash.identity_owners.iter().any(is_other);
+    is_taken.then(|| Problem::of(ProblemCode::IdentityTaken, "identities", message))
 }
 
 fn refuse_or_stop(problem: Problem, policy: ConflictPolicy) -> Verdict {
@@ -145,7 +156,9 @@ fn judge_taken(record: &ImportRecord, clash: &Clash, policy: ConflictPolicy) -> 
             let message = "the account has a role in the console, and is not changed";
             Verdict::Refuse(Problem::of(ProblemCode::OperatorProtected, "email", message))
         }
-        ConflictPolicy::Update => fill(record, occupant, clash),
+        // A record that says two accounts are one is wrong about one of them.
+        ConflictPolicy::Update => strange_owner(clash, Some(occupant.id))
+            .map_or_else(|| fill(record, occupant, clash), Verdict::Refuse),
     })
 }
 
@@ -154,30 +167,63 @@ fn fill(record: &ImportRecord, occupant: &Occupant, clash: &Clash) -> Verdict {
     fill_metadata(record, occupant, &mut filling, &mut problems);
 
     let wants_password = record.password.is_some() && !occupant.has_password;
-    let strange = |(at, owner): (usize, &Option<UserId>)| (*owner != Some(occupant.id)).then_some(at);
-    let wanted: Vec<usize> = clash.identity_owners.iter().enumerate().filter_map(strange).collect();
+    let is_free = |(at, owner): (usize, &Option<UserId>)| owner.is_none().then_some(at);
+    let wanted: Vec<usize> = clash.identity_owners.iter().enumerate().filter_map(is_free).collect();
     if record.email_verified && occupant.email_verified {
-        filling.takes_password = wants_password;
-        for at in wanted {
-            if clash.identity_owners[at].is_some() {
-                let message = "the identity is linked to another account";
-                problems.push(Problem::of(ProblemCode::IdentityTaken, "identities", message));
-            } else {
-                filling.identities.push(at);
-            }
-        }
+        filling.takes_password = wants_password && !needs_factor(record, clash);
+        filling.identities = wanted;
     } else if wants_password || !wanted.is_empty() {
         let field = if wants_password { "passwordHash" } else { "identities" };
         let message = "the address is not verified in the file, or not at the account";
         problems.push(Problem::of(ProblemCode::NotTrusted, field, message));
     }
+    problems.extend(factor_problem(record, wants_password && needs_factor(record, clash)));
+    if filling.is_empty() && problems.is_empty() {
+        problems.push(Problem::of(ProblemCode::EmailTaken, "email", "the account lacks nothing"));
+    }
+    problems.extend(kept_problem(record, occupant));
     if filling.is_empty() {
-        if problems.is_empty() {
-            problems.push(Problem::of(ProblemCode::EmailTaken, "email", "the account lacks nothing"));
-        }
         return Verdict::Skip(problems);
     }
     Verdict::Update { id: occupant.id, filling, problems }
+}
+
+/// True if the password alone does not sign in at the source.
+fn needs_factor(record: &ImportRecord, clash: &Clash) -> bool {
+    record.has_two_step || !record.totp.is_empty() || clash.has_lost_factor
+}
+
+/// Returns the problem of factors, which an account that is there does not get: a file must not decide what its owner has to
+/// show. Without them its password would open more here than at the source, so it is left out too.
+fn factor_problem(record: &ImportRecord, costs_password: bool) -> Option<Problem> {
+    let (field, message) = if costs_password {
+        ("passwordHash", "is left out with the second factor, which an account that is there does not get")
+    } else if !record.totp.is_empty() {
+        ("totp", "an account that is there gets no factor")
+    } else if !record.passkeys.is_empty() {
+        ("passkeys", "an account that is there gets no passkey")
+    } else {
+        return None;
+    };
+    Some(Problem::of(ProblemCode::FactorNotCarried, field, message))
+}
+
+/// Returns the problem of the fields that an account that is there does not take from a record.
+fn kept_problem(record: &ImportRecord, occupant: &Occupant) -> Option<Problem> {
+    let fields = [
+        ("name", !record.name.as_str().is_empty()),
+        ("username", record.username.is_some()),
+        ("avatarUrl", record.avatar_url.is_some()),
+        ("bio", record.bio.is_some()),
+        ("locale", record.locale.is_some()),
+        ("profileMetadata", !record.profile_metadata.as_map().is_empty()),
+        ("custom", !record.custom.is_empty()),
+        ("banned", record.is_banned && !occupant.is_banned),
+    ];
+    let kept: Vec<&str> = fields.iter().filter(|(_, is_there)| *is_there).map(|(name, _)| *name).collect();
+    let message = || format!("an account that is there does not take: {}", kept.join(", "));
+    let one = |message| Problem { message, ..Problem::new(ProblemCode::FieldDropped) };
+    (!kept.is_empty()).then(|| one(message()))
 }
 
 fn fill_metadata(

@@ -17,6 +17,9 @@ pub(super) const FORMAT: Format = Format {
     ..Format::DEFAULT
 };
 
+/// Names under which Auth0 lists its own passwords, and a mailbox to which it sent codes.
+const OWN_PROVIDERS: [&str; 2] = ["auth0", "email"];
+
 fn map(fields: Fields<'_>) -> Draft {
     let mut draft = Draft {
         id: id(fields),
@@ -45,7 +48,8 @@ fn map(fields: Fields<'_>) -> Draft {
         let identity = fields.within("identities", &identity);
         let data = identity.object(&["profileData"]).unwrap_or_default();
         let email = identity.within("profileData", &data).text(&["email"]);
-        draft.add_identity(identity.text(&["provider", "connection"]), identity.text(&["user_id"]), email);
+        let provider = identity.text(&["provider", "connection"]);
+        draft.add_identity_but(&OWN_PROVIDERS, provider, identity.text(&["user_id"]), email);
     }
     if draft.email.is_none() {
         read_identifiers(&mut draft, fields);

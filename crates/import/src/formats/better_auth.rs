@@ -3,7 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::{Format, Side};
-use crate::draft::{Draft, is_own_provider};
+use crate::draft::Draft;
+use crate::options::ImportOptions;
 use crate::values::Fields;
 
 pub(super) const FORMAT: Format = Format {
@@ -18,7 +19,7 @@ pub(super) const FORMAT: Format = Format {
             names: &["account", "accounts"],
             postgres: "account",
             sqlite: "account",
-            owner: "userId",
+            owners: &OWNERS,
             keeps: &["providerId", "accountId", "password"],
             slim: slim_account,
         },
@@ -27,24 +28,46 @@ pub(super) const FORMAT: Format = Format {
             names: &["twoFactor"],
             postgres: "\"twoFactor\"",
             sqlite: "twoFactor",
-            owner: "userId",
+            owners: &OWNERS,
+            keeps: &["id"],
+            slim: Some,
+        },
+        // The name that Drizzle's schema gives the table.
+        Side {
+            field: "twoFactor",
+            names: &["two_factor"],
+            postgres: "two_factor",
+            sqlite: "two_factor",
+            owners: &OWNERS,
             keeps: &["id"],
             slim: Some,
         },
     ],
-    map: |fields, _, _| map(fields),
+    map: |fields, options, _| map(fields, options),
     ..Format::DEFAULT
 };
 
+/// Columns with the id of the account. Drizzle's schema writes the names of columns with underscores.
+const OWNERS: [&str; 2] = ["userId", "user_id"];
+const PROVIDER: [&str; 2] = ["providerId", "provider_id"];
+const SUBJECT: [&str; 2] = ["accountId", "account_id"];
+/// Name under which Better Auth lists the password.
+const OWN_PROVIDERS: [&str; 1] = ["credential"];
+
 /// Leaves out rows that stand for the mailbox and have no password.
-fn slim_account(row: Map<String, Value>) -> Option<Map<String, Value>> {
+fn slim_account(mut row: Map<String, Value>) -> Option<Map<String, Value>> {
+    for [ours, theirs] in [PROVIDER, SUBJECT] {
+        if let Some(value) = row.remove(theirs) {
+            row.entry(ours).or_insert(value);
+        }
+    }
     let text = |key: &str| row.get(key).and_then(Value::as_str);
-    let is_own = text("providerId").is_some_and(is_own_provider);
+    let is_own = text("providerId").is_some_and(|name| OWN_PROVIDERS.contains(&name));
     let says_nothing = is_own && row.get("password").is_none_or(|hash| hash.is_null() || hash == "");
     (!says_nothing).then_some(row)
 }
 
-fn map(fields: Fields<'_>) -> Draft {
+fn map(fields: Fields<'_>, options: &ImportOptions) -> Draft {
     let mut draft = Draft {
         id: fields.text(&["id"]),
         email: fields.text(&["email"]),
@@ -52,10 +75,13 @@ fn map(fields: Fields<'_>) -> Draft {
         name: fields.text(&["name"]),
         username: fields.text(&["username"]),
         avatar_url: fields.text(&["image"]),
-        is_banned: fields.flag(&["banned"]).unwrap_or_default(),
         created_at: fields.time(&["createdAt", "created_at"]),
         ..Draft::default()
     };
+    if fields.flag(&["banned"]).unwrap_or_default() {
+        let until = fields.time(&["banExpires", "ban_expires"]);
+        draft.is_banned = until.is_none_or(|until| draft.is_ban_on(until, "banExpires", options));
+    }
     if let Some(role) = fields.text(&["role"]) {
         draft.metadata.insert("role".to_owned(), role.into());
     }
@@ -64,7 +90,7 @@ fn map(fields: Fields<'_>) -> Draft {
         if let Some(hash) = account.text(&["password"]) {
             draft.password = Some(hash);
         }
-        draft.add_identity(account.text(&["providerId"]), account.text(&["accountId"]), None);
+        draft.add_identity_but(&OWN_PROVIDERS, account.text(&PROVIDER), account.text(&SUBJECT), None);
     }
     if !fields.objects("twoFactor").is_empty() {
         draft.drop_factor("Better Auth encrypts secrets of second factors under its own key");

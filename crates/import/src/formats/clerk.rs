@@ -25,11 +25,11 @@ fn map(fields: Fields<'_>) -> Draft {
         parts.map(str::to_owned).collect()
     };
     let (verified, unverified) = (list("verified_email_addresses"), list("unverified_email_addresses"));
-    let is_verified =
-        |email: &String| verified.contains(email) || (verified.is_empty() && unverified.is_empty());
     let mut draft = Draft {
         id: fields.text(&["id"]),
-        email_verified: email.as_ref().is_some_and(|email| is_verified(email) && !unverified.contains(email)),
+        email_verified: email
+            .as_ref()
+            .is_some_and(|email| verified.contains(email) && !unverified.contains(email)),
         name: (!names.is_empty()).then(|| names.join(" ")),
         username: fields.text(&["username"]),
         avatar_url: fields.text(&["image_url", "profile_image_url"]),

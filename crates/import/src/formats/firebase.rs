@@ -19,6 +19,9 @@ pub(super) const FORMAT: Format = Format {
     ..Format::DEFAULT
 };
 
+/// Names under which Firebase lists passwords, phones, and mailboxes to which it sent links.
+const OWN_PROVIDERS: [&str; 4] = ["password", "phone", "emailLink", "anonymous"];
+
 fn map(fields: Fields<'_>, options: &ImportOptions) -> Draft {
     let mut draft = Draft {
         id: fields.text(&["localId"]),
@@ -34,7 +37,8 @@ fn map(fields: Fields<'_>, options: &ImportOptions) -> Draft {
     for identity in fields.objects("providerUserInfo") {
         let identity = fields.within("providerUserInfo", &identity);
         let subject = identity.text(&["rawId", "federatedId"]);
-        draft.add_identity(identity.text(&["providerId"]), subject, identity.text(&["email"]));
+        let email = identity.text(&["email"]);
+        draft.add_identity_but(&OWN_PROVIDERS, identity.text(&["providerId"]), subject, email);
     }
     if !fields.objects("mfaInfo").is_empty() {
         draft.drop_factor("Firebase does not export secrets of second factors");

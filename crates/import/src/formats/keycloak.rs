@@ -4,7 +4,8 @@ use serde_json::{Map, Value};
 
 use super::Format;
 use super::hashes;
-use crate::draft::{Draft, to_base32};
+use crate::base32;
+use crate::draft::Draft;
 use crate::values::{Fields, text_of};
 
 pub(super) const FORMAT: Format = Format {
@@ -109,7 +110,7 @@ fn read_otp(draft: &mut Draft, credential: Fields<'_>, secret: Fields<'_>, data:
         // The secret is a text, whose bytes are the key, unless the encoding says base32.
         Some(value) => {
             let is_base32 = data.text(&["secretEncoding"]).as_deref() == Some("BASE32");
-            let value = if is_base32 { value } else { to_base32(value.as_bytes()) };
+            let value = if is_base32 { value } else { base32::encode(value.as_bytes()) };
             draft.totp.push((value, credential.text(&["userLabel"])));
         }
         None => draft.drop_factor("the factor is no TOTP of six digits, 30 seconds and SHA-1"),

@@ -66,9 +66,7 @@ fn read(draft: &mut Draft, fields: Fields<'_>, key: &str, value: &Value) -> bool
         ("createdAt", value) => return read_time(&mut draft.created_at, value),
         ("identities", Value::Array(_)) => {
             for one in fields.objects(key) {
-                let one = fields.within(key, &one);
-                let subject = one.text(&["subject"]);
-                draft.add_any_identity(one.text(&["provider"]), subject, one.text(&["email"]));
+                read_identity(draft, fields.within(key, &one));
             }
         }
         ("totp", Value::Array(_)) => {
@@ -86,6 +84,7 @@ fn read_exported(draft: &mut Draft, fields: Fields<'_>, key: &str, value: &Value
     match (key, value) {
         ("kind", Value::String(_)) => draft.is_exported = true,
         ("twoStep", Value::Bool(flag)) => draft.has_two_step = *flag,
+        ("passwordProven", Value::Bool(flag)) => draft.is_password_proven = Some(*flag),
         ("updatedAt", value) => return read_time(&mut draft.updated_at, value),
         ("lastSignInAt", value) => return read_time(&mut draft.last_sign_in_at, value),
         ("passkeys", Value::Array(list)) => list.iter().for_each(|one| passkey::read(draft, fields, one)),
@@ -111,6 +110,19 @@ fn read_custom(draft: &mut Draft, object: &Map<String, Value>) {
         } else {
             draft.custom.insert(key.clone(), value.clone());
         }
+    }
+}
+
+/// Reads an identity. An empty issuer is that of a provider which has none; one that is absent follows from the provider.
+fn read_identity(draft: &mut Draft, one: Fields<'_>) {
+    let before = draft.identities.len();
+    draft.add_identity(one.text(&["provider"]), one.text(&["subject"]), one.text(&["email"]));
+    let issuer = match one.map().get("issuer") {
+        Some(Value::String(text)) => Some(text.clone()),
+        _ => one.text(&["issuer"]),
+    };
+    if let Some(added) = draft.identities.get_mut(before) {
+        added.issuer = issuer;
     }
 }
 

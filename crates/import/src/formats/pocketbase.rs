@@ -14,7 +14,8 @@ pub(super) const FORMAT: Format = Format {
         names: &["_externalAuths", "externalAuths"],
         postgres: "",
         sqlite: "_externalAuths",
-        owner: "recordRef",
+        // Releases before 0.23 had the id in `recordId`.
+        owners: &["recordRef", "recordId"],
         keeps: &["provider", "providerId"],
         slim: Some,
     }],

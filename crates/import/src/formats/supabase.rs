@@ -3,10 +3,11 @@
 
 use latchkey_domain::imports::{Problem, ProblemCode};
 use latchkey_domain::strict_json::parse_object;
+use latchkey_domain::time::Timestamp;
 use serde_json::{Map, Value};
 
 use super::{Format, Side};
-use crate::draft::{Draft, is_own_provider};
+use crate::draft::Draft;
 use crate::options::ImportOptions;
 use crate::values::{Fields, text_of};
 
@@ -21,7 +22,7 @@ pub(super) const FORMAT: Format = Format {
             names: &["auth.identities", "identities"],
             postgres: "auth.identities",
             sqlite: "",
-            owner: "user_id",
+            owners: &["user_id"],
             keeps: &["provider", "provider_id", "identity_data", "id"],
             slim: slim_identity,
         },
@@ -30,7 +31,7 @@ pub(super) const FORMAT: Format = Format {
             names: &["auth.mfa_factors", "mfa_factors"],
             postgres: "auth.mfa_factors",
             sqlite: "",
-            owner: "user_id",
+            owners: &["user_id"],
             keeps: &["factor_type", "status", "secret", "friendly_name"],
             slim: Some,
         },
@@ -39,9 +40,12 @@ pub(super) const FORMAT: Format = Format {
     ..Format::DEFAULT
 };
 
+/// Names under which Supabase lists a mailbox and a phone as identities.
+const OWN_PROVIDERS: [&str; 2] = ["email", "phone"];
+
 /// Leaves out identities that stand for the mailbox, which each account has, and what is not read of the others.
 fn slim_identity(mut row: Map<String, Value>) -> Option<Map<String, Value>> {
-    if row.get("provider").and_then(Value::as_str).is_some_and(is_own_provider) {
+    if row.get("provider").and_then(Value::as_str).is_some_and(|name| OWN_PROVIDERS.contains(&name)) {
         return None;
     }
     let data = match row.get_mut("identity_data") {
@@ -61,14 +65,14 @@ fn map(fields: Fields<'_>, options: &ImportOptions) -> Draft {
     let mut draft = Draft {
         id: fields.text(&["id"]),
         email: fields.text(&["email"]),
-        email_verified: fields.time(&["email_confirmed_at", "confirmed_at"]).is_some(),
+        email_verified: confirmed_at(fields).is_some(),
         password: fields.text(&["encrypted_password"]),
         metadata: fields.object(&["raw_app_meta_data", "app_metadata"]).unwrap_or_default(),
         profile_metadata: fields.object(&["raw_user_meta_data", "user_metadata"]).unwrap_or_default(),
         created_at: fields.time(&["created_at"]),
-        is_banned: is_banned(fields, options),
         ..Draft::default()
     };
+    read_ban(&mut draft, fields, options);
     // The names of the providers follow from the identities.
     draft.metadata.remove("provider");
     draft.metadata.remove("providers");
@@ -96,13 +100,22 @@ fn map(fields: Fields<'_>, options: &ImportOptions) -> Draft {
     draft
 }
 
-/// True if a ban is not over. PostgreSQL has times that never come, and one before all.
-fn is_banned(fields: Fields<'_>, options: &ImportOptions) -> bool {
-    match fields.get("banned_until").and_then(Value::as_str) {
+/// Returns the time at which the address was confirmed. `confirmed_at` is the earlier one of the times of address and phone,
+/// so it says something of the address only in releases that had no time for the address alone.
+fn confirmed_at(fields: Fields<'_>) -> Option<Timestamp> {
+    let has_own = fields.map().contains_key("email_confirmed_at");
+    fields.time(if has_own { &["email_confirmed_at"] } else { &["confirmed_at"] })
+}
+
+/// Reads a ban that is not over. PostgreSQL has times that never come, and one before all.
+fn read_ban(draft: &mut Draft, fields: Fields<'_>, options: &ImportOptions) {
+    draft.is_banned = match fields.get("banned_until").and_then(Value::as_str) {
         Some("infinity") => true,
         Some("-infinity") => false,
-        _ => fields.time(&["banned_until"]).is_some_and(|until| until > options.now),
-    }
+        _ => fields
+            .time(&["banned_until"])
+            .is_some_and(|until| draft.is_ban_on(until, "banned_until", options)),
+    };
 }
 
 fn read_identity(draft: &mut Draft, identity: Fields<'_>) {
@@ -110,5 +123,6 @@ fn read_identity(draft: &mut Draft, identity: Fields<'_>) {
     let data = identity.within("identity_data", &data);
     let subject = identity.text(&["provider_id"]).or_else(|| data.text(&["sub"]));
     let subject = subject.or_else(|| identity.text(&["id"]));
-    draft.add_identity(identity.text(&["provider"]), subject, data.text(&["email"]));
+    let email = data.text(&["email"]);
+    draft.add_identity_but(&OWN_PROVIDERS, identity.text(&["provider"]), subject, email);
 }

@@ -27,6 +27,12 @@ pub(crate) fn open(format: &Format, content: &Content) -> io::Result<Box<dyn Sou
     if COMPRESSED.iter().any(|magic| start.starts_with(magic)) {
         return Err(malformed(1, "this is a compressed file: `zcat FILE | latchkey import - --from …`"));
     }
+    if is_utf16(start) {
+        return Err(malformed(
+            1,
+            "this is a UTF-16 file: `iconv -f UTF-16 -t UTF-8 FILE | latchkey import - --from …`",
+        ));
+    }
     let first = bytes.skip_blanks()?;
     let tables = format.table_names();
     match first {
@@ -41,6 +47,15 @@ pub(crate) fn open(format: &Format, content: &Content) -> io::Result<Box<dyn Sou
         }
         Some(_) => Ok(Box::new(Table::open(bytes)?)),
         None => Err(malformed(1, "the file is empty")),
+    }
+}
+
+/// True if a file begins with the byte order mark of UTF-16, or with an ASCII character in UTF-16.
+fn is_utf16(start: &[u8]) -> bool {
+    match start {
+        [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => true,
+        [first, second, ..] => (*first == 0) != (*second == 0),
+        _ => false,
     }
 }
 

@@ -54,7 +54,7 @@ fn bad_value_of_supabase_is_reported() {
 
 #[test]
 fn endless_ban_of_supabase_is_a_ban() {
-    for (until, is_banned) in [("infinity", true), ("-infinity", false), ("2100-01-01 00:00:00+00", true)] {
+    for (until, is_banned) in [("infinity", true), ("-infinity", false), ("2020-01-01 00:00:00+00", false)] {
         let (record, fields) = read("supabase", json!({"banned_until": until}));
         assert_eq!((record.is_banned, fields), (is_banned, vec![]), "{until}");
     }

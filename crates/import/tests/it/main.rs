@@ -12,6 +12,7 @@ mod hosted_formats;
 mod hostile;
 mod shapes;
 mod side_tables;
+mod trust;
 
 use std::sync::Arc;
 

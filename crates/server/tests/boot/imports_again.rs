@@ -203,3 +203,29 @@ async fn missing_table_of_a_database_is_named() {
     let command = ["import", "--url-file", "url", "--from", "supabase"];
     binary.run(&command).await.refused(&["no table auth.users", "--table"]);
 }
+
+#[tokio::test]
+async fn cause_that_ends_the_reading_of_a_database_is_told() {
+    let binary = Binary::new();
+    let database = TestCluster::shared().bare_database();
+    std::fs::write(binary.path("url"), database.url()).unwrap();
+    let command = ["import", "--url-file", "url", "--from", "better-auth"];
+    for (sql, told) in [
+        ("CREATE TABLE \"user\" (key text)", "no column id"),
+        (
+            "ALTER TABLE \"user\" ADD id text; CREATE TABLE account (x text)",
+            "account has no column userId or user_id",
+        ),
+        (
+            "DROP TABLE account; DROP TABLE \"user\"; CREATE TABLE log (x int);
+            CREATE FUNCTION note() RETURNS text LANGUAGE sql AS 'INSERT INTO log VALUES (1) RETURNING x::text';
+            CREATE VIEW \"user\" AS SELECT note() AS id",
+            "SQLSTATE 25006",
+        ),
+    ] {
+        database.run(sql);
+        let refused = binary.run(&command).await;
+        refused.refused(&[told]);
+        assert!(!refused.err.contains("the storage"), "{}", refused.err);
+    }
+}

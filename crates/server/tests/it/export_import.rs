@@ -12,6 +12,8 @@ use crate::passkey_calls::{session, shown};
 const FIREBASE: &str = "$fbscrypt$v=1,n=14,r=8,p=1,ss=Bw==,sk=jxspr8Ki0RYycVU8zykbdLGjFQ3McFUH0uiiTvC8pVMXAn210wjLNmdZJzx\
     UECKbm0QsEmYUSDzZvpjeJ9WmXA==$42xEC+ixf3L2lw==$lSrfV15cpx95/sZS2W9c9Kp6i/LVgQNDNC/qzrCnh1SAyZvqmZqAjTdn3aoItz+VHjoZil\
     o78198JAdRuid5lQ==";
+/// Of a password that nobody enters.
+const BCRYPT: &str = "$2b$04$cECOmfMonDnXthabEWC6ZOZK4yAntDRBxZtm6obR2jvK4RE.7uG5u";
 const SECRETS: [&[u8]; 2] = [
     b"the server secret of the second instance, 32 bytes",
     b"the server secret of the third instance, 32 bytes",
@@ -50,6 +52,15 @@ async fn fill(app: &TestApp) -> (Passkey, Passkey) {
         ],
     });
     import_lines(app, "", &zoe.to_string()).await;
+    // Its password may be a stranger's, and its provider had another issuer than the one that is configured here.
+    let kim = json!({
+        "kind": "user", "email": "kim@example.org", "emailVerified": true, "passwordHash": BCRYPT, "passwordProven": false,
+        "identities": [
+            {"provider": "google", "issuer": "https://old.example", "subject": "7"},
+            {"provider": "google", "issuer": "?", "subject": "8"}, {"provider": "acme", "issuer": "", "subject": "9"},
+        ],
+    });
+    import_lines(app, "", &kim.to_string()).await;
     app.clock.advance(minutes(1));
     app.anon().sign_in(&ada.email, &ada.password).send().await.expect(200);
     (synced, bound)
@@ -70,15 +81,17 @@ both_stores! {
     async fn export_is_the_same_after_two_imports_and_everybody_signs_in(app) {
         let (mut synced, mut bound) = fill(&app).await;
         let before = accounts(&app).await;
-        assert_eq!((before.0.len(), before.1.len()), (5, 4), "four accounts, and a signer key");
+        assert_eq!((before.0.len(), before.1.len()), (6, 5), "five accounts, and a signer key");
 
         let second = other(&app, SECRETS[0], 10).await;
         let job = import_lines(&second, "", &app.export_with_secrets().await).await;
-        assert_eq!((&job["state"], &job["created"], &job["refused"]), (&json!("done"), &json!(4), &json!(0)), "{job}");
+        assert_eq!((&job["state"], &job["created"], &job["refused"]), (&json!("done"), &json!(5), &json!(0)), "{job}");
         assert_eq!(accounts(&second).await, before);
         let third = other(&second, SECRETS[1], 20).await;
         let job = import_lines(&third, "", &second.export_with_secrets().await).await;
-        assert_eq!((&job["state"], &job["created"]), (&json!("done"), &json!(4)), "{job}");
+        assert_eq!((&job["state"], &job["created"]), (&json!("done"), &json!(5)), "{job}");
+        let kim = before.0.iter().find(|line| line["email"] == "kim@example.org").unwrap();
+        assert_eq!(kim["passwordProven"], false);
         assert_eq!(accounts(&third).await, before);
 
         third.anon().sign_in("bob@example.org", "user1password").send().await.expect(200);
@@ -121,7 +134,7 @@ both_stores! {
 
         let job = import_lines(&second, "", bare.text()).await;
 
-        assert_eq!((&job["created"], &job["problems"]["factor_not_carried"]), (&json!(4), &json!(2)), "{job}");
+        assert_eq!((&job["created"], &job["problems"]["factor_not_carried"]), (&json!(5), &json!(2)), "{job}");
         let off = before.into_iter().map(|mut line| { line["twoStep"] = json!(false); line });
         assert_eq!(accounts(&second).await.1, off.collect::<Vec<_>>());
     }

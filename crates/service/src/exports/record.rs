@@ -43,6 +43,9 @@ pub(super) struct UserRecord {
     email_verified: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     password_hash: Option<String>,
+    /// True if the password is known to come from the mailbox's owner.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    password_proven: Option<bool>,
     #[serde(flatten)]
     profile: Option<ProfileRecord>,
     metadata: Value,
@@ -79,6 +82,8 @@ struct ProfileRecord {
 #[derive(Serialize)]
 struct IdentityRecord {
     provider: String,
+    /// Issuer of the subject: empty if the provider has none, `?` if it is not known.
+    issuer: String,
     subject: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     email: Option<String>,
@@ -124,14 +129,27 @@ impl Line {
 
     /// Makes the line of an account. `totp` are its TOTP secrets with their names.
     pub(super) fn user(totp: Vec<(String, String)>, account: ExportedAccount, secrets: Secrets) -> Self {
-        let ExportedAccount { user, password, locale, profile, identities, passkeys, .. } = account;
+        let ExportedAccount {
+            user,
+            password,
+            has_proven_password,
+            locale,
+            profile,
+            identities,
+            passkeys,
+            ..
+        } = account;
         let is_secret_wanted = secrets == Secrets::Included;
+        let password = password.filter(|_| is_secret_wanted);
         let passkeys = passkeys.into_iter().filter(|_| is_secret_wanted).map(PasskeyRecord::from);
+        // By the later one of both an export tells whether an account changed since a day.
+        let changed_at = profile.as_ref().map(|profile| profile.updated_at).max(Some(user.updated_at));
         Self::User(Box::new(UserRecord {
             id: user.id,
             email: user.email.as_typed().to_owned(),
             email_verified: user.email_verified,
-            password_hash: password.filter(|_| is_secret_wanted).map(|hash| hash.as_str().to_owned()),
+            password_proven: password.as_ref().map(|_| has_proven_password),
+            password_hash: password.map(|hash| hash.as_str().to_owned()),
             profile: profile.map(|profile| ProfileRecord {
                 name: profile.name.as_str().to_owned(),
                 username: profile.username.map(|name| name.as_str().to_owned()),
@@ -145,7 +163,7 @@ impl Line {
             banned: user.is_banned(),
             two_step: user.two_step_at.is_some(),
             created_at: user.created_at,
-            updated_at: user.updated_at,
+            updated_at: changed_at.unwrap_or(user.updated_at),
             last_sign_in_at: user.last_sign_in_at,
             identities: identities.into_iter().map(IdentityRecord::from).collect(),
             totp: totp.into_iter().map(|(secret, name)| TotpRecord { secret, name }).collect(),
@@ -162,8 +180,8 @@ impl Line {
 }
 
 impl From<ExportedIdentity> for IdentityRecord {
-    fn from(ExportedIdentity { provider, subject, email }: ExportedIdentity) -> Self {
-        Self { provider: provider.as_str().to_owned(), subject, email }
+    fn from(ExportedIdentity { provider, issuer, subject, email }: ExportedIdentity) -> Self {
+        Self { provider: provider.as_str().to_owned(), issuer: issuer.as_str().to_owned(), subject, email }
     }
 }
 

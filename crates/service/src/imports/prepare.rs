@@ -116,15 +116,15 @@ impl Preparer {
         record: &ImportRecord,
         problems: &mut Vec<Problem>,
     ) -> VerifiedIdentity {
-        let ImportIdentity { provider, subject, email } = identity.clone();
+        let ImportIdentity { provider, issuer, subject, email } = identity.clone();
         if !self.configured.contains_key(&provider) {
             let message = "the identity is kept, and works once its provider is configured";
             problems.push(Problem::of(ProblemCode::ProviderNotConfigured, "identities", message));
         }
-        let issuer = self.configured.get(&provider).or_else(|| self.known.get(&provider));
+        let of_provider = || self.configured.get(&provider).or_else(|| self.known.get(&provider)).cloned();
         let is_own = |email: &latchkey_domain::email::Email| email.key() == record.email.key();
         VerifiedIdentity {
-            issuer: issuer.cloned().unwrap_or_else(Issuer::unknown),
+            issuer: issuer.or_else(of_provider).unwrap_or_else(Issuer::unknown),
             provider,
             subject,
             // Only the source knows who verified another address.
@@ -200,7 +200,8 @@ impl Preparer {
             metadata: record.profile_metadata.clone(),
             custom: record.custom.clone(),
             created_at,
-            updated_at: now,
+            // As that of the account, by which an export of what changed since a day goes.
+            updated_at: record.updated_at.map_or(now, |time| time.min(now)),
             version: 1,
         })
     }

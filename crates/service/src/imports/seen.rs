@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 
+use latchkey_domain::identity::Issuer;
 use latchkey_domain::imports::{ImportRecord, RecordOutcome};
 use latchkey_store::{BatchRecord, RecordResult, SeenBefore};
 
@@ -91,7 +92,10 @@ impl Seen {
             id: record.id.map(|id| hash("id", id.as_uuid().as_bytes())),
             username: record.username.as_ref().map(|name| hash("username", name.as_str().as_bytes())),
             identities: identities
-                .map(|one| self.state.hash_one((one.provider.as_str(), one.subject.as_str())))
+                .map(|one| {
+                    let issuer = one.issuer.as_ref().map(Issuer::as_str);
+                    self.state.hash_one((one.provider.as_str(), issuer, one.subject.as_str()))
+                })
                 .collect(),
             passkeys: passkeys.map(|one| hash("passkey", one.credential_id.as_bytes())).collect(),
         }

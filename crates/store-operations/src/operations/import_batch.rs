@@ -1,28 +1,26 @@
 //! A batch of an import: reads what the database has of its records, decides about each, and writes accounts, report and
 //! place. The rules are in [`latchkey_domain::imports::judge`].
 
-use std::collections::{HashMap, HashSet};
+mod found;
+
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use latchkey_domain::audit::AuditEvent;
-use latchkey_domain::email::EmailKey;
 use latchkey_domain::ids::UserId;
 use latchkey_domain::imports::{
-    Clash, Filling, ImportCounts, Occupant, Problem, ProblemCode, RecordOutcome, Verdict, judge,
+    Clash, Filling, ImportCounts, Problem, ProblemCode, RecordOutcome, Verdict, judge,
 };
 use latchkey_domain::profile::Username;
 use latchkey_store::{BatchOutcome, BatchRecord, ImportBatch, NewImported, RecordResult, StoreResult};
-use serde_json::Value as Json;
 use uuid::Uuid;
 
+use self::found::{Found, IdentityKey, Known, credential_ids, keys_of};
 use super::delete_account;
 use super::import_rows::{AccountRows, BatchRows, identity_row};
-use crate::form::{Decided, Executor, ManyValues, Results, Script, Slot, values};
+use crate::form::{Decided, Executor, ManyValues, Script, values};
 use crate::tables::audit_events::event_values;
-use crate::tables::imports::{
-    FIND_IDENTITIES, FIND_IDS, FIND_OCCUPANTS, FIND_PASSKEYS, FIND_RESERVED, FIND_USERNAMES, INSERT_PROBLEMS,
-    LOCK_OCCUPANTS, advance, lock_claimed, read_many, read_occupant, stored,
-};
+use crate::tables::imports::{INSERT_PROBLEMS, advance, lock_claimed, stored};
 use crate::tables::users;
 
 /// Id of an account that an earlier record of a dry run would have created.
@@ -73,141 +71,6 @@ fn free_elsewhere<T: Send + 'static>(batch: T) {
     let _ = std::thread::Builder::new().name("import-freed".to_owned()).spawn(move || drop(batch));
 }
 
-/// Handles of the statements that read what the database has of the records of a batch.
-#[derive(Clone, Copy)]
-struct Found {
-    occupants: Option<Slot>,
-    reserved: Option<Slot>,
-    ids: Option<Slot>,
-    usernames: Option<Slot>,
-    identities: Option<Slot>,
-    passkeys: Option<Slot>,
-}
-
-/// What the database has of the records of a batch.
-struct Known {
-    occupants: HashMap<String, Occupant>,
-    reserved: HashSet<String>,
-    ids: HashSet<UserId>,
-    usernames: HashMap<String, UserId>,
-    identities: HashMap<(String, String), UserId>,
-    /// Credential ids.
-    passkeys: HashSet<Vec<u8>>,
-}
-
-impl Found {
-    fn find(reads: &mut Script, batch: &ImportBatch) -> Self {
-        let news = || batch.records.iter().filter_map(|record| record.read.as_ref().ok());
-        let emails: Vec<Json> = news().map(|new| new.record.email.key().as_str().into()).collect();
-        let ids: Vec<Json> = news()
-            .filter_map(|new| new.record.id)
-            .map(|id| id.as_uuid().simple().to_string().into())
-            .collect();
-        let usernames: Vec<Json> =
-            news().filter_map(|new| new.username()).map(|name| name.as_str().into()).collect();
-        let identities: Vec<Json> = news().flat_map(|new| &new.identities).flat_map(issuers_of).collect();
-        let passkeys: Vec<Json> =
-            news().flat_map(|new| credential_ids(new)).map(|id| hex::encode(id).into()).collect();
-        if !batch.is_dry_run && !emails.is_empty() {
-            read_many(reads, &LOCK_OCCUPANTS, &emails, Vec::new());
-        }
-        let mut many =
-            |sql, keys: &[Json], more| (!keys.is_empty()).then(|| read_many(reads, sql, keys, more));
-        Self {
-            occupants: many(&FIND_OCCUPANTS, &emails, Vec::new()),
-            reserved: many(&FIND_RESERVED, &emails, values![batch.now]),
-            ids: many(&FIND_IDS, &ids, Vec::new()),
-            usernames: many(&FIND_USERNAMES, &usernames, Vec::new()),
-            identities: many(&FIND_IDENTITIES, &identities, Vec::new()),
-            passkeys: many(&FIND_PASSKEYS, &passkeys, Vec::new()),
-        }
-    }
-
-    fn read(self, results: &Results<'_>) -> StoreResult<Known> {
-        let occupants = list(results, self.occupants, read_occupant)?;
-        let reserved =
-            list(results, self.reserved, |cells| Ok(cells.of("undo_tokens").text("email")?.to_owned()))?;
-        let ids = list(results, self.ids, |cells| cells.of("users").id("id"))?;
-        let usernames = list(results, self.usernames, |cells| {
-            let username = cells.of("profiles").text("username")?.to_owned();
-            Ok((username, cells.id("user_id")?))
-        })?;
-        let identities = list(results, self.identities, |cells| {
-            let key =
-                (cells.of("identities").text("provider")?.to_owned(), cells.text("subject")?.to_owned());
-            Ok((key, cells.id("user_id")?))
-        })?;
-        let passkeys = list(results, self.passkeys, |cells| cells.of("passkeys").bytes("credential_id"))?;
-        Ok(Known {
-            occupants: occupants.into_iter().collect(),
-            reserved: reserved.into_iter().collect(),
-            ids: ids.into_iter().collect(),
-            usernames: usernames.into_iter().collect(),
-            identities: identities.into_iter().collect(),
-            passkeys: passkeys.into_iter().collect(),
-        })
-    }
-}
-
-/// Decodes the rows of a statement, if it was added.
-fn list<T, R>(results: &Results<'_>, slot: Option<Slot>, read: R) -> StoreResult<Vec<T>>
-where
-    R: FnMut(&mut crate::form::Cells<'_>) -> StoreResult<T>,
-{
-    slot.map_or(Ok(Vec::new()), |slot| results.list(slot, read))
-}
-
-/// Returns the credential ids of the passkeys of a record.
-fn credential_ids(new: &NewImported) -> impl Iterator<Item = &[u8]> {
-    new.record.passkeys.iter().map(|passkey| passkey.credential_id.as_bytes())
-}
-
-/// Returns the keys under which an identity may be stored: with its issuer, and without one.
-fn issuers_of(identity: &latchkey_domain::identity::VerifiedIdentity) -> Vec<Json> {
-    use latchkey_domain::identity::Issuer;
-    let key = |issuer: &Issuer| {
-        Json::from(vec![identity.provider.as_str(), issuer.as_str(), identity.subject.as_str()])
-    };
-    let unknown = Issuer::unknown();
-    if identity.issuer == unknown { vec![key(&unknown)] } else { vec![key(&identity.issuer), key(&unknown)] }
-}
-
-impl Known {
-    fn clash(&self, new: &NewImported, is_dry_run: bool) -> Clash {
-        let key: &EmailKey = new.record.email.key();
-        let earlier = |was_seen: bool| (is_dry_run && was_seen).then(|| EARLIER.into());
-        let occupant = self.occupants.get(key.as_str()).cloned();
-        let is_reserved = self.reserved.contains(key.as_str());
-        let username = new.username();
-        Clash {
-            is_duplicate: new.seen.email && (is_dry_run || is_reserved || occupant.is_some()),
-            is_reserved,
-            id_owner: new.record.id.filter(|id| self.ids.contains(id)).or_else(|| earlier(new.seen.id)),
-            username_owner: username
-                .and_then(|name| self.usernames.get(name.as_str()).copied())
-                .or_else(|| earlier(new.seen.username)),
-            identity_owners: self.identity_owners(new, is_dry_run),
-            is_passkey_taken: (is_dry_run && new.seen.passkey)
-                || credential_ids(new).any(|id| self.passkeys.contains(id)),
-            occupant,
-        }
-    }
-
-    fn identity_owners(&self, new: &NewImported, is_dry_run: bool) -> Vec<Option<UserId>> {
-        let key = |identity: &latchkey_domain::identity::VerifiedIdentity| {
-            (identity.provider.as_str().to_owned(), identity.subject.as_str().to_owned())
-        };
-        new.identities
-            .iter()
-            .enumerate()
-            .map(|(at, one)| {
-                let is_earlier = is_dry_run && new.seen.identities.contains(&at);
-                self.identities.get(&key(one)).copied().or(is_earlier.then(|| EARLIER.into()))
-            })
-            .collect()
-    }
-}
-
 /// Returns the result of a record whose place is not filled in yet.
 const fn result_of(outcome: RecordOutcome, problems: Vec<Problem>) -> RecordResult {
     let linked = Vec::new();
@@ -225,7 +88,7 @@ struct Decision<'b> {
     /// What earlier records of the batch created.
     ids: HashSet<UserId>,
     usernames: HashSet<&'b str>,
-    identities: HashSet<(&'b str, &'b str)>,
+    identities: HashSet<IdentityKey<'b>>,
     passkeys: HashSet<&'b [u8]>,
     /// Statements that come before those of new accounts.
     first: Script,
@@ -269,7 +132,11 @@ impl<'b> Decision<'b> {
         new: &'b NewImported,
         rows: Option<&AccountRows>,
     ) -> StoreResult<Option<RecordResult>> {
-        let clash = self.clash(known, new);
+        let has_lost_factor = record
+            .problems
+            .iter()
+            .any(|one| one.code == ProblemCode::FactorNotCarried && one.field.as_deref() != Some("passkeys"));
+        let clash = Clash { has_lost_factor, ..self.clash(known, new) };
         let verdict = judge(&new.record, &clash, self.batch.policy);
         if !matches!(verdict, Verdict::Refuse(_) | Verdict::Stop(_)) {
             self.emails.insert(new.record.email.key().as_str());
@@ -307,7 +174,7 @@ impl<'b> Decision<'b> {
             clash.username_owner = earlier;
         }
         for (identity, owner) in new.identities.iter().zip(&mut clash.identity_owners) {
-            if self.identities.contains(&(identity.provider.as_str(), identity.subject.as_str())) {
+            if keys_of(identity).iter().any(|key| self.identities.contains(key)) {
                 *owner = earlier;
             }
         }
@@ -353,7 +220,7 @@ impl<'b> Decision<'b> {
             users::set_metadata(&mut self.first, id, metadata)?;
         }
         if let Some(password) = new.password.as_ref().filter(|_| filling.takes_password) {
-            users::save_password(&mut self.first, id, password, true, now);
+            users::save_password(&mut self.first, id, password, new.record.has_proven_password(), now);
         }
         users::touch(&mut self.first, id, now);
         self.rows.identities.extend(filling.identities.iter().map(|at| identity_row(new, *at, id, now)));
@@ -364,7 +231,7 @@ impl<'b> Decision<'b> {
 
     fn remember_identities(&mut self, new: &'b NewImported, places: impl IntoIterator<Item = usize>) {
         let keys = places.into_iter().map(|at| &new.identities[at]);
-        self.identities.extend(keys.map(|one| (one.provider.as_str(), one.subject.as_str())));
+        self.identities.extend(keys.map(|one| keys_of(one)[0]));
     }
 
     /// Counts a result, and adds the place of its record and the problems of its fields.

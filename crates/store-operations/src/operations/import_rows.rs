@@ -54,7 +54,7 @@ impl AccountRows {
             now,
         ];
         let password =
-            |hash: &PasswordHash| values![new.id, hash.as_str(), record.email_verified, now].into();
+            |hash: &PasswordHash| values![new.id, hash.as_str(), record.has_proven_password(), now].into();
         let totp = new.totp.iter().map(|factor| {
             values![factor.id, new.id, factor.name.as_str(), factor.secret.as_slice(), now].into()
         });

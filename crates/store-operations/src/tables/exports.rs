@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use latchkey_domain::identity::ProviderKey;
+use latchkey_domain::identity::{Issuer, ProviderKey};
 use latchkey_domain::ids::UserId;
 use latchkey_domain::locale::Locale;
 use latchkey_domain::time::Timestamp;
@@ -16,10 +16,12 @@ use super::profiles::{profile_columns, read_profile};
 use super::users::{account_columns, account_tables, read_account};
 use crate::form::{Cells, Results, Script, Slot, statements, values};
 
-/// Query for the ids of a page: those of `$3` accounts after `$1`, changed at `$2` or later.
+/// Query for the ids of a page: those of `$3` accounts after `$1` that, or whose profile, changed at `$2` or later. The
+/// profile is looked up only for accounts that have not changed themselves, so not at all if all are wanted.
 macro_rules! page {
     () => {
-        "(SELECT id FROM users WHERE id > $1 AND updated_at >= $2 AND NOT pending ORDER BY id LIMIT $3)"
+        "(SELECT id FROM users WHERE id > $1 AND NOT pending AND (updated_at >= $2
+            OR (SELECT c.updated_at >= $2 FROM profiles AS c WHERE c.user_id = users.id)) ORDER BY id LIMIT $3)"
     };
 }
 
@@ -29,7 +31,7 @@ statements! {
         " WHERE u.id IN ", page!(), " ORDER BY u.id"
     );
     IDENTITIES = concat!(
-        "SELECT user_id, provider, subject, email FROM identities WHERE user_id IN ", page!(),
+        "SELECT user_id, provider, issuer, subject, email FROM identities WHERE user_id IN ", page!(),
         " ORDER BY user_id, provider, subject, issuer"
     );
     TOTP = concat!(
@@ -93,6 +95,7 @@ fn read_exported(cells: &mut Cells<'_>) -> StoreResult<ExportedAccount> {
     let profile = account.user.profile.is_some().then(|| read_profile(cells)).transpose()?;
     Ok(ExportedAccount {
         user: account.user,
+        has_proven_password: account.has_proven_password,
         password: account.password,
         locale,
         profile,
@@ -105,8 +108,9 @@ fn read_exported(cells: &mut Cells<'_>) -> StoreResult<ExportedAccount> {
 fn read_identity(cells: &mut Cells<'_>) -> StoreResult<(UserId, ExportedIdentity)> {
     let id = cells.of("identities").id("user_id")?;
     let provider = cells.parsed("provider", |key| ProviderKey::parse(key).ok())?;
+    let issuer = Issuer::from_stored(cells.text("issuer")?.to_owned());
     let subject = cells.text("subject")?.to_owned();
-    Ok((id, ExportedIdentity { provider, subject, email: cells.maybe_text("email")? }))
+    Ok((id, ExportedIdentity { provider, issuer, subject, email: cells.maybe_text("email")? }))
 }
 
 fn read_totp(cells: &mut Cells<'_>) -> StoreResult<(UserId, ExportedTotp)> {

@@ -178,9 +178,9 @@ statements! {
     SELECT p.credential_id FROM json_each($1) AS k CROSS JOIN passkeys AS p ON p.credential_id = unhex(k.value)";
     /// Reads the accounts of identities, each given as an array of provider, issuer and subject.
     FIND_IDENTITIES = "
-    SELECT i.provider, i.subject, i.user_id FROM json_array_elements($1::json) AS k (value)
+    SELECT i.provider, i.issuer, i.subject, i.user_id FROM json_array_elements($1::json) AS k (value)
     JOIN identities AS i ON i.provider = k.value ->> 0 AND i.issuer = k.value ->> 1 AND i.subject = k.value ->> 2", "
-    SELECT i.provider, i.subject, i.user_id FROM json_each($1) AS k
+    SELECT i.provider, i.issuer, i.subject, i.user_id FROM json_each($1) AS k
     CROSS JOIN identities AS i
         ON i.provider = k.value ->> 0 AND i.issuer = k.value ->> 1 AND i.subject = k.value ->> 2";
 }

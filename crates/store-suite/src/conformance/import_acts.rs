@@ -24,6 +24,7 @@ use super::fixtures::{World, at, email, object, password};
 pub(super) fn record(name: &str) -> ImportRecord {
     let identity = ImportIdentity {
         provider: ProviderKey::parse("google").unwrap(),
+        issuer: None,
         subject: Subject::parse(name).unwrap(),
         email: Some(email(name)),
     };
@@ -33,6 +34,7 @@ pub(super) fn record(name: &str) -> ImportRecord {
         email: email(name),
         email_verified: true,
         password: None,
+        is_password_proven: None,
         hash_key: None,
         has_profile: None,
         name: Name::parse(name).unwrap(),
@@ -54,6 +56,11 @@ pub(super) fn record(name: &str) -> ImportRecord {
         user_handle: None,
         passkeys: Vec::new(),
     }
+}
+
+/// A record without what an account that is there does not take.
+pub(super) fn nameless(name: &str) -> ImportRecord {
+    ImportRecord { name: Name::default(), username: None, ..record(name) }
 }
 
 impl World {

@@ -15,7 +15,7 @@ use latchkey_store::{
 use serde_json::json;
 
 use super::fixtures::{World, at, email, object};
-use super::import_acts::{record, told};
+use super::import_acts::{nameless, record, told};
 
 pub(super) async fn accounts_are_created_with_the_place(world: World) {
     let mut job = world.begun_import(ConflictPolicy::Skip, at(0)).await;
@@ -137,7 +137,7 @@ pub(super) async fn a_source_without_a_name_goes_on_with_the_same_bytes_alone(wo
 pub(super) async fn the_policy_decides_about_a_taken_address(world: World) {
     world.create_account(world.account("ada", at(0))).await.unwrap();
     let with_key =
-        || ImportRecord { metadata: AppMetadata::new(object(json!({"a": 1}))).unwrap(), ..record("ada") };
+        || ImportRecord { metadata: AppMetadata::new(object(json!({"a": 1}))).unwrap(), ..nameless("ada") };
 
     let skipped = world.import(ConflictPolicy::Skip, vec![with_key()], at(1)).await;
     assert_eq!(told(&skipped), [(RecordOutcome::Skipped, vec![ProblemCode::EmailTaken])]);
@@ -173,7 +173,7 @@ pub(super) async fn an_unverified_side_opens_no_way_in(world: World) {
     let strange = |name: &str, is_verified| ImportRecord {
         email_verified: is_verified,
         metadata: AppMetadata::default(),
-        ..record(name)
+        ..nameless(name)
     };
 
     let results =

@@ -48,14 +48,15 @@ pub(super) async fn postgres(
     };
     let options = PostgresOptions::new(url.trim());
     let sides = sides(format, |side| side.postgres);
-    let mut rows = latchkey_store_postgres::foreign_rows(&options, &table, sides).await?;
+    let rows = latchkey_store_postgres::foreign_rows(&options, &table, sides).await;
+    let mut rows = rows.map_err(|error| refused(format!("{}: {error}", url_file.display())))?;
     Ok(opened(std::iter::from_fn(move || rows.blocking_recv()), url_file.display().to_string()))
 }
 
 /// Returns the tables beside that of the accounts which the format has in a database of this engine.
 fn sides(format: &Format, table_of: fn(&Side) -> &'static str) -> Vec<SideTable> {
     let tables = format.sides.iter().filter(|side| !table_of(side).is_empty());
-    tables.map(|side| SideTable { field: side.field, table: table_of(side), owner: side.owner }).collect()
+    tables.map(|side| SideTable { field: side.field, table: table_of(side), owners: side.owners }).collect()
 }
 
 fn quoted(name: &str) -> String {
