@@ -17,7 +17,7 @@ const NEXT: &str = "60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11
 /// Names of the backups in a folder.
 fn backups(folder: &Path) -> Vec<String> {
     let names = if folder.exists() { names_in(folder) } else { Vec::new() };
-    names.into_iter().filter(|name| name.ends_with(".db")).collect()
+    names.into_iter().filter(|name| Path::new(name).extension().is_some_and(|kind| kind == "db")).collect()
 }
 
 /// Names of unfinished files.
