@@ -50,8 +50,8 @@ fn operators(person: &Person) -> Vec<State> {
     };
     let of_addresses =
         [WaitingState::NoAccount, WaitingState::Account, WaitingState::Unverified, WaitingState::Barred];
-    let barred =
-        OperatorState::ALL.iter().map(|state| OperatorRow { state: *state, ..row(person, 1) }).collect();
+    let barred = (0..).zip(OperatorState::ALL);
+    let barred = barred.map(|(index, state)| OperatorRow { state: *state, ..row(person, index) }).collect();
     let page = |name, view| State::inside(name, person, Place::Operators, view);
     vec![
         page("console.operators", full()),
