@@ -6,9 +6,9 @@ use latchkey_pages::Fault;
 use latchkey_pages::console::{Fault as ConsoleFault, Problem, Refusal};
 use latchkey_service::Error;
 use latchkey_service::refusal::{
-    EMAIL_EXISTS, EMAIL_PROVIDER_NOT_CONFIGURED, IMPORT_RUNNING, INVALID_OAUTH_CODE, LAST_OWNER,
-    LAST_SIGN_IN_METHOD, MAIL_NOT_RETRIED, MAIL_NOT_SENT, OPERATOR_PROTECTED, PRECONDITION_FAILED,
-    PROVIDER_NOT_CONFIGURED, PROVIDER_UNAVAILABLE,
+    EMAIL_EXISTS, EMAIL_PROVIDER_NOT_CONFIGURED, IMPORT_NOT_UNDOABLE, IMPORT_RUNNING, INVALID_OAUTH_CODE,
+    LAST_OWNER, LAST_SIGN_IN_METHOD, MAIL_NOT_RETRIED, MAIL_NOT_SENT, OPERATOR_PROTECTED,
+    PRECONDITION_FAILED, PROVIDER_NOT_CONFIGURED, PROVIDER_UNAVAILABLE,
 };
 
 use super::stop::Stop;
@@ -16,12 +16,13 @@ use crate::errors::PageError;
 use crate::problem;
 
 /// Refusals whose messages are shown as they are.
-const TOLD: [&ErrorCode; 5] = [
+const TOLD: [&ErrorCode; 6] = [
     &MAIL_NOT_SENT,
     &MAIL_NOT_RETRIED,
     &EMAIL_PROVIDER_NOT_CONFIGURED,
     &LAST_SIGN_IN_METHOD,
     &IMPORT_RUNNING,
+    &IMPORT_NOT_UNDOABLE,
 ];
 
 /// A form that was not accepted.

@@ -29,8 +29,9 @@ const DEARER: &[(&str, usize)] = &[
     ("resetPassword", 3),
     ("resetPassword, link", 3),
     // Settings, keys and providers are loaded before and after the change, and the reload looks for a replaced secret.
-    ("admin: change config", 7),
-    ("admin: create provider", 7),
+    // The first change after the first start also loads the key that the start has made.
+    ("admin: change config", 11),
+    ("admin: create provider", 11),
     ("admin: change provider", 7),
     ("admin: delete provider", 7),
     // Flow and code are consumed and committed before the provider is called or the account is read.
