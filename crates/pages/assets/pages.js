@@ -77,13 +77,13 @@ function countDown() {
   const endings = all("[data-ends]").map((ending) => ({ ending, seconds: Number(ending.dataset.ends) }));
   for (const { button } of held) button.setAttribute("aria-disabled", "true");
   for (const ends of endings) {
-    // Following the link would lose what was typed.
+    // A visit loses typed text.
     const link = ends.ending.querySelector("a");
     link?.addEventListener("click", async (event) => {
       event.preventDefault();
       const page = await fetch(link.href).catch(() => undefined);
       const found = page?.ok && !page.redirected && / data-ends="(\d+)"/.exec(await page.text());
-      if (!found) return;
+      if (!found) return location.assign(link.href);
       ends.seconds = Number(found[1]) + (performance.now() - start) / 1000;
       ends.ending.hidden = true;
     });

@@ -62,7 +62,8 @@ fn missing_rights() -> String {
     }
     // A table that is not there has no rights to lack (NULL); the statements that need it report it.
     format!(
-        "SELECT quote_ident(current_user), quote_ident(current_schema()), t.name, string_agg(r.name, ', ' ORDER BY r.place)
+        "SELECT quote_ident(current_user), (SELECT quote_ident(n.nspname) FROM pg_class AS c
+            JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE c.oid = min(to_regclass(t.name)::oid)), t.name, string_agg(r.name, ', ' ORDER BY r.place)
         FROM (VALUES {tables}) AS t (name)
             CROSS JOIN (VALUES (1, 'SELECT'), (2, 'INSERT'), (3, 'UPDATE'), (4, 'DELETE')) AS r (place, name)
         WHERE NOT has_table_privilege(to_regclass(t.name), r.name)

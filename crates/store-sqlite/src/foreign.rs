@@ -18,6 +18,8 @@ use crate::open;
 
 /// Number of rows that are read ahead.
 const AHEAD: usize = 1_000;
+/// Number of bytes that are kept of a text that is not UTF-8.
+const MOST_BYTES: usize = 64;
 /// Time in which a statement must yield a row. What the import takes for the row does not count.
 const LIMIT: Duration = Duration::from_hours(6);
 /// Number of SQLite's instructions after which a statement looks whether it is to end.
@@ -173,17 +175,16 @@ fn list_of(statement: &mut Statement<'_>, id: &Value) -> Fallible<Vec<Value>> {
     Ok(list)
 }
 
-/// Returns a row as an object. Blobs are left out. A text that is not UTF-8 becomes a list of its bytes, so that a format
-/// which reads a text there reports it.
+/// Returns a row as an object. Blobs are left out. A text that is not UTF-8 becomes a list of its first bytes, so that a
+/// format which reads a text there reports it.
 fn object_of(row: &Row<'_>, names: &[String]) -> Map<String, Value> {
     let mut object = Map::new();
     for (at, name) in names.iter().enumerate() {
         let value = match row.get_ref(at) {
             Ok(ValueRef::Integer(number)) => Value::from(number),
             Ok(ValueRef::Real(number)) => Value::from(number),
-            Ok(ValueRef::Text(text)) => {
-                std::str::from_utf8(text).map_or_else(|_| Value::from(text), Value::from)
-            }
+            Ok(ValueRef::Text(text)) => std::str::from_utf8(text)
+                .map_or_else(|_| Value::from(&text[..text.len().min(MOST_BYTES)]), Value::from),
             Ok(ValueRef::Null | ValueRef::Blob(_)) | Err(_) => Value::Null,
         };
         object.insert(name.clone(), value);

@@ -20,8 +20,11 @@ impl Visit {
 
     /// Goes on in the flow of a mailed link; false if the link has none, or one that this browser cannot open any more.
     pub(crate) fn take_up(&mut self) -> Result<bool, PageError> {
-        let opened = self.query.optional(flow::BEGUN)?.and_then(|text| self.open::<Flow>(&text));
-        let Some(begun) = opened.filter(|opened| opened.ends > self.now) else { return Ok(false) };
+        let Some(text) = self.query.optional(flow::BEGUN)? else { return Ok(false) };
+        let opened = self.open::<Flow>(&text);
+        let Some(begun) = opened.filter(|opened| self.end_of(&text, opened.ends) > self.now) else {
+            return Ok(false);
+        };
         self.change_flow(|flow| *flow = begun.value)?;
         Ok(true)
     }

@@ -92,7 +92,8 @@ fn map(fields: Fields<'_>, options: &ImportOptions) -> Draft {
         }
         draft.add_identity_but(&OWN_PROVIDERS, account.text(&PROVIDER), account.text(&SUBJECT), None);
     }
-    if !fields.objects("twoFactor").is_empty() {
+    let is_two_step = fields.flag(&["twoFactorEnabled", "two_factor_enabled"]) == Some(true);
+    if is_two_step || !fields.objects("twoFactor").is_empty() {
         draft.drop_factor("Better Auth encrypts secrets of second factors under its own key");
     }
     draft

@@ -101,9 +101,11 @@ fn map(fields: Fields<'_>, options: &ImportOptions) -> Draft {
 }
 
 /// Returns the time at which the address was confirmed. `confirmed_at` is the earlier one of the times of address and phone,
-/// so it says something of the address only in releases that had no time for the address alone.
+/// so it says something of the address only in releases that knew no phones. JSON may leave out a time that is null, so a
+/// phone tells a later release too.
 fn confirmed_at(fields: Fields<'_>) -> Option<Timestamp> {
-    let has_own = fields.map().contains_key("email_confirmed_at");
+    let of_later = ["email_confirmed_at", "phone_confirmed_at", "phone"];
+    let has_own = of_later.iter().any(|key| fields.map().contains_key(*key));
     fields.time(if has_own { &["email_confirmed_at"] } else { &["confirmed_at"] })
 }
 

@@ -28,6 +28,7 @@ fn confirmed_phone_of_supabase_verifies_no_address() {
         (json!({"email_confirmed_at": null, "phone_confirmed_at": at, "confirmed_at": at}), false),
         (json!({"email_confirmed_at": "", "confirmed_at": at}), false),
         (json!({"confirmed_at": at}), true),
+        (json!({"phone": "4915550001", "phone_confirmed_at": at, "confirmed_at": at}), false),
     ] {
         assert_eq!(ada("supabase", row.clone()).0.email_verified, is_verified, "{row}");
     }

@@ -150,7 +150,10 @@ pub(super) fn delete_abandoned(folder: &Path, now: Timestamp) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     let mut drafts = BTreeMap::<String, Vec<String>>::new();
     for name in entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()) {
-        let Some((id, _)) = name.strip_prefix(PREFIX).and_then(|rest| rest.split_once('.')) else { continue };
+        let parts = name.strip_prefix(PREFIX).and_then(|rest| rest.split_once('.'));
+        let Some((id, _)) = parts.filter(|(_, kind)| *kind == "lock" || kind.starts_with("partial")) else {
+            continue;
+        };
         drafts.entry(id.to_owned()).or_default().push(name);
     }
     for (id, names) in drafts {

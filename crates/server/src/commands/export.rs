@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -81,7 +81,11 @@ impl Unfinished {
             _ => fault_of(&path)(error),
         })?;
         // A file system without locks has none; what is left there is told, and not deleted.
-        let _ = flock(&file, FlockOperation::NonBlockingLockExclusive);
+        let locked = flock(&file, FlockOperation::NonBlockingLockExclusive);
+        // Another export may have taken the file over before it was locked.
+        if locked == Err(Errno::WOULDBLOCK) || !is_at(&file, &path) {
+            return Err(in_use(&path));
+        }
         let writer = file.try_clone()?;
         Ok((writer, Self { path, file }))
     }
@@ -113,13 +117,17 @@ fn take_over(path: &Path) -> Result<Option<OwnedFd>, CommandError> {
     let found = fstat(&file).map_err(|error| fault_of(path)(error.into()))?;
     let is_ours = FileType::from_raw_mode(found.st_mode).is_file() && found.st_uid == geteuid().as_raw();
     // Another export may have taken it over between.
-    let is_in_place =
-        || stat(path).is_ok_and(|there| (there.st_dev, there.st_ino) == (found.st_dev, found.st_ino));
-    if !is_ours || flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() || !is_in_place() {
+    if !is_ours || flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() || !is_at(&file, path) {
         return Err(in_use(path));
     }
     std::fs::remove_file(path).map_err(fault_of(path))?;
     Ok(Some(file))
+}
+
+/// True if the open file has this path.
+fn is_at(file: impl AsFd, path: &Path) -> bool {
+    let (open, there) = (fstat(file), stat(path));
+    open.is_ok_and(|open| there.is_ok_and(|there| (there.st_dev, there.st_ino) == (open.st_dev, open.st_ino)))
 }
 
 fn in_use(path: &Path) -> CommandError {

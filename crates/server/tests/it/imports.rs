@@ -48,6 +48,25 @@ fn ada() -> Value {
 }
 
 both_stores! {
+    async fn identity_that_stands_with_its_issuer_and_without_is_one(app) {
+        let identities = json!([
+            {"provider": "google", "subject": "1"},
+            {"provider": "google", "subject": "1", "issuer": "https://accounts.google.com"},
+            {"provider": "acme", "subject": "1"},
+            {"provider": "acme", "subject": "1", "issuer": "?"},
+        ]);
+        let record = json!({"email": "ada@example.org", "emailVerified": true, "identities": identities});
+        let other = json!({"email": "eve@example.org", "emailVerified": true, "identities": identities});
+
+        let tried = import(&app, "&dryRun=true", &[record.clone(), other.clone()]).await;
+        let job = import(&app, "", &[record, other]).await;
+
+        for job in [tried, job] {
+            assert_eq!((&job["state"], &job["created"], &job["refused"]), (&json!("done"), &json!(1), &json!(1)), "{job}");
+            assert_eq!(job["problems"]["identity_taken"], 1);
+        }
+    }
+
     async fn imported_account_signs_in_with_its_old_password(app) {
         let job = import(&app, "", &[ada(), json!({"email": "ada"})]).await;
 

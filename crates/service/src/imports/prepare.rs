@@ -1,7 +1,7 @@
 //! What a record needs to become an account: ids, sealed secrets, issuers, folded text. It is made on the thread that reads
 //! the file, so that nothing of it happens in a transaction.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -83,6 +83,7 @@ impl Preparer {
         // A sign-in from the start of the import on counts as one here, which an undo respects.
         record.last_sign_in_at = record.last_sign_in_at.map(|time| time.min(self.started_at.minus(MOMENT)));
         self.check_factors(&mut record, problems);
+        self.settle_issuers(&mut record);
         let identities = record.identities.iter().map(|one| self.identity(one, &record, problems)).collect();
         let profile = self.profile(id, &record, now);
         let text = if self.is_dry_run { SearchText::default() } else { text_of(profile.as_ref()) };
@@ -110,6 +111,20 @@ impl Preparer {
         event
     }
 
+    /// Gives each identity its issuer: that of the file, else that of its provider. Two that are the same then are one.
+    fn settle_issuers(&self, record: &mut ImportRecord) {
+        for one in &mut record.identities {
+            let of_provider = || self.configured.get(&one.provider).or_else(|| self.known.get(&one.provider));
+            if one.issuer.is_none() {
+                one.issuer = Some(of_provider().cloned().unwrap_or_else(Issuer::unknown));
+            }
+        }
+        let mut met = HashSet::new();
+        record
+            .identities
+            .retain(|one| met.insert((one.provider.clone(), one.issuer.clone(), one.subject.clone())));
+    }
+
     fn identity(
         &self,
         identity: &ImportIdentity,
@@ -121,10 +136,9 @@ impl Preparer {
             let message = "the identity is kept, and works once its provider is configured";
             problems.push(Problem::of(ProblemCode::ProviderNotConfigured, "identities", message));
         }
-        let of_provider = || self.configured.get(&provider).or_else(|| self.known.get(&provider)).cloned();
         let is_own = |email: &latchkey_domain::email::Email| email.key() == record.email.key();
         VerifiedIdentity {
-            issuer: issuer.or_else(of_provider).unwrap_or_else(Issuer::unknown),
+            issuer: issuer.unwrap_or_else(Issuer::unknown),
             provider,
             subject,
             // Only the source knows who verified another address.

@@ -111,6 +111,8 @@ impl Imports {
             if self.unless_stopped(running, control, sleep_until(pace.due(count))).await?.is_none() {
                 break ImportEnd::Stopped;
             }
+            // A server secret that was replaced meanwhile ends the import before it seals anything under the old one.
+            self.shared.sync().await?;
             let begun = Instant::now();
             let (results, stopped) = self.write(running, records, &seen).await?;
             let (took, is_shared) = (begun.elapsed(), control.is_shared());
@@ -255,11 +257,24 @@ fn is_ours(is_ours: bool) -> Result<()> {
 
 /// Returns the number of records of a batch after one of `count` records took this long.
 fn next_size(size: usize, count: usize, took: Duration) -> usize {
-    if count < size {
-        return size; // the last batch, or the size was just changed
+    if count < size && took <= LONGEST {
+        return size; // the last batch, one of large records, or the size was just changed
     }
     let (took, longest) = (took.as_micros().max(1), LONGEST.as_micros());
-    let fitting = (size as u128 * longest / took).clamp(LEAST as u128, MOST as u128);
+    let fitting = (count as u128 * longest / took).clamp(LEAST as u128, MOST as u128);
     // Growing slowly, shrinking at once.
     usize::try_from(fitting).unwrap_or(MOST).min(size + size / 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slow_batch_of_few_large_records_makes_the_next_one_smaller() {
+        assert_eq!(next_size(500, 40, LONGEST), 500);
+        assert_eq!(next_size(500, 40, LONGEST * 2), 20);
+        assert_eq!(next_size(500, 500, LONGEST * 2), 250);
+        assert_eq!(next_size(500, 500, LONGEST / 2), 750);
+    }
 }

@@ -49,6 +49,7 @@ impl Imports {
                 Outcome::Names(id) => new.password = Some(hash.clone().with_key(id).to_password_hash()),
                 Outcome::Dropped(message) => {
                     new.password = None;
+                    new.record.password = None;
                     record.problems.push(Problem::of(ProblemCode::HashUnknown, "passwordHash", message));
                 }
             }

@@ -79,7 +79,12 @@ impl Outbox {
             (MailState::Sent, _) => Some(&MAIL_WAS_SENT),
             (MailState::Dead, Some(sealed)) => match self.kernel.mails.open(mail.id, sealed) {
                 Ok(payload) if has_expired(&payload, mail.created_at, now) => Some(&MAIL_EXPIRED),
-                Ok(payload) if has_secret(&payload) && !found.has_live_secret => Some(&MAIL_REPLACED),
+                // Of an address without an account, the row of the code is not known.
+                Ok(payload)
+                    if has_secret(&payload) && !found.has_live_secret && found.mail.user_id.is_some() =>
+                {
+                    Some(&MAIL_REPLACED)
+                }
                 Ok(_) => None,
                 Err(_) => Some(&MAIL_UNREADABLE),
             },

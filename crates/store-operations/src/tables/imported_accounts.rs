@@ -39,6 +39,7 @@ statements! {
                 OR u.device_mail_at IS NOT NULL OR EXISTS (SELECT 1 FROM sessions AS s WHERE s.user_id = a.user_id),
             coalesce(u.updated_at <> a.imported_at, FALSE) OR coalesce(p.version <> 1, FALSE)
                 OR EXISTS (SELECT 1 FROM operators AS o WHERE o.user_id = a.user_id)
+                OR EXISTS (SELECT 1 FROM operator_addresses AS w WHERE w.email_key = u.email_key)
         FROM (", page!("place, user_id, imported_at"), ") AS a
         LEFT JOIN users AS u ON u.id = a.user_id LEFT JOIN profiles AS p ON p.user_id = a.user_id ORDER BY a.place"
     );

@@ -152,11 +152,13 @@ statements! {
     SELECT 1 FROM users WHERE email_key IN (SELECT value FROM json_each($1))";
     FIND_OCCUPANTS = "
     SELECT u.email_key, u.id, u.email_verified, u.pending, u.banned_at IS NOT NULL,
-        EXISTS (SELECT 1 FROM operators AS o WHERE o.user_id = u.id),
+        EXISTS (SELECT 1 FROM operators AS o WHERE o.user_id = u.id)
+            OR NOT u.pending AND EXISTS (SELECT 1 FROM operator_addresses AS a WHERE a.email_key = u.email_key),
         EXISTS (SELECT 1 FROM credentials AS c WHERE c.user_id = u.id AND c.kind = 'password'), u.metadata
     FROM json_array_elements_text($1::json) AS k (value) JOIN users AS u ON u.email_key = k.value", "
     SELECT u.email_key, u.id, u.email_verified, u.pending, u.banned_at IS NOT NULL,
-        EXISTS (SELECT 1 FROM operators AS o WHERE o.user_id = u.id),
+        EXISTS (SELECT 1 FROM operators AS o WHERE o.user_id = u.id)
+            OR NOT u.pending AND EXISTS (SELECT 1 FROM operator_addresses AS a WHERE a.email_key = u.email_key),
         EXISTS (SELECT 1 FROM credentials AS c WHERE c.user_id = u.id AND c.kind = 'password'), u.metadata
     FROM json_each($1) AS k CROSS JOIN users AS u ON u.email_key = k.value";
     FIND_RESERVED = "

@@ -170,7 +170,8 @@ pub(crate) fn count(script: &mut Script, filter: &AuditFilter, limit: u32) -> Co
         return Counting::Counted(script.read(sql, served.parameters(&ids, limit.saturating_add(1))));
     }
     let (sql, rest) = (served.count_passing, served.rest);
-    let inspected = limit.div_ceil(INSPECTED_SHARE);
+    // One more than are inspected tells whether these are all.
+    let inspected = limit.div_ceil(INSPECTED_SHARE).saturating_add(1);
     let mut parameters = served.parameters(&ids, inspected);
     let kind = rest.kind.map_or("", AuditKind::as_str);
     let actor = rest.actor.map_or("", ActorKind::as_str);
