@@ -127,7 +127,9 @@ async fn follow_shared(
             _ = stop.changed() => return,
         }
         match service.shared.sync().await {
-            Ok(true) => tracing::info!("settings or signing keys were changed by another instance: reloaded"),
+            Ok(true) => {
+                tracing::info!("settings or signing keys have changed since they were read: reloaded")
+            }
             Ok(false) => {}
             Err(error) if error.is_of_another_secret() => {
                 tracing::error!(
