@@ -128,7 +128,7 @@ async fn follow_shared(
         }
         match service.shared.sync().await {
             Ok(true) => {
-                tracing::info!("settings or signing keys have changed since they were read: reloaded")
+                tracing::info!("settings or signing keys have changed since they were read: reloaded");
             }
             Ok(false) => {}
             Err(error) if error.is_of_another_secret() => {
