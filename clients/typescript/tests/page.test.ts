@@ -16,6 +16,8 @@ function open({ fetch }: FakeService): LatchkeyClient {
   return client;
 }
 
+/** Lets milliseconds pass. */
+const pass = (milliseconds: number): unknown => vi.spyOn(Date, "now").mockReturnValue(Date.now() + milliseconds);
 const address = (path: string): void => history.replaceState(null, "", path);
 
 beforeEach(() => {
@@ -94,23 +96,17 @@ describe("a code in the address", () => {
   test("a sign-in on the pages that was given up after half an hour is told", async () => {
     await open(answers).auth.signInWithPages({ redirectTo: "http://app.example/app", skipBrowserRedirect: true });
     address("/app?error=access_denied");
-    const now = vi.spyOn(Date, "now").mockReturnValue(Date.now() + 1_800_000);
+    pass(1_800_000);
 
-    const told = open(answers).auth.getRedirectResult();
-    now.mockRestore();
-
-    expect(told).toEqual({ status: "error", type: "oauth", error: "access_denied" });
+    expect(open(answers).auth.getRedirectResult()).toEqual({ status: "error", type: "oauth", error: "access_denied" });
   });
 
   test("an error of the app's own is not a provider's, long after a visit that was given up", async () => {
     await open(answers).auth.signInWithOAuth({ provider: "google", skipBrowserRedirect: true });
     address("/app?error=mine");
-    const now = vi.spyOn(Date, "now").mockReturnValue(Date.now() + 3_600_000);
+    pass(3_600_000);
 
-    const told = open(answers).auth.getRedirectResult();
-    now.mockRestore();
-
-    expect(told).toBeNull();
+    expect(open(answers).auth.getRedirectResult()).toBeNull();
     expect(location.href.endsWith("?error=mine")).toBe(true);
   });
 

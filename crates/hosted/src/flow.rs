@@ -10,7 +10,6 @@ use latchkey_service::sessions::{Challenge, KeepSignedIn};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use crate::auth::account::confirm::Kept;
 use crate::errors::PageError;
 use crate::hosted::Hosted;
 use crate::provider::Departure;
@@ -64,6 +63,17 @@ pub(crate) struct Flow {
     pub(crate) asks_again: bool,
     /// Longest time since the last sign-in that the app accepts, in seconds.
     pub(crate) max_age: Option<u64>,
+}
+
+/// What a person typed into a form of the own account.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Kept {
+    pub(crate) user_id: String,
+    pub(crate) fields: Vec<(String, String)>,
+}
+
+impl Carried for Kept {
+    const KIND: &'static str = "kept";
 }
 
 /// A challenge that is to be answered.

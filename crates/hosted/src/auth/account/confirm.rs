@@ -15,6 +15,7 @@ use super::{PATH as OVERVIEW, to_sign_in};
 use crate::auth::challenge;
 use crate::errors::PageError;
 use crate::fields::Fields;
+use crate::flow::Kept;
 use crate::page::Page;
 use crate::problem::Rejection;
 use crate::sealed::Carried;
@@ -56,13 +57,6 @@ struct Task {
     mailed_at: Option<i64>,
 }
 
-/// What a person typed into a form.
-#[derive(Clone, Serialize, Deserialize)]
-pub(crate) struct Kept {
-    user_id: String,
-    fields: Vec<(String, String)>,
-}
-
 impl Kept {
     /// Adds it to the address of its form.
     pub(crate) fn add_to(&self, visit: &Visit, address: &str) -> Result<String, PageError> {
@@ -74,10 +68,6 @@ impl Kept {
 
 impl Carried for Task {
     const KIND: &'static str = "task";
-}
-
-impl Carried for Kept {
-    const KIND: &'static str = "kept";
 }
 
 /// Refuses a form of the own account as [`Visit::refuse`] does. If the change needs a recent sign-in, the browser goes
