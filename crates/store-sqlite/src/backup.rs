@@ -1,9 +1,11 @@
 //! Backup of a database file beside a running service, and the examination of a copy. `latchkey backup` and `latchkey
 //! restore` decide on names, manifests and secrets.
 
+use std::fs::File;
 use std::num::NonZeroU32;
 use std::path::Path;
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{StoreError, StoredSigningKey};
@@ -20,12 +22,15 @@ use crate::{migrations, open};
 
 /// Maximum time to wait for a lock of another process.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Number of pages of one step that stands for all pages.
-const ALL_PAGES: i32 = -1;
+/// Pages of one step of a copy: 256 KiB.
+const STEP: i32 = 64;
+/// A copy pauses for this multiple of the time that the disk took for a step.
+const PAUSE: u32 = 2;
 
 const CHECK_INTEGRITY: &str = "PRAGMA integrity_check(1)";
 const CHECK_REFERENCES: &str = "SELECT \"table\" FROM pragma_foreign_key_check LIMIT 1";
 const COUNT_USERS: &str = "SELECT count(*) FROM users";
+const ANY_TABLE: &str = "SELECT name FROM sqlite_schema LIMIT 1";
 const NEWEST_MIGRATION: &str = "SELECT name FROM schema_migrations ORDER BY version DESC LIMIT 1";
 
 /// Reason why a database cannot be backed up, or a copy is not good.
@@ -85,21 +90,17 @@ pub struct Examined {
 
 impl Sqlite {
     /// Copies a database into the empty file `target`. A service may have the database open, and write meanwhile: the
-    /// copy is made in one read transaction, for which writers do not wait. A copy in several steps would start over at
-    /// every commit of another process, and never end beside a busy service.
+    /// copy is made in one read transaction, for which writers do not wait. Without it a copy in several steps would start
+    /// over at every commit of another process, and never end beside a busy service.
     pub fn back_up(source: &Path, target: &Path, log: LogAtClose) -> Result<(), CopyError> {
         let from = open::copier(source, PATIENCE)?;
         open::keep_log(&from, log == LogAtClose::Kept)?;
         let mut to = Connection::open(target).map_err(CopyError::of_target)?;
-        // The caller syncs the file; a crash leaves a file that is not used.
+        // The steps sync the file; a crash leaves a file that is not used.
         to.pragma_update(None, "synchronous", "OFF").map_err(CopyError::of_target)?;
-        let stepped = Backup::new(&from, &mut to)?.step(ALL_PAGES);
-        let step = stepped.map_err(|error| {
-            if is_of_target(&error, target) { CopyError::of_target(error) } else { error.into() }
-        })?;
-        if step != StepResult::Done {
-            return Err(CopyError::Locked);
-        }
+        let read = from.unchecked_transaction()?;
+        begin(&read)?;
+        copy_in_steps(&read, &mut to, target)?;
         drop(to);
         leave_wal_mode(target).map_err(CopyError::of_target)
     }
@@ -125,9 +126,46 @@ impl Sqlite {
         Ok(Examined { migration, users, signing_keys, is_secret_replaced, mark })
     }
 
+    /// Writes what the log beside a copy has into the copy, and deletes the log. No process may have the copy open.
+    pub fn fold_log(copy: &Path) -> Result<(), CopyError> {
+        Ok(leave_wal_mode(copy)?)
+    }
+
     /// Fails if a process has the file open. The check takes no lock itself.
     pub fn refuse_if_in_use(path: &Path) -> Result<(), SourceError> {
         bulk::refuse_if_in_use(path)
+    }
+}
+
+/// Begins a deferred transaction with its first statement.
+fn begin(read: &Connection) -> Result<(), CopyError> {
+    match read.prepare(ANY_TABLE).and_then(|mut statement| statement.exists([])) {
+        Err(rusqlite::Error::SqliteFailure(fault, _)) if fault.code == ErrorCode::DatabaseBusy => {
+            Err(CopyError::Locked)
+        }
+        done => Ok(done.map(drop)?),
+    }
+}
+
+/// Copies all pages, and gives the disk back to the service after each step. Of one large write the disk would have so much
+/// to do that a commit of the service waits for half a second.
+fn copy_in_steps(from: &Connection, to: &mut Connection, target: &Path) -> Result<(), CopyError> {
+    let of_file = |error| CopyError::Target(StoreError::Unavailable(Box::new(error)));
+    // Closing it releases SQLite's locks on the copy, which no other process knows yet.
+    let file = File::open(target).map_err(of_file)?;
+    let backup = Backup::new(from, to)?;
+    loop {
+        let stepped = backup.step(STEP).map_err(|error| {
+            if is_of_target(&error, target) { CopyError::of_target(error) } else { error.into() }
+        })?;
+        match stepped {
+            StepResult::Done => return Ok(()),
+            StepResult::More => {}
+            _ => return Err(CopyError::Locked),
+        }
+        let begun = Instant::now();
+        file.sync_data().map_err(of_file)?;
+        thread::sleep(begun.elapsed() * PAUSE);
     }
 }
 
@@ -160,6 +198,7 @@ fn texts(conn: &Connection, sql: &str) -> Result<Vec<String>, CopyError> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use std::path::PathBuf;
+    use std::sync::atomic::{AtomicBool, Ordering};
 
     use super::*;
     use crate::options::SqliteOptions;
@@ -173,6 +212,38 @@ mod tests {
         Sqlite::back_up(&source, &copy, LogAtClose::Folded).unwrap();
         drop(store);
         (folder, copy)
+    }
+
+    #[test]
+    fn copy_in_many_steps_ends_beside_commits_and_has_none_of_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let (source, copy) = (folder.path().join("source.db"), folder.path().join("copy.db"));
+        let store = Sqlite::open(&source).unwrap();
+        let filled = Connection::open(&source).unwrap().execute_batch(
+            "CREATE TABLE ballast (bytes BLOB) STRICT; INSERT INTO ballast VALUES (zeroblob(4000000))",
+        );
+        filled.unwrap();
+        let is_done = AtomicBool::new(false);
+
+        let commits = thread::scope(|scope| {
+            let writing = scope.spawn(|| {
+                let writer = Connection::open(&source).unwrap();
+                let mut commits = 0_u32;
+                while !is_done.load(Ordering::Relaxed) {
+                    commits += 1;
+                    writer.execute_batch("INSERT INTO ballast VALUES (zeroblob(1))").unwrap();
+                }
+                commits
+            });
+            Sqlite::back_up(&source, &copy, LogAtClose::Folded).unwrap();
+            is_done.store(true, Ordering::Relaxed);
+            writing.join().unwrap()
+        });
+        drop(store);
+
+        let copied = number(&Connection::open(&copy).unwrap(), "SELECT count(*) FROM ballast", []).unwrap();
+        assert!(commits > 4, "the writer waited for the copy");
+        assert!(copied < i64::from(commits), "a copy of one moment has {copied} rows of {commits}");
     }
 
     fn names(folder: &tempfile::TempDir) -> Vec<String> {
