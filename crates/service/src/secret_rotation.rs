@@ -9,7 +9,7 @@ use latchkey_domain::ids::EventId;
 use latchkey_domain::instance::{Instance, SEEN_LATELY};
 use latchkey_domain::time::Timestamp;
 use latchkey_store::{
-    BeginSecretRotation, Resealed, SealedColumn, SealedRow, SealedValue, Store, StoreError,
+    BeginSecretRotation, Resealed, SealedColumn, SealedRow, SealedValue, Store, StoreError, StoredSigningKey,
 };
 use serde_json::Map;
 use tokio::time::{Instant, sleep};
@@ -84,13 +84,26 @@ pub enum RotationError {
     #[error("both secrets are the same: make another one, such as by `openssl rand -hex 32`")]
     SameSecret,
     #[error(
-        "an earlier rotation to another secret is unfinished: run it again with that one first, then rotate to this one"
+        "an earlier rotation is unfinished, and its two secrets are not these: run it again with the server.secret and \
+         the server.secret_next that it was begun with"
     )]
     OtherRotation,
     #[error(
-        "neither secret opens the signing keys of the database: is server.secret the one it was made with?"
+        "it does not open all signing keys of the database: is it the secret that the database was made with? Nothing was \
+         changed"
     )]
     OtherDatabase,
+    #[error(
+        "it does not open the database, but server.secret_next does. The secret of this database was never rotated, so the \
+         two are likely swapped: exchange them. Nothing was changed"
+    )]
+    Swapped,
+    #[error(
+        "it does not open the database, but server.secret_next does. The secret of this database was rotated before, so \
+         this rotation is likely done: make server.secret_next the value of server.secret, and remove server.secret_next. \
+         Nothing was changed"
+    )]
+    DoneBefore,
     /// The text names the instance, and says how long a killed one counts.
     #[error(
         "the service runs on this database ({0}). Stop all instances first: what they write under the old secret \
@@ -198,36 +211,59 @@ impl SecretRotation {
     /// Refuses secrets that are not those of the database, before anything is changed. Returns whether an interrupted
     /// replacement goes on.
     async fn check(&self) -> Result<bool, RotationError> {
-        let fingerprint = self.new.fingerprint()?;
-        if fingerprint == self.old.fingerprint()? {
+        if self.new.fingerprint()? == self.old.fingerprint()? {
             return Err(RotationError::SameSecret);
         }
         let unfinished = self.store.unfinished_secret_rotation().await?;
-        if unfinished.as_ref().is_some_and(|unfinished| *unfinished != fingerprint) {
+        if unfinished.is_some() && unfinished != Some(self.secrets()?) {
             return Err(RotationError::OtherRotation);
         }
+        let kept = self.store.list_sealed(SealedColumn::KeptKeys, None, BATCH).await?;
+        let trace = SealedRow::KeptKey(self.trace()?);
+        let was_begun = unfinished.is_some() || kept.iter().any(|key| key.row == trace);
+
         let keys = self.keys(SealedColumn::SigningKeys)?;
         let stored = self.store.list_signing_keys(self.clock.now()).await?;
-        let is_known = stored.iter().all(|key| {
-            let row = SealedRow::SigningKey(key.id);
-            keys.new.open(&bound_to(&row), &key.sealed).is_ok()
-                || keys.old.open(&bound_to(&row), &key.sealed).is_ok()
-        });
-        if is_known { Ok(unfinished.is_some()) } else { Err(RotationError::OtherDatabase) }
+        let opens = |key: &SealingKey, stored: &StoredSigningKey| {
+            key.open(&bound_to(&SealedRow::SigningKey(stored.id)), &stored.sealed).is_ok()
+        };
+        // Only a replacement by these two secrets has sealed anything under the new one. Otherwise keys of a secret that
+        // was never the database's would be stored as those that outlive it.
+        let is_known = |stored| opens(&keys.old, stored) || (was_begun && opens(&keys.new, stored));
+        if stored.iter().all(is_known) {
+            return Ok(unfinished.is_some());
+        }
+        Err(match stored.iter().all(|stored| opens(&keys.new, stored)) {
+            false => RotationError::OtherDatabase,
+            true if kept.is_empty() => RotationError::Swapped,
+            true => RotationError::DoneBefore,
+        })
+    }
+
+    /// Returns the fingerprints of both secrets, by which an interrupted replacement knows them.
+    fn secrets(&self) -> Result<String, CannotDerive> {
+        Ok(format!("{}/{}", self.old.fingerprint()?, self.new.fingerprint()?))
+    }
+
+    /// Returns the label of the row that a replacement by these two secrets leaves among the kept keys.
+    fn trace(&self) -> Result<String, CannotDerive> {
+        Ok(format!("rotated/{}", self.secrets()?))
     }
 
     /// Stores the keys that outlive the old secret, and marks the replacement as begun.
     async fn begin(&self) -> Result<(), RotationError> {
         let sealing = self.new.sealing_key(KeyUse::KeptKeys)?;
-        let kept = KeyUse::ALL.iter().filter(|key| key.at_rotation() == AtRotation::Keeps);
-        let kept = kept.map(|key| {
-            let (label, plain) = (key.as_str().to_owned(), Zeroizing::new(self.old.key(*key)?));
-            let row = SealedRow::KeptKey(label.clone());
-            Ok((label, sealing.seal(&*self.entropy, &bound_to(&row), &*plain)?))
-        });
-        let kept = kept.collect::<Result<Vec<_>, CannotDerive>>()?;
-        let (fingerprint, now) = (self.new.fingerprint()?, self.clock.now());
-        Ok(self.store.begin_secret_rotation(BeginSecretRotation { fingerprint, kept, now }).await?)
+        let seal = |label: String, plain: &[u8]| {
+            let sealed =
+                sealing.seal(&*self.entropy, &bound_to(&SealedRow::KeptKey(label.clone())), plain)?;
+            Ok((label, sealed))
+        };
+        let keeps = KeyUse::ALL.iter().filter(|key| key.at_rotation() == AtRotation::Keeps);
+        let kept = keeps.map(|key| seal(key.as_str().to_owned(), &*Zeroizing::new(self.old.key(*key)?)));
+        let mut kept = kept.collect::<Result<Vec<_>, CannotDerive>>()?;
+        kept.push(seal(self.trace()?, &[])?);
+        let (secrets, now) = (self.secrets()?, self.clock.now());
+        Ok(self.store.begin_secret_rotation(BeginSecretRotation { secrets, kept, now }).await?)
     }
 
     /// Seals the values of a column anew, in batches. Returns the number of values that it has, too.
@@ -315,7 +351,7 @@ pub(crate) async fn with_kept_keys(
     let mut with_kept = secret;
     for SealedValue { row, sealed } in store.list_sealed(SealedColumn::KeptKeys, None, BATCH).await? {
         let SealedRow::KeptKey(label) = &row else { continue };
-        // A later version may keep keys that this one does not know.
+        // Other rows are traces of replacements, or keys of a later version.
         let Some(key) = KeyUse::parse(label) else { continue };
         let plain = Zeroizing::new(sealing.open(&bound_to(&row), &sealed).map_err(crate::Error::internal)?);
         with_kept.keep(key, &plain);

@@ -84,10 +84,10 @@ pub struct Resealed {
 /// Beginning of the replacement of the server secret.
 #[derive(Debug, Clone)]
 pub struct BeginSecretRotation {
-    /// Fingerprint of the new secret.
-    pub fingerprint: String,
-    /// Labels of the keys that outlive the secret, each with its key sealed under the new secret. A key that is stored
-    /// already stays as it is.
+    /// Fingerprints of both secrets.
+    pub secrets: String,
+    /// Labels of the keys that outlive the secret, each with its key sealed under the new secret, and a label that tells
+    /// both secrets. A key that is stored already stays as it is.
     pub kept: Vec<(String, Vec<u8>)>,
     /// Time of the beginning.
     pub now: Timestamp,
@@ -96,7 +96,7 @@ pub struct BeginSecretRotation {
 /// Values that are sealed under the server secret.
 #[async_trait]
 pub trait SealedValues {
-    /// Returns the fingerprint of the secret of an unfinished replacement.
+    /// Returns the fingerprints of both secrets of an unfinished replacement.
     async fn unfinished_secret_rotation(&self) -> StoreResult<Option<String>>;
 
     /// Begins the replacement of the secret, or goes on with an unfinished one. Increments

@@ -119,6 +119,29 @@ async fn rotation_that_finds_nothing_to_do_is_no_event() {
 }
 
 #[tokio::test]
+async fn swapped_secrets_are_refused_and_cost_no_code() {
+    let binary = binary();
+    let running = under(&binary, OLD).serve().await;
+    let world = furnish(&binary, &running).await;
+    running.stop().await;
+
+    let swapped = under(&binary, NEW).variable(NEXT, OLD).run(&["secret", "rotate"]).await;
+
+    assert_eq!(swapped.code, Some(1), "{swapped:?}");
+    swapped.refused(&["server.secret: it does not open the database", "likely swapped: exchange them"]);
+    let running = under(&binary, OLD).serve().await;
+    assert_all_works(&running, &world, 0).await;
+    running.stop().await;
+    rotate(&binary).await.good();
+    let running = under(&binary, NEW).serve().await;
+    assert_all_works(&running, &world, 1).await;
+    running.stop().await;
+    // The new secret is the database's now, and this one never was.
+    let done = under(&binary, ADMIN_KEY).variable(NEXT, NEW).run(&["secret", "rotate"]).await;
+    done.refused(&["this rotation is likely done: make server.secret_next the value of server.secret"]);
+}
+
+#[tokio::test]
 async fn second_rotation_carries_on_what_the_first_one_kept() {
     let binary = binary();
     let running = under(&binary, OLD).serve().await;
@@ -204,7 +227,10 @@ async fn killed_rotation_goes_on_and_no_service_starts_meanwhile() {
     let meanwhile = [under(&binary, OLD).run(&[]).await, under(&binary, NEW).run(&[]).await];
     let command = under(&binary, OLD).run(&["user", "list"]).await;
     let checked = under(&binary, OLD).run(&["config", "check"]).await;
-    let other = under(&binary, OLD).variable(NEXT, ADMIN_KEY).run(&["secret", "rotate"]).await;
+    let others = [
+        under(&binary, OLD).variable(NEXT, ADMIN_KEY).run(&["secret", "rotate"]).await,
+        under(&binary, ADMIN_KEY).variable(NEXT, NEW).run(&["secret", "rotate"]).await,
+    ];
     let second = rotate(&binary).await;
 
     for start in meanwhile {
@@ -216,7 +242,9 @@ async fn killed_rotation_goes_on_and_no_service_starts_meanwhile() {
         checked.out.contains("- server.secret: its replacement is unfinished; finish it by"),
         "{checked:?}"
     );
-    other.refused(&["an earlier rotation to another secret is unfinished"]);
+    for other in others {
+        other.refused(&["an earlier rotation is unfinished, and its two secrets are not these"]);
+    }
     assert!(second.good().contains("40000 values are opened by neither secret"), "{second:?}");
     let running = under(&binary, NEW).serve().await;
     assert_all_works(&running, &world, 0).await;
@@ -326,7 +354,7 @@ async fn wrong_or_equal_or_missing_secrets_change_nothing() {
     let typed =
         under(&binary, OLD).set(&format!("server.secret_next={NEW}")).run(&["secret", "rotate"]).await;
 
-    wrong.refused(&["neither secret opens the signing keys"]);
+    wrong.refused(&["server.secret: it does not open all signing keys"]);
     equal.refused(&["both secrets are the same"]);
     missing.refused(&["server.secret_next", "not set"]);
     typed.refused(&["server.secret_next", "on the command line"]);

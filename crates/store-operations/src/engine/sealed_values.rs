@@ -24,7 +24,7 @@ impl<E: Executor> SealedValues for Engine<E> {
     async fn begin_secret_rotation(&self, begin: BeginSecretRotation) -> StoreResult<()> {
         let mut writes = Script::default();
         settings::grow_version(&mut writes);
-        kept_keys::begin(&mut writes, &begin.fingerprint, begin.now);
+        kept_keys::begin(&mut writes, &begin.secrets, begin.now);
         for (label, sealed) in &begin.kept {
             kept_keys::keep(&mut writes, label, sealed);
         }

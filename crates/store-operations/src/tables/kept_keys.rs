@@ -14,7 +14,7 @@ statements! {
     KEEP: change keep(label: &str, sealed: &[u8]) =
         "INSERT INTO kept_keys (label, sealed) VALUES ($1, $2) ON CONFLICT (label) DO NOTHING";
     FIND_UNFINISHED: read find_unfinished() = "SELECT fingerprint FROM secret_rotations WHERE id = 1";
-    BEGIN: change begin(fingerprint: &str, now: Timestamp) = "
+    BEGIN: change begin(secrets: &str, now: Timestamp) = "
     INSERT INTO secret_rotations (id, fingerprint, started_at) VALUES (1, $1, $2) ON CONFLICT (id) DO NOTHING";
     FINISH: change finish() = "DELETE FROM secret_rotations WHERE id = 1";
 }

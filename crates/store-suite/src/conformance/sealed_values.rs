@@ -18,9 +18,9 @@ async fn list(world: &World, column: SealedColumn) -> Vec<SealedValue> {
     }
 }
 
-fn begin(fingerprint: &str, key: &[u8], seconds: i64) -> BeginSecretRotation {
+fn begin(secrets: &str, key: &[u8], seconds: i64) -> BeginSecretRotation {
     let kept = vec![("codes".to_owned(), key.to_vec())];
-    BeginSecretRotation { fingerprint: fingerprint.to_owned(), kept, now: at(seconds) }
+    BeginSecretRotation { secrets: secrets.to_owned(), kept, now: at(seconds) }
 }
 
 pub(super) async fn every_sealed_mail_is_listed_once(world: World) {
