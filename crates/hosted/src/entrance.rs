@@ -103,11 +103,16 @@ pub(crate) async fn take_session(
 
 /// Sets the cookie of a page session to its new token.
 pub(crate) fn set_token(visit: &mut Visit, token: &PageToken, session: &Session) -> Result<(), PageError> {
-    let (cookie, token) = (&visit.hosted.cookies.pages, token.expose());
-    let cookie = match cookie_lifetime(session, visit.now) {
-        Some(lifetime) => cookie.set(&token, lifetime),
-        None => cookie.set_until_closed(&token),
+    let token = token.expose();
+    let Some(lifetime) = cookie_lifetime(session, visit.now) else {
+        let cookie = visit.hosted.cookies.pages.set_until_closed(&token);
+        return visit.set_cookie(cookie);
     };
+    let cookie = visit.hosted.cookies.pages.set(&token, lifetime);
+    visit.set_cookie(cookie)?;
+    // The session is worth nothing without the secret of its browser, so both cookies outlive the browser. The secret alone
+    // opens nothing, so it stays as long when the session ends before.
+    let cookie = visit.hosted.browser.set(&visit.browser.secret.expose(), lifetime);
     visit.set_cookie(cookie)
 }
 

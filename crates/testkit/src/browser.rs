@@ -12,7 +12,14 @@ use crate::request::Request;
 pub struct Browser {
     client: Client,
     origin: String,
-    cookies: Mutex<BTreeMap<String, String>>,
+    cookies: Mutex<BTreeMap<String, Stored>>,
+}
+
+/// A stored cookie.
+struct Stored {
+    value: String,
+    /// True if it outlives the browser, because it has a `Max-Age`.
+    is_lasting: bool,
 }
 
 impl Browser {
@@ -91,7 +98,8 @@ impl Browser {
             if attributes.contains("Max-Age=0;") || value.is_empty() {
                 cookies.remove(name);
             } else {
-                cookies.insert(name.to_owned(), value.to_owned());
+                let is_lasting = attributes.contains("Max-Age=");
+                cookies.insert(name.to_owned(), Stored { value: value.to_owned(), is_lasting });
             }
         }
         answer
@@ -111,13 +119,13 @@ impl Browser {
     #[must_use]
     pub fn cookie(&self, name: &str) -> Option<String> {
         let cookies = self.cookies();
-        cookies.iter().find(|(known, _)| known.contains(name)).map(|(_, value)| value.clone())
+        cookies.iter().find(|(known, _)| known.contains(name)).map(|(_, stored)| stored.value.clone())
     }
 
     /// Adds a cookie.
     #[must_use]
     pub fn with_cookie(self, name: &str, value: String) -> Self {
-        self.cookies().insert(name.to_owned(), value);
+        self.cookies().insert(name.to_owned(), Stored { value, is_lasting: false });
         self
     }
 
@@ -126,12 +134,17 @@ impl Browser {
         self.cookies().retain(|known, _| !known.contains(name));
     }
 
-    fn cookie_header(&self) -> String {
-        let cookies = self.cookies();
-        cookies.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("; ")
+    /// Closes the browser and opens it again: cookies without `Max-Age` are gone.
+    pub fn restart(&self) {
+        self.cookies().retain(|_, stored| stored.is_lasting);
     }
 
-    fn cookies(&self) -> MutexGuard<'_, BTreeMap<String, String>> {
+    fn cookie_header(&self) -> String {
+        let cookies = self.cookies();
+        cookies.iter().map(|(name, stored)| format!("{name}={}", stored.value)).collect::<Vec<_>>().join("; ")
+    }
+
+    fn cookies(&self) -> MutexGuard<'_, BTreeMap<String, Stored>> {
         self.cookies.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

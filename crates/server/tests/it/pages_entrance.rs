@@ -59,6 +59,7 @@ both_stores! {
         let landed = browser.get(&mailed).await;
 
         assert_eq!(elsewhere.status, 200, "another browser is asked first: {elsewhere:?}");
+        assert_eq!(elsewhere.header("x-frame-options"), Some("DENY"), "{elsewhere:?}");
         assert_eq!(parameter(&landed.redirected(), "service_status").as_deref(), Some("success"));
         assert!(!browser.get("/auth/account").await.hosted(200).contains("Not verified"));
         app.anon().sign_in(ADA, PASSWORD).send().await.expect(200);
@@ -90,6 +91,21 @@ both_stores! {
         assert!(text.contains("value=\"ada@example.org\"") && text.contains("lang=\"de\""), "{text}");
         let done = browser.submit(&page, "/auth/sign-in", &[("email", ADA), ("password", PASSWORD)]).await;
         exchange(&app, &target_of(&browser.follow(&done).await)).await.expect(200);
+    }
+
+    with(|b| b.pages())
+    async fn sign_in_that_is_kept_outlives_the_browser_and_no_other_does(app) {
+        let _ada = app.user("ada").await;
+        for (tick, status) in [(&[("keep", "yes")][..], 200), (&[], 303)] {
+            let browser = app.browser();
+            let page = browser.get("/auth/sign-in").await;
+            let fields = [&[("email", ADA), ("password", PASSWORD)], tick].concat();
+            browser.submit(&page, "/auth/sign-in", &fields).await;
+
+            browser.restart();
+
+            assert_eq!(browser.get("/auth/account").await.status, status, "{tick:?}");
+        }
     }
 
     // Each side has cookies of its own, and knows nothing of those of the other.
