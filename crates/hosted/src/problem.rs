@@ -7,7 +7,7 @@ use latchkey_domain::profile::{LONGEST_AVATAR_URL, LONGEST_BIO, LONGEST_NAME};
 use latchkey_domain::reason::Reason;
 use latchkey_http::error::{ApiError, codes};
 use latchkey_pages::{Fault, Problem, Wait};
-use latchkey_service::refusal::INVALID_CHALLENGE;
+use latchkey_service::refusal::{INVALID_CHALLENGE, TWO_STEP_REQUIRED};
 use latchkey_service::{Error, Refusal};
 
 use crate::errors::PageError;
@@ -48,10 +48,11 @@ impl From<ApiError> for Rejection {
 impl From<Error> for Rejection {
     fn from(error: Error) -> Self {
         let problems = problems_of(&error);
-        // Its page says what to do, and no field is wrong.
-        let is_over = matches!(&error, Error::Refused(row) if **row == INVALID_CHALLENGE);
+        // Its page says why or what to do, and no field is wrong.
+        let is_told =
+            matches!(&error, Error::Refused(row) if [&INVALID_CHALLENGE, &TWO_STEP_REQUIRED].contains(row));
         let error = ApiError::from(error);
-        if problems.is_empty() && !is_over {
+        if problems.is_empty() && !is_told {
             Self::Page(error.into())
         } else {
             Self::Form(Box::new(Refused { error, problems }))

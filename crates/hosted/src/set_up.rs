@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use latchkey_domain::factors::FactorId;
+use latchkey_domain::ids::UserId;
 use latchkey_domain::long_code::LongCode;
 use latchkey_http::cookies::Cookie;
 use latchkey_pages::Form;
@@ -33,9 +34,14 @@ impl Carried for SetUp {
     const KIND: &'static str = "totp";
 }
 
-/// New recovery codes, in groups.
+/// New recovery codes of an account.
 #[derive(Serialize, Deserialize)]
-struct Codes(Vec<String>);
+struct Codes {
+    /// Id of the user.
+    owner: String,
+    /// The codes, in groups.
+    codes: Vec<String>,
+}
 
 impl Carried for Codes {
     const KIND: &'static str = "recovery-codes";
@@ -74,15 +80,17 @@ pub(crate) fn keep_totp(visit: &mut Visit, owner: &str, begun: &BegunTotp) -> Re
     keep(visit, |cookies| &cookies.totp, set_up)
 }
 
-/// Keeps recovery codes for the page that shows them.
-pub(crate) fn keep_codes(visit: &mut Visit, codes: &[LongCode]) -> Result<(), PageError> {
-    let codes = Codes(codes.iter().map(LongCode::expose_grouped).collect());
-    keep(visit, |cookies| &cookies.codes, codes)
+/// Keeps the recovery codes of a user for the page that shows them.
+pub(crate) fn keep_codes(visit: &mut Visit, owner: UserId, codes: &[LongCode]) -> Result<(), PageError> {
+    let codes = codes.iter().map(LongCode::expose_grouped).collect();
+    keep(visit, |cookies| &cookies.codes, Codes { owner: owner.to_string(), codes })
 }
 
-/// Returns the recovery codes that were made in this browser.
+/// Returns the recovery codes that the signed-in user made in this browser. Nobody else who sits at it gets to see them.
 pub(crate) fn codes(visit: &Visit) -> Option<Vec<String>> {
-    read::<Codes>(visit, |cookies| &cookies.codes).map(|Codes(codes)| codes)
+    let owner = visit.session.as_ref()?.user().id.to_string();
+    let made = read::<Codes>(visit, |cookies| &cookies.codes)?;
+    (made.owner == owner).then_some(made.codes)
 }
 
 /// Removes the recovery codes from this browser.

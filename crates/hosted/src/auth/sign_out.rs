@@ -7,6 +7,7 @@ use latchkey_service::page_sessions::PageSignOut;
 use crate::errors::PageError;
 use crate::flow::host_of;
 use crate::page::Page;
+use crate::set_up;
 use crate::submission::Submission;
 use crate::visit::{Outcome, Visit};
 
@@ -33,17 +34,20 @@ async fn act(Submission { mut visit, .. }: Submission) -> Outcome {
     }
     let cookie = visit.hosted.cookies.pages.clear();
     visit.set_cookie(cookie)?;
+    set_up::forget_codes(&mut visit)?;
     visit.go_to(&visit.href(PATH))
 }
 
 fn view(visit: &Visit) -> SignOut {
     let session = visit.session.as_ref();
-    let leaves_to = visit.flow().leaves_to.as_ref();
+    // An admin may have taken the target off the list since it was sealed.
+    let redirects = &visit.service().settings().redirects;
+    let leaves_to = visit.flow().leaves_to.as_ref().filter(|target| redirects.check(target).is_ok());
     SignOut {
         form: session.map(|_| visit.form(PATH)),
         everywhere: session.map(|_| visit.form_with(PATH, &[("act", "everywhere")])),
         email: session.map(|session| session.user().email.as_typed().to_owned()).unwrap_or_default(),
-        sign_in: "/auth/sign-in".to_owned(),
+        sign_in: visit.href_outside("/auth/sign-in", &[]),
         app: leaves_to.map(|target| App { host: host_of(target), leave: Some(target.clone()) }),
     }
 }

@@ -1,11 +1,13 @@
 //! `/auth/account/two-step`: two-step sign-in of the own account on the pages.
 
 use latchkey_domain::challenge::SecondFactorPolicy;
+use latchkey_testkit::browser::link;
 use latchkey_testkit::{Answer, Authenticator, Browser, PASSWORD, TestApp, both_stores, minutes, seconds};
 
 use crate::pages_account::signed_in;
 use crate::pages_calls::{assert_in_account, enter};
 use crate::pages_enroll::{choosing, required_on_pages, set_up, shown_authenticator, shown_codes};
+use crate::two_step_calls::set_policy;
 
 const PATH: &str = "/auth/account/two-step";
 const ADA: &str = "ada@example.org";
@@ -73,6 +75,38 @@ both_stores! {
     }
 
     with(|b| b.pages().verification_by_code())
+    async fn recovery_codes_are_shown_to_their_owner_alone(app) {
+        let _ada = app.user("ada").await;
+        let eve = app.user("eve").await;
+        let browser = signed_in(&app).await;
+        let (_, codes) = turned_on(&app, &browser).await;
+        let sealed = browser.cookie("latchkey_codes").unwrap();
+
+        let page = browser.get(&link(&codes, "/auth/sign-out").unwrap()).await;
+        browser.submit(&page, "/auth/sign-out", &[]).await;
+
+        assert_eq!(browser.cookie("latchkey_codes"), None);
+        let browser = browser.with_cookie("latchkey_codes_8700", sealed);
+        for signed_out in ["/auth/challenge?says=codes", "/auth/account/two-step?shows=codes"] {
+            assert_eq!(browser.get(signed_out).await.status, 303, "{signed_out}");
+        }
+        enter(&browser, "/auth/sign-in", &eve.email, PASSWORD).await.hosted(200);
+        assert_eq!(browser.get("/auth/challenge?says=codes").await.status, 303);
+        assert_eq!(shown_codes(&browser.get(&format!("{PATH}?shows=codes")).await), Vec::<String>::new());
+    }
+
+    with(|b| b.pages().verification_by_code())
+    async fn deletion_forgets_the_recovery_codes(app) {
+        let _ada = app.user("ada").await;
+        let browser = signed_in(&app).await;
+        turned_on(&app, &browser).await;
+
+        browser.submit(&browser.get("/auth/account/data").await, "act=delete", &[]).await;
+
+        assert_eq!((browser.cookie("latchkey_pages"), browser.cookie("latchkey_codes")), (None, None));
+    }
+
+    with(|b| b.pages().verification_by_code())
     async fn new_recovery_codes_replace_the_old_ones(app) {
         let _ada = app.user("ada").await;
         let browser = signed_in(&app).await;
@@ -85,7 +119,7 @@ both_stores! {
         assert!(new.len() == 10 && old.iter().all(|code| !new.contains(code)), "{new:?}");
         let other = app.browser();
         let page = enter(&other, "/auth/sign-in", ADA, PASSWORD).await;
-        let page = other.get(&latchkey_testkit::browser::link(&page, "kind=recovery_code").unwrap()).await;
+        let page = other.get(&link(&page, "kind=recovery_code").unwrap()).await;
         let refused = other.submit(&page, "/auth/challenge", &[("code", &old[0])]).await;
         assert_eq!(refused.status, 401, "{refused:?}");
         let done = other.submit(&refused, "/auth/challenge", &[("code", &new[0])]).await;
@@ -154,6 +188,21 @@ both_stores! {
         let back = browser.submit(&page, "/auth/account/confirm", &[("password", PASSWORD)]).await;
         assert!(back.header("location").unwrap().starts_with(PATH), "{back:?}");
         begun(&app, &browser).await;
+    }
+
+    with(|b| b.pages().verification_by_code())
+    async fn two_step_that_became_required_stays_on_and_the_page_says_why(app) {
+        let _ada = app.user("ada").await;
+        let browser = signed_in(&app).await;
+        let (_, codes) = turned_on(&app, &browser).await;
+        browser.submit(&codes, "act=noted", &[]).await;
+        let page = browser.get(PATH).await;
+        set_policy(&app, "required").await;
+
+        let refused = browser.submit(&page, "act=off", &[]).await;
+
+        let text = refused.hosted(403);
+        assert!(text.contains("It cannot be turned off") && !text.contains("act=off"), "{text}");
     }
 
     with(required_on_pages)

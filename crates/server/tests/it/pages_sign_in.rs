@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use latchkey_testkit::answer::parameter;
 use latchkey_testkit::browser::link;
-use latchkey_testkit::{Answer, Browser, PASSWORD, Value, both_stores, minutes, seconds};
+use latchkey_testkit::{Answer, Browser, PASSWORD, Value, both_stores, json, minutes, seconds};
 
-use crate::pages_calls::{CHALLENGE, exchange, from_app, plain, target_of};
+use crate::pages_calls::{CHALLENGE, exchange, from_app, in_language, plain, target_of};
 
 const ADA: &str = "ada@example.org";
 async fn sign_in(browser: &Browser, page: &Answer, password: &str) -> Answer {
@@ -205,6 +205,21 @@ both_stores! {
         ));
         assert!(!again.send().await.hosted(200).contains(ADA));
         app.bearing(&token).get("/api/auth/sessions/current").send().await.expect(200);
+    }
+
+    with(|b| b.pages())
+    async fn target_after_a_sign_out_that_is_not_allowed_any_more_is_no_link(app) {
+        let _ada = app.user("ada").await;
+        let browser = app.browser();
+        let list = |redirects: &[&str]| app.admin().put("/api/auth/config", json!({"allowedRedirectUrls": redirects}));
+        list(&["https://shop.example/**"]).send().await.expect(200);
+        let page = browser.get("/auth/sign-out?redirect_uri=https://shop.example/bye").await;
+        assert!(link(&page, "https://shop.example/bye").is_some(), "{page:?}");
+        list(&[]).send().await.expect(200);
+
+        let again = browser.get(&in_language(&page, "en")).await;
+
+        assert!(!again.hosted(200).contains("shop.example"), "{again:?}");
     }
 
     with(|b| b.pages())

@@ -15,6 +15,7 @@ use crate::flow;
 use crate::page::Page;
 use crate::problem::Rejection;
 use crate::sealed::Carried;
+use crate::set_up;
 use crate::submission::Submission;
 use crate::visit::{Outcome, Visit};
 
@@ -78,6 +79,7 @@ async fn delete(visit: &mut Visit, session: &PageSession) -> Result<Response, Re
     let deletes_at = visit.service().deletion.delete(&caller, &visit.to_client()).await?;
     let cookie = visit.hosted.cookies.pages.clear();
     visit.set_cookie(cookie)?;
+    set_up::forget_codes(visit)?;
     let email = session.user().email.as_typed().to_owned();
     let farewell = Farewell { email, deletes_at: deletes_at.as_millis() };
     let text = visit.seal(visit.now.plus(flow::LIFETIME), farewell)?;

@@ -109,7 +109,7 @@ async fn remove(visit: &Visit, session: &PageSession, fields: &Fields) -> Shown 
 async fn renew(visit: &mut Visit, session: &PageSession) -> Shown {
     let fresh = visit.service().sessions.fresh(session).await?;
     let codes = visit.service().factors.replace_recovery_codes(&fresh, &visit.to_client()).await?;
-    set_up::keep_codes(visit, &codes)?;
+    set_up::keep_codes(visit, session.user().id, &codes)?;
     Ok(Some((SHOWS, CODES)))
 }
 
@@ -125,8 +125,8 @@ async fn turn(visit: &mut Visit, session: &PageSession, enabled: bool) -> Shown 
 
 /// Takes the session in place of the one that ended, and goes to the page of the recovery codes.
 async fn turned_on(visit: &mut Visit, on: TwoStepOn) -> Shown {
-    entrance::take(visit, on.opened).await?;
-    set_up::keep_codes(visit, &on.recovery_codes)?;
+    let session = entrance::take(visit, on.opened).await?;
+    set_up::keep_codes(visit, session.user().id, &on.recovery_codes)?;
     Ok(Some((SHOWS, CODES)))
 }
 

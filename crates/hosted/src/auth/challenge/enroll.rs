@@ -70,8 +70,8 @@ async fn register(visit: &Visit, fields: &mut Fields, id: &ChallengeId) -> Resul
 
 /// Takes the session, and goes to the page of the recovery codes.
 async fn turned_on(visit: &mut Visit, on: TwoStepOn) -> Result<String, Rejection> {
-    entrance::take(visit, on.opened).await?;
-    set_up::keep_codes(visit, &on.recovery_codes)?;
+    let session = entrance::take(visit, on.opened).await?;
+    set_up::keep_codes(visit, session.user().id, &on.recovery_codes)?;
     says(visit, "codes")
 }
 
