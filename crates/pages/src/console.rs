@@ -22,6 +22,7 @@ use crate::environment::environment_of;
 use crate::frame::{Links, Site};
 use crate::functions::{add_common, add_console, add_words};
 use crate::languages::Languages;
+use crate::message::loosen;
 use crate::shared::Shared;
 use crate::templates::{TemplateError, broken, console_sources};
 use crate::theme::Theme;
@@ -67,8 +68,17 @@ impl Console {
         &self.theme
     }
 
-    /// Renders a page as HTML.
+    /// Renders a page as HTML. A problem of a field that the page does not have is shown as one of the whole form.
     pub fn render(&self, frame: &Frame, view: &dyn View) -> Result<String, TemplateError> {
+        let html = self.render_frame(frame, view)?;
+        let mut problems = frame.problems.clone();
+        if !loosen(&html, problems.iter_mut().map(|problem| &mut problem.field)) {
+            return Ok(html);
+        }
+        self.render_frame(&Frame { problems, ..frame.clone() }, view)
+    }
+
+    fn render_frame(&self, frame: &Frame, view: &dyn View) -> Result<String, TemplateError> {
         let (template, page, view) = (view.template(), value(frame), view.value());
         // The detail of an error may quote values of the page, so only its kind is reported.
         let reason = |error: &minijinja::Error| error.kind().to_string();

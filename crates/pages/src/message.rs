@@ -58,6 +58,20 @@ impl Problem {
     }
 }
 
+/// Takes the field from each problem that the page does not show at it. Shown as problems of the whole form, they are told
+/// whatever fields the page has. Returns true if there was one.
+pub(crate) fn loosen<'a>(html: &str, fields: impl Iterator<Item = &'a mut Option<&'static str>>) -> bool {
+    let mut is_any_lost = false;
+    for field in fields {
+        let is_lost = field.is_some_and(|field| !html.contains(&format!("id=\"{field}-fault\"")));
+        if is_lost {
+            *field = None;
+        }
+        is_any_lost |= is_lost;
+    }
+    is_any_lost
+}
+
 /// Reason of a refusal. Its text is in the table `fault` of each language.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "key", rename_all = "snake_case")]

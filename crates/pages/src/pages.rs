@@ -10,6 +10,7 @@ use crate::environment::environment_of;
 use crate::frame::{Frame, Site};
 use crate::functions::{add_common, add_words};
 use crate::languages::{Language, Languages};
+use crate::message::loosen;
 use crate::shared::Shared;
 use crate::templates::{TemplateError, broken, sources};
 use crate::theme::Theme;
@@ -77,8 +78,22 @@ impl Pages {
         &self.shared.assets
     }
 
-    /// Renders a page as HTML.
+    /// Renders a page as HTML. A problem of a field that the page does not have is shown as one of the whole form.
     pub fn render(
+        &self,
+        language: &Language,
+        frame: &Frame,
+        view: &dyn View,
+    ) -> Result<String, TemplateError> {
+        let html = self.render_frame(language, frame, view)?;
+        let mut problems = frame.problems.clone();
+        if !loosen(&html, problems.iter_mut().map(|problem| &mut problem.field)) {
+            return Ok(html);
+        }
+        self.render_frame(language, &Frame { problems, ..frame.clone() }, view)
+    }
+
+    fn render_frame(
         &self,
         language: &Language,
         frame: &Frame,

@@ -108,6 +108,9 @@ pub(crate) fn worded(rejection: Rejection, kind: ChallengeKind) -> Rejection {
             let wrong = at_code(Fault::InvalidRecoveryCode);
             rejection.replacing(&Fault::InvalidCode, &wrong).replacing(&Fault::InvalidSecondFactor, &wrong)
         }
+        ChallengeKind::Passkey => {
+            rejection.replacing(&Fault::InvalidSecondFactor, &[Problem::whole(Fault::InvalidPasskey)])
+        }
         _ => rejection.replacing(&Fault::InvalidCode, &at_code(Fault::InvalidSecondFactor)),
     }
 }

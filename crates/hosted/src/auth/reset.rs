@@ -9,6 +9,7 @@ use latchkey_domain::tokens::LinkToken;
 use latchkey_http::cookies::Cookie;
 use latchkey_pages::views::{CodeForm, PasswordRules, Reset, ResetStep, SendAgain};
 use latchkey_service::passwords::reset::ResetOutcome;
+use latchkey_service::refusal::INVALID_CODE;
 use latchkey_service::sessions::KeepSignedIn;
 use latchkey_service::settings::EmailMethod;
 use serde::{Deserialize, Serialize};
@@ -108,13 +109,21 @@ async fn act(Submission { mut visit, mut fields }: Submission) -> Outcome {
     if is_over(&visit)? {
         return visit.page_as(mailed_link::FAILED, &dead(&visit));
     }
-    let done = match visit.query.optional(ACT)?.as_deref() {
+    let act = visit.query.optional(ACT)?;
+    let is_of_token = act.is_none();
+    let done = match act.as_deref() {
         Some("send") => send_again(&mut visit).await,
         Some("code") => check_code(&mut visit, &mut fields).await,
         _ => set_password(&mut visit, &mut fields).await,
     };
     match done {
         Ok(address) => visit.go_to(&address),
+        // The token died while its page was open.
+        Err(rejection) if is_of_token && rejection.is(INVALID_CODE.name) => {
+            let used = ticket(&visit).map(|found| found.value.token);
+            tokens::forget(&mut visit, |ticket: &Ticket| used.as_ref() == Some(&ticket.token))?;
+            visit.page_as(mailed_link::FAILED, &dead(&visit))
+        }
         Err(rejection) => match step(&visit) {
             Some(view) => visit.refuse(rejection, &view),
             None => Err(PageError::bad_flow()),

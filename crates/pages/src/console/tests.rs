@@ -63,6 +63,16 @@ fn every_text_of_every_view_is_escaped_or_refused() {
 }
 
 #[test]
+fn refusal_at_a_field_that_no_page_has_is_told_on_every_page() {
+    let console = console();
+    for mut state in all_states(&Person::plain()) {
+        state.frame.problems = vec![Problem::at("absent", crate::message::Fault::InvalidPasskey)];
+        let html = console.render(&state.frame, &*state.view).unwrap();
+        assert_eq!(html.matches("This passkey did not work").count(), 1, "{}", state.name);
+    }
+}
+
+#[test]
 fn the_words_are_read() {
     let mut catalogue = crate::languages::Catalogue::default();
     assert_eq!(catalogue.extend(include_str!("../../locales/console.toml")), Ok(()));

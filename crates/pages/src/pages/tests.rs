@@ -2,6 +2,7 @@ use serde_json::Value as Json;
 
 use super::*;
 use crate::frame::Links;
+use crate::message::{Fault, Problem};
 use crate::states;
 use crate::templates::full_reason;
 
@@ -60,6 +61,18 @@ fn every_text_of_every_view_is_escaped_or_refused() {
         }
     }
     assert!(shown > 1_000, "{shown}");
+}
+
+/// A use case names the field of a refusal without knowing which fields the page has.
+#[test]
+fn refusal_at_a_field_that_no_page_has_is_told_on_every_page() {
+    let pages = pages();
+    let language = pages.languages().choose(["en"]);
+    for mut state in states::all(&states::Person::plain()) {
+        state.frame.problems = vec![Problem::at("absent", Fault::InvalidPasskey)];
+        let html = pages.render(language, &state.frame, &*state.view).unwrap();
+        assert_eq!(html.matches("This passkey did not work").count(), 1, "{}", state.name);
+    }
 }
 
 #[test]

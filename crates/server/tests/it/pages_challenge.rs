@@ -106,7 +106,7 @@ both_stores! {
         let mut wrong = shown.clone();
         wrong["challenge"] = json!("AAAA");
         let refused = send(&page, &wrong).await;
-        assert!(refused.hosted(401).contains("role=\"alert\""), "{refused:?}");
+        assert!(refused.hosted(401).contains("This passkey did not work."), "{refused:?}");
         browser.submit(&page, "kind=passkey", &[("credential", "{}")]).await.hosted(400);
         let done = send(&refused, &ceremony(&refused).options).await;
 

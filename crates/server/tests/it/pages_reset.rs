@@ -95,6 +95,24 @@ both_stores! {
     }
 
     with(|b| b.pages())
+    async fn token_that_died_while_its_page_was_open_leads_to_a_new_mail(app) {
+        let _ada = app.user("ada").await;
+        let browser = app.browser();
+        let page = ask(&browser, ADA).await;
+        let page = type_code(&app, &browser, &page).await;
+        let (other, new) = (app.browser(), [("password", NEW)]);
+        let elsewhere = ask(&other, ADA).await;
+        let elsewhere = type_code(&app, &other, &elsewhere).await;
+        other.submit(&elsewhere, "/auth/reset", &new).await;
+
+        let dead = browser.submit(&page, "/auth/reset", &new).await;
+
+        assert!(dead.hosted(400).contains("This link does not work"), "{dead:?}");
+        assert!(!dead.text().contains("type=\"password\""), "{dead:?}");
+        assert_eq!(browser.cookie("latchkey_reset"), None);
+    }
+
+    with(|b| b.pages())
     async fn unknown_address_gets_the_pages_of_a_known_one(app) {
         let _ada = app.user("ada").await;
         let (known, unknown) = (app.browser(), app.browser());
