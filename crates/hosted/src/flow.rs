@@ -125,6 +125,11 @@ impl Flow {
     }
 }
 
+/// True for a query with the request of an app.
+pub(crate) fn is_of_app(query: &Query) -> Result<bool, PageError> {
+    Ok(query.optional("redirect_uri")?.is_some() || query.optional("code_challenge")?.is_some())
+}
+
 /// True for an address that a flow has room for. Others are no addresses, and cannot be filled in.
 pub(crate) fn is_kept(email: &str) -> bool {
     email.len() <= LONGEST_EMAIL && !email.contains(|c: char| c.is_control())
@@ -142,12 +147,12 @@ impl AppRequest {
     /// Reads redirect target, challenge and state. Without a target the default of the settings is meant; `None` without
     /// either, or if the query has neither target nor challenge.
     fn read(hosted: &Hosted, query: &Query) -> Result<Option<Self>, PageError> {
+        if !is_of_app(query)? {
+            return Ok(None);
+        }
         let target = query.optional("redirect_uri")?;
         let challenge = query.optional("code_challenge")?;
         let state = query.optional("state")?;
-        if target.is_none() && challenge.is_none() {
-            return Ok(None);
-        }
         let settings = hosted.service.settings();
         let target = match target {
             Some(target) => Some(settings.redirects.check(&target).map_err(|_| PageError::bad_target())?),

@@ -238,8 +238,9 @@ impl Visit {
 
     /// Returns the client in the form of use cases, with the language of the page for its mails.
     pub(crate) fn to_client(&self) -> Client {
-        let locale = self.flow().locale.as_deref().and_then(|tag| Locale::parse(tag).ok());
-        let known = locale.filter(|locale| self.hosted.settings.locales.contains(locale));
+        let chosen = self.locale.as_deref().or(self.flow().locale.as_deref());
+        let chosen = chosen.and_then(|tag| Locale::parse(tag).ok());
+        let known = chosen.and_then(|locale| locale.best_of(&self.hosted.settings.locales).cloned());
         self.client.clone().in_locale(known).to_domain()
     }
 
@@ -346,10 +347,14 @@ impl Visit {
     }
 }
 
-/// Returns an address with parameters, which need no encoding.
+/// Returns an address with further parameters, which need no encoding.
 fn address<'a>(path: &str, parameters: impl Iterator<Item = (&'a str, &'a str)>) -> String {
-    let query: Vec<_> = parameters.map(|(name, value)| format!("{name}={value}")).collect();
-    if query.is_empty() { path.to_owned() } else { format!("{path}?{}", query.join("&")) }
+    let mut address = path.to_owned();
+    for (name, value) in parameters {
+        let separator = if address.contains('?') { '&' } else { '?' };
+        address.extend([separator.to_string().as_str(), name, "=", value]);
+    }
+    address
 }
 
 /// True for the length and the characters of a language tag, which need no encoding in a query.

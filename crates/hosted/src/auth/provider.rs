@@ -16,6 +16,7 @@ use latchkey_service::refusal::{
 use latchkey_service::sessions::{Credential, KeepSignedIn, PageSession};
 
 use super::account::providers;
+use super::sign_in;
 use crate::entrance;
 use crate::errors::PageError;
 use crate::flow::{self, Flow};
@@ -38,6 +39,10 @@ pub(super) fn links(visit: &Visit) -> Vec<ProviderLink> {
 }
 
 async fn begin(_: Deliberate, PathText(key): PathText, visit: Visit) -> Outcome {
+    // An app's request begins on a page that shows the app. Here a link of anybody would sign in to it without a press.
+    if visit.flow_text().is_none() && flow::is_of_app(&visit.query)? {
+        return visit.go_to(&visit.here_on(sign_in::PATH));
+    }
     let mut visit = visit.begin()?;
     let offered = visit.service().oauth.offered_providers();
     let Some(provider) = offered.into_iter().find(|provider| provider.key.as_str() == key) else {
@@ -49,7 +54,7 @@ async fn begin(_: Deliberate, PathText(key): PathText, visit: Visit) -> Outcome 
     let back = format!("{}{BACK}?{}={flow}", visit.service().site().origin(), flow::PARAMETER);
     let start = departure.start(&provider, back, visit.to_client());
     let url = if visit.flow().links.is_some() {
-        let Some(session) = linking(&visit) else { return visit.go_to(providers::PATH) };
+        let Some(session) = linking(&visit) else { return visit.go_to(&providers::address(&visit)) };
         match visit.service().sessions.fresh(session).await {
             Ok(fresh) => visit.service().oauth.start_link(&fresh, start).await,
             Err(error) => Err(error),
@@ -60,7 +65,9 @@ async fn begin(_: Deliberate, PathText(key): PathText, visit: Visit) -> Outcome 
     match url {
         Ok(url) => visit.go_out(&url),
         // The page of the linked providers asks for the sign-in.
-        Err(Error::Refused(&(REAUTHENTICATION_REQUIRED | AUTH_UNAUTHORIZED))) => visit.go_to(providers::PATH),
+        Err(Error::Refused(&(REAUTHENTICATION_REQUIRED | AUTH_UNAUTHORIZED))) => {
+            visit.go_to(&providers::address(&visit))
+        }
         Err(Error::Refused(refusal)) if *refusal == PROVIDER_UNAVAILABLE => {
             show(&visit, ProviderOutcome::Down)
         }
@@ -73,7 +80,9 @@ async fn come_back(_: Deliberate, mut visit: Visit) -> Outcome {
     let Some(left) = visit.flow().departed.clone() else { return Err(PageError::bad_flow()) };
     let code = match returned(visit.service(), &visit.query)? {
         Ok(code) => code,
-        Err(said) if said == CallbackProblem::Taken.message() => return visit.go_to(&providers::taken()),
+        Err(said) if said == CallbackProblem::Taken.message() => {
+            return visit.go_to(&providers::taken(&visit));
+        }
         Err(said) => return show(&visit, outcome_of(&said)),
     };
     if visit.flow().links.is_some() {
@@ -105,13 +114,13 @@ fn linking(visit: &Visit) -> Option<&PageSession> {
 
 /// Links the identity that came back to the own account.
 async fn link(visit: Visit, code: &str, left: &Departure) -> Outcome {
-    let Some(session) = linking(&visit) else { return visit.go_to(providers::PATH) };
+    let Some(session) = linking(&visit) else { return visit.go_to(&providers::address(&visit)) };
     let from = session.sign_in_client(visit.to_client());
     match visit.service().oauth.exchange(code, &left.verifier, session, &from).await {
-        Ok(Exchanged::Linked { .. }) => visit.go_to(&providers::linked(&left.provider)),
+        Ok(Exchanged::Linked { .. }) => visit.go_to(&providers::linked(&visit, &left.provider)),
         Ok(Exchanged::Entered(_)) => Err(PageError::bad_flow()),
-        Err(Error::Refused(&IDENTITY_TAKEN)) => visit.go_to(&providers::taken()),
-        Err(Error::Refused(&AUTH_UNAUTHORIZED)) => visit.go_to(providers::PATH),
+        Err(Error::Refused(&IDENTITY_TAKEN)) => visit.go_to(&providers::taken(&visit)),
+        Err(Error::Refused(&AUTH_UNAUTHORIZED)) => visit.go_to(&providers::address(&visit)),
         Err(Error::Refused(refusal)) => match outcome_of_refusal(refusal) {
             Some(outcome) => show(&visit, outcome),
             None => Err(Error::Refused(refusal).into()),
@@ -125,8 +134,7 @@ async fn link(visit: Visit, code: &str, left: &Departure) -> Outcome {
 fn link_after_sign_in(visit: &Visit, outcome: ProviderOutcome) -> Result<Option<String>, PageError> {
     let is_needed = outcome == ProviderOutcome::Unverified && visit.flow().links.is_none();
     let (locale, email) = (visit.flow().locale.clone(), visit.flow().email.clone());
-    let flow =
-        Flow { locale, email, next: Some(visit.href_outside(providers::PATH, &[])), ..Flow::default() };
+    let flow = Flow { locale, email, next: Some(providers::address(visit)), ..Flow::default() };
     is_needed.then(|| visit.href_in("/auth/sign-in", flow)).transpose()
 }
 
@@ -146,7 +154,7 @@ fn show(visit: &Visit, outcome: ProviderOutcome) -> Outcome {
         link: link_after_sign_in(visit, outcome)?,
         is_link: visit.flow().links.is_some(),
         other: match visit.flow().links {
-            Some(_) => providers::PATH.to_owned(),
+            Some(_) => providers::address(visit),
             None => visit.href("/auth/sign-in"),
         },
     };

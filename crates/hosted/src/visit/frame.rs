@@ -50,6 +50,11 @@ impl Visit {
         Some(session.user().email.as_typed().to_owned())
     }
 
+    /// Returns the address of another page, with the parameters of the request as they were sent.
+    pub(crate) fn here_on(&self, path: &str) -> String {
+        format!("{path}?{}", self.sent)
+    }
+
     /// Returns the address of this page: its path, with the parameters of the request but `locale`, which the links to
     /// other languages add. What the flow has is left out.
     fn here(&self) -> String {
@@ -86,7 +91,11 @@ impl Visit {
     /// Returns the end of what ends first: what the page is about, which nothing postpones; the flow, else the session, which
     /// any request postpones up to its absolute end.
     fn ending(&self) -> Option<Ending> {
-        let session = || Some((self.session.as_ref()?.session().expires_at(), self.here()));
+        let session = || {
+            let session = self.session.as_ref()?.session();
+            let is_postponed = session.idle_expires_at < session.absolute_expires_at;
+            Some((session.expires_at(), if is_postponed { self.here() } else { String::new() }))
+        };
         let flow = self.flow.as_ref().map(|flow| (flow.ends, format!("{}&{STAY}=1", self.here())));
         let subject = self.subject_ends.get().map(|ends| (*ends, String::new()));
         let (ends, stay) = flow.or_else(session).into_iter().chain(subject).min_by_key(|(ends, _)| *ends)?;

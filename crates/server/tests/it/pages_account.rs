@@ -75,7 +75,21 @@ both_stores! {
         let page = browser.get(PATH).await;
 
         let text = page.hosted(200);
-        assert!(text.contains("data-ends=\"3600\"") && text.contains("Stay on this page"), "{text}");
+        assert!(text.contains("data-ends=\"3600\"") && !text.contains("Stay on this page"), "{text}");
+    }
+
+    with(|b| b.pages())
+    async fn end_that_a_use_postpones_offers_to_stay(app) {
+        let _ada = app.user("ada").await;
+        let browser = app.browser();
+        let page = browser.get("/auth/sign-in").await;
+        let fields = [("email", ADA), ("password", PASSWORD), ("keep", "yes")];
+        browser.submit(&page, "/auth/sign-in", &fields).await;
+
+        let page = browser.get(PATH).await;
+
+        let text = page.hosted(200);
+        assert!(text.contains("data-ends=\"86400\"") && text.contains("Stay on this page"), "{text}");
     }
 
     with(|b| b.pages())

@@ -81,6 +81,22 @@ both_stores! {
         assert_in_account(&browser, &done, ADA).await;
     }
 
+    with(|b| b.pages())
+    async fn link_to_a_provider_for_an_app_leads_to_the_page_that_shows_the_app(app) {
+        let acme = acme(&app).await;
+        let browser = app.browser();
+
+        let asked = browser.get(&format!("{}&locale=de", from_app(ACME))).await;
+
+        assert_eq!(asked.header("location"), Some(&*format!("{}&locale=de", from_app("/auth/sign-in"))), "{asked:?}");
+        let page = browser.follow(&asked).await;
+        assert!(page.hosted(200).contains("localhost") && page.text().contains("lang=\"de\""), "{page:?}");
+        let back = landing(&browser, &acme.consent(&leave(&browser, &page).await)).await;
+        let done = browser.get(&back).await;
+        exchange(&app, &target_of(&browser.follow(&done).await)).await.expect(200);
+        assert_eq!(app.browser().get(ACME).await.status, 302);
+    }
+
     with(|b| b.pages().verification_by_code())
     async fn second_factor_is_asked_for_after_the_provider(app) {
         let ada = app.two_step_user("ada").await;

@@ -20,7 +20,7 @@ use crate::problem::Rejection;
 use crate::submission::Submission;
 use crate::visit::{Outcome, Visit};
 
-pub(in crate::auth) const PATH: &str = "/auth/account/providers";
+const PATH: &str = "/auth/account/providers";
 /// Query parameter that says what a form does.
 const ACT: &str = "act";
 /// Query parameter of a link that failed, because another account has the identity.
@@ -37,14 +37,19 @@ async fn show(visit: Visit) -> Outcome {
     visit.page(&view)
 }
 
+/// Returns the address of this page.
+pub(in crate::auth) fn address(visit: &Visit) -> String {
+    visit.href_outside(PATH, &[])
+}
+
 /// Returns the address of this page after an identity was linked.
-pub(in crate::auth) fn linked(provider: &str) -> String {
-    format!("{PATH}?notice=provider_linked&provider={provider}")
+pub(in crate::auth) fn linked(visit: &Visit, provider: &str) -> String {
+    visit.href_outside(PATH, &[("notice", "provider_linked"), ("provider", provider)])
 }
 
 /// Returns the address of this page after an identity was not linked, because another account has it.
-pub(in crate::auth) fn taken() -> String {
-    format!("{PATH}?{TAKEN}=1")
+pub(in crate::auth) fn taken(visit: &Visit) -> String {
+    visit.href_outside(PATH, &[(TAKEN, "1")])
 }
 
 async fn act(Submission { visit, fields }: Submission) -> Outcome {
