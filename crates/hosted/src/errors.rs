@@ -14,6 +14,7 @@ use latchkey_http::error::{ApiError, ErrorCode, codes};
 use latchkey_http::query::Query;
 use latchkey_pages::views::{ErrorCause, ErrorPage};
 use latchkey_pages::{Frame, TemplateError, Wait, When};
+use latchkey_service::refusal::AUTH_UNAUTHORIZED;
 
 use crate::hosted::Hosted;
 use crate::language;
@@ -22,6 +23,8 @@ use crate::response::{IsPage, html};
 /// The request names another host (RFC 9110 section 15.5.20). Only pages respond with it, so it is not in the
 /// catalogue of errors.
 const MISDIRECTED: ErrorCode = ErrorCode { name: "MISDIRECTED_REQUEST", status: 421, ..codes::NOT_FOUND };
+
+const SIGN_IN: &str = "/auth/sign-in";
 
 /// An error that is shown as a page.
 pub(crate) struct PageError {
@@ -122,7 +125,11 @@ impl PageError {
 
 impl From<ApiError> for PageError {
     fn from(error: ApiError) -> Self {
-        Self { error, shown: Box::default() }
+        // The session ended after the request had begun: what ended leads to the sign-in, as everywhere.
+        let has_ended = error.code == AUTH_UNAUTHORIZED.name;
+        let shown =
+            if has_ended { Self::expired().with_next(SIGN_IN.to_owned()).shown } else { Box::default() };
+        Self { error, shown }
     }
 }
 

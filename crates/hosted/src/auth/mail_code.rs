@@ -20,6 +20,7 @@ use super::tokens::{self, Found, OF, Token};
 use crate::entrance;
 use crate::errors::PageError;
 use crate::fields::Fields;
+use crate::flow::Flow;
 use crate::hosted::Cookies;
 use crate::page::Page;
 use crate::problem::Rejection;
@@ -116,11 +117,17 @@ async fn send(visit: &mut Visit, email: Email) -> Result<String, Rejection> {
     let (typed, now) = (email.as_typed().to_owned(), visit.now.as_millis());
     let verifier = LinkToken::new(visit.service().random_bytes()).expose().to_owned();
     let challenge = URL_SAFE_NO_PAD.encode(TokenHash::of(verifier.as_bytes()).as_bytes());
+    let before = visit.flow().clone();
     visit.change_flow(|flow| {
         (flow.email, flow.mailed_at, flow.verifier) = (Some(typed), Some(now), Some(verifier));
     })?;
+    // The link of the mail has the flow with the verifier.
     let mail = SignInMail { email, redirect: visit.mailed(PATH), code_challenge: Some(challenge) };
-    visit.service().mailbox.send_sign_in(mail, &visit.to_client()).await?;
+    let sent = visit.service().mailbox.send_sign_in(mail, &visit.to_client()).await;
+    if sent.is_err() {
+        visit.change_flow(|flow| *flow = Flow { email: flow.email.take(), ..before })?;
+    }
+    sent?;
     Ok(visit.href_with(PATH, &[(ACT, "code")]))
 }
 

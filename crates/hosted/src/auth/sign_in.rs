@@ -34,7 +34,6 @@ async fn show(visit: Visit) -> Outcome {
 }
 
 async fn act(Submission { mut visit, mut fields }: Submission) -> Outcome {
-    let (typed, is_ticked) = (fields.text("email")?, fields.is_ticked("keep")?);
     let act = visit.query.optional(ACT)?;
     if act.as_deref() == Some("resume") && resumable(&visit).is_none() {
         // The page session has ended, or is too old for the app by now.
@@ -48,10 +47,17 @@ async fn act(Submission { mut visit, mut fields }: Submission) -> Outcome {
     match done {
         Ok(address) => visit.go_to(&address),
         Err(rejection) => {
-            visit.change_flow(|flow| flow.email = Some(typed.clone()).filter(|typed| is_kept(typed)))?;
-            let verify = rejection.is_unverified().then(|| visit.href("/auth/verify"));
+            let (mut email, is_ticked) = (fields.text("email")?, fields.is_ticked("keep")?);
+            if act.is_none() {
+                visit.change_flow(|flow| flow.email = Some(email.clone()).filter(|email| is_kept(email)))?;
+            } else {
+                // The form of the password alone has an address.
+                email = visit.flow().email.clone().unwrap_or_default();
+            }
+            let is_unverified = rejection.is_unverified() && visit.flow().email.is_some();
+            let verify = is_unverified.then(|| visit.href("/auth/verify"));
             // A refusal is told at the form that was sent.
-            let view = view(&visit, typed, is_ticked, act.as_deref() != Some("resume"))?;
+            let view = view(&visit, email, is_ticked, act.as_deref() != Some("resume"))?;
             visit.refuse(rejection, &SignIn { verify, ..view })
         }
     }

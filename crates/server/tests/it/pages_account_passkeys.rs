@@ -97,6 +97,24 @@ both_stores! {
     }
 
     with(|b| b.pages().verification_by_code())
+    async fn new_name_that_comes_late_is_kept_over_the_sign_in(app) {
+        let _ada = app.user("ada").await;
+        let browser = signed_in(&app).await;
+        let page = add(&app, &browser, &ready(&browser).await).await;
+        let editing = browser.get(&link(&page, "rename=").unwrap()).await;
+        browser.forget("latchkey_pages");
+
+        let late = browser.submit(&editing, "act=rename", &[("name", "My key")]).await;
+
+        let page = browser.follow(&late).await;
+        let fields = [("email", "ada@example.org"), ("password", PASSWORD)];
+        let form = browser.follow(&browser.submit(&page, "/auth/sign-in", &fields).await).await;
+        assert!(form.hosted(200).contains("value=\"My key\""), "{form:?}");
+        let done = browser.submit(&form, "act=rename", &[("name", "My key")]).await;
+        assert!(browser.follow(&done).await.hosted(200).contains("<bdi>My key</bdi>"));
+    }
+
+    with(|b| b.pages().verification_by_code())
     async fn adding_and_removing_ask_for_a_recent_sign_in(app) {
         let _ada = app.user("ada").await;
         let browser = signed_in(&app).await;

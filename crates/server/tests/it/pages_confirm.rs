@@ -1,7 +1,7 @@
 //! `/auth/account/confirm`: the recent sign-in that a change of the own account asks for, and the way back to its form.
 
 use latchkey_testkit::browser::{ceremony, link};
-use latchkey_testkit::{Answer, Browser, PASSWORD, TestApp, both_stores, minutes};
+use latchkey_testkit::{Answer, Browser, PASSWORD, TestApp, both_stores, hours, minutes};
 
 use crate::pages_account::signed_in;
 use crate::pages_calls::{enter, enter_by_mail};
@@ -114,6 +114,46 @@ both_stores! {
         assert!(!browser.get(form).await.hosted(200).contains(NEW));
     }
 
+    with(|b| b.pages())
+    async fn what_was_typed_is_kept_over_the_end_of_the_session_while_it_is_confirmed(app) {
+        let _ada = app.user("ada").await;
+        let browser = signed_in(&app).await;
+        let asked = late_change(&app, &browser).await;
+        let page = browser.follow(&asked).await;
+        app.clock.advance(hours(12));
+        let fields = [("email", "ada@example.org"), ("password", PASSWORD)];
+
+        let shown = browser.get(asked.header("location").unwrap()).await;
+        let sent = browser.submit(&page, CONFIRM, &[("password", PASSWORD)]).await;
+
+        for late in [shown, sent] {
+            browser.forget("latchkey_pages");
+            let page = browser.follow(&late).await;
+            let form = browser.follow(&browser.submit(&page, "/auth/sign-in", &fields).await).await;
+            assert!(form.hosted(200).contains(&format!("value=\"{NEW}\"")), "{form:?}");
+        }
+    }
+
+    with(|b| b.pages())
+    async fn task_of_a_session_that_another_one_replaced_leads_back_to_its_form(app) {
+        let _ada = app.user("ada").await;
+        let bob = app.user("bob").await;
+        for (email, is_kept) in [("ada@example.org", true), (bob.email.as_str(), false)] {
+            let browser = signed_in(&app).await;
+            let asked = late_change(&app, &browser).await;
+            let before = browser.follow(&asked).await;
+            let page = browser.get("/auth/sign-in?prompt=login").await;
+            browser.submit(&page, "/auth/sign-in", &[("email", email), ("password", PASSWORD)]).await;
+
+            let back = browser.get(asked.header("location").unwrap()).await;
+
+            assert!(back.header("location").unwrap().starts_with(EMAIL), "{back:?}");
+            let form = browser.follow(&back).await;
+            assert_eq!(form.hosted(200).contains(NEW), is_kept, "{form:?}");
+            browser.submit(&before, CONFIRM, &[("password", PASSWORD)]).await.hosted(403);
+        }
+    }
+
     with(|b| b.pages().verification_by_code())
     async fn two_step_sign_in_asks_for_its_second_factor(app) {
         let ada = app.two_step_user("ada").await;
@@ -149,7 +189,7 @@ both_stores! {
         let mut wrong = ceremony(&page).options;
         wrong["challenge"] = "AAAA".into();
         let refused = send(&page, &wrong).await;
-        refused.hosted(401);
+        assert!(refused.hosted(401).contains("This passkey did not work."), "{refused:?}");
         let back = send(&refused, &ceremony(&refused).options).await;
 
         assert!(back.header("location").unwrap().starts_with(EMAIL), "{back:?}");

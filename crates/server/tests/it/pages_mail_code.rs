@@ -3,7 +3,7 @@
 use latchkey_testkit::browser::link;
 use latchkey_testkit::{Answer, Browser, EmailSignIn, TestApp, TestAppBuilder, both_stores, json, minutes};
 
-use crate::pages_calls::{assert_in_account, exchange, from_app, plain, target_of};
+use crate::pages_calls::{assert_in_account, exchange, from_app, in_language, plain, target_of};
 
 const ADA: &str = "ada@example.org";
 const PATH: &str = "/auth/mail-code";
@@ -66,6 +66,21 @@ both_stores! {
             seen.push((plain(&page, email), names(&page), plain(&wrong, email), names(&wrong)));
         }
         assert_eq!(seen[0], seen[1]);
+    }
+
+    with(|b| b.pages().limits())
+    async fn mail_that_was_refused_is_not_told_as_sent(app) {
+        let (browser, other) = (app.browser(), app.browser());
+        let page = browser.get(PATH).await;
+        ask(&other, ADA).await;
+
+        let refused = browser.submit(&page, PATH, &[("email", ADA)]).await;
+
+        assert_eq!(refused.status, 429, "{refused:?}");
+        let german = browser.get(&in_language(&refused, "de")).await;
+        let text = german.hosted(200);
+        assert!(text.contains("type=\"email\"") && !text.contains("name=\"code\""), "{text}");
+        assert!(text.contains(&format!("value=\"{ADA}\"")), "{text}");
     }
 
     with(linking)

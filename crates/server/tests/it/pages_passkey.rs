@@ -1,6 +1,6 @@
 //! `/auth/sign-in` by passkey, and the new options for a page that stays open.
 
-use latchkey_testkit::browser::ceremony;
+use latchkey_testkit::browser::{ceremony, link};
 use latchkey_testkit::{Answer, Browser, Ceremony, Passkey, both_stores, json, minutes};
 
 use crate::pages_calls::{assert_in_account, exchange, from_app, target_of};
@@ -61,6 +61,24 @@ both_stores! {
         let done = send(&browser, &page, &ada.passkey, &begun).await;
         assert_eq!(done.status, 303, "{done:?}");
         send(&browser, &page, &ada.passkey, &begun).await.hosted(401);
+    }
+
+    with(|b| b.pages().verification_by_code())
+    async fn refused_passkey_leaves_the_address_of_the_app(app) {
+        let ada = app.passkey_user("ada").await;
+        let browser = app.browser();
+        let page = browser.get(&format!("{}&login_hint=ada%40example.org", from_app("/auth/sign-in"))).await;
+        let fields = [("credential", "nonsense")];
+        let refused = browser.submit(&page, "act=passkey", &fields).await;
+        assert!(refused.hosted(400).contains("value=\"ada@example.org\""), "{refused:?}");
+        let path = format!("/api/auth/users/{}", ada.id);
+        app.admin().patch(&path, json!({"emailVerified": false})).send().await.expect(200);
+
+        let refused = send(&browser, &refused, &ada.passkey, &ceremony(&refused)).await;
+
+        let verify = link(&refused, "/auth/verify").unwrap_or_else(|| panic!("no way on: {refused:?}"));
+        let page = browser.get(&verify).await;
+        assert!(page.hosted(200).contains("<bdi>ada@example.org</bdi>"), "{page:?}");
     }
 
     with(|b| b.pages())

@@ -47,6 +47,8 @@ pub(crate) const PAGE: Page = Page::new(PATH, || get(show).post(act));
 #[derive(Clone, Serialize, Deserialize)]
 struct Task {
     challenge: String,
+    /// Id of the page session that is asked.
+    session: String,
     /// Path of the page with the form.
     path: String,
     /// What was typed; `None` if nothing was, or too much.
@@ -97,10 +99,17 @@ pub(super) fn kept(visit: &Visit, field: &str) -> Option<String> {
 }
 
 /// Sends a form whose session has ended to the sign-in, and then back to its page, where [`kept`] has what was typed.
-pub(super) fn late(mut visit: Visit, fields: &Fields) -> Outcome {
+pub(super) fn late(mut visit: Visit, fields: &Fields, page: &str) -> Outcome {
     let Some(user_id) = visit.late_owner(&fields.text(form_token::FIELD)?) else { return to_sign_in(visit) };
-    let (path, kept) = (visit.path().to_owned(), keep(user_id, fields)?);
-    let address = over_sign_in(&mut visit, &path, kept)?;
+    let kept = keep(user_id, fields)?;
+    let address = over_sign_in(&mut visit, page, kept)?;
+    visit.go_to(&address)
+}
+
+/// Sends a task whose session has ended to the sign-in, and then back to its form.
+fn late_task(mut visit: Visit) -> Outcome {
+    let Some(Asked { task, .. }) = Asked::of(&visit)? else { return to_sign_in(visit) };
+    let address = over_sign_in(&mut visit, &task.path, task.kept)?;
     visit.go_to(&address)
 }
 
@@ -140,7 +149,7 @@ async fn ask(mut visit: Visit, session: &PageSession, kept: Option<Kept>) -> Out
         Err(rejection) if rejection.is(AUTH_UNAUTHORIZED.name) => return to_sign_in(visit),
         Err(rejection) => {
             let back = back(&visit, &path, kept.as_ref(), None)?;
-            return visit.refuse(rejection, &over(back));
+            return visit.refuse(rejection, &over(&visit, back));
         }
     };
     ceremony::prepare(visit.service(), &begun.id, &begun.kinds).await?;
@@ -148,7 +157,8 @@ async fn ask(mut visit: Visit, session: &PageSession, kept: Option<Kept>) -> Out
         let text = visit.seal(begun.expires_at, task)?;
         Ok(visit.href_with(PATH, &[(TASK, &text)]))
     };
-    let task = Task { challenge: begun.id.expose(), path, kept, is_too_much: false, mailed_at: None };
+    let (challenge, session) = (begun.id.expose(), session.session().id.to_string());
+    let task = Task { challenge, session, path, kept, is_too_much: false, mailed_at: None };
     let with_all = address(task.clone())?;
     if with_all.len() <= LONGEST_ADDRESS {
         return visit.go_to(&with_all);
@@ -189,6 +199,11 @@ impl Asked {
         }))
     }
 
+    /// True if another session than this one is asked: somebody signed in again in another tab.
+    fn is_of_another(&self, session: &PageSession) -> bool {
+        self.task.session != session.session().id.to_string()
+    }
+
     fn back(&self, visit: &Visit, is_confirmed: bool) -> Result<String, PageError> {
         let notice = if self.task.is_too_much { NOT_KEPT } else { CONFIRMED };
         back(visit, &self.task.path, self.task.kept.as_ref(), is_confirmed.then_some(notice))
@@ -196,18 +211,20 @@ impl Asked {
 }
 
 async fn show(visit: Visit) -> Outcome {
-    if visit.session.is_none() {
-        return to_sign_in(visit);
-    }
+    let Some(session) = &visit.session else { return late_task(visit) };
     match Asked::of(&visit)? {
+        Some(asked) if asked.is_of_another(session) => visit.go_to(&asked.back(&visit, false)?),
         Some(asked) => visit.page(&view(&visit, &asked).await?),
         None => visit.go_to(&visit.href(OVERVIEW)),
     }
 }
 
 async fn act(Submission { mut visit, mut fields }: Submission) -> Outcome {
-    let Some(session) = visit.session.clone() else { return to_sign_in(visit) };
+    let Some(session) = visit.session.clone() else { return late_task(visit) };
     let Some(asked) = Asked::of(&visit)? else { return visit.go_to(&visit.href(OVERVIEW)) };
+    if asked.is_of_another(&session) {
+        return visit.go_to(&asked.back(&visit, false)?);
+    }
     let done = match visit.query.optional(ACT)?.as_deref() {
         Some("send") => send(&visit, &asked).await,
         _ => answer(&mut visit, &session, &asked, &mut fields).await,
@@ -260,7 +277,9 @@ async fn view(visit: &Visit, asked: &Asked) -> Result<Challenge, PageError> {
             visit.ends_at(shown.expires_at);
             step(visit, asked, shown)
         }
-        Err(Error::Refused(refusal)) if *refusal == INVALID_CHALLENGE => Ok(over(asked.back(visit, false)?)),
+        Err(Error::Refused(refusal)) if *refusal == INVALID_CHALLENGE => {
+            Ok(over(visit, asked.back(visit, false)?))
+        }
         Err(error) => Err(error.into()),
     }
 }
@@ -271,7 +290,7 @@ fn step(visit: &Visit, asked: &Asked, mut shown: ShownChallenge) -> Result<Chall
     shown.kinds.retain(|kind| *kind != ChallengeKind::Passkey || passkey.is_some());
     let named = kind(visit)?.filter(|kind| shown.kinds.contains(kind));
     let Some(kind) = named.or(shown.kinds.first().copied()) else {
-        return Ok(over(asked.back(visit, false)?));
+        return Ok(over(visit, asked.back(visit, false)?));
     };
     let at = |kind: ChallengeKind| [(TASK, asked.text.as_str()), (KIND, kind.as_str())];
     let (form, email) = (visit.form_with(PATH, &at(kind)), shown.user.email.as_typed().to_owned());
@@ -297,11 +316,11 @@ fn step(visit: &Visit, asked: &Asked, mut shown: ShownChallenge) -> Result<Chall
 }
 
 /// Shows that the challenge is over. `start` is the address of the form.
-fn over(start: String) -> Challenge {
+fn over(visit: &Visit, start: String) -> Challenge {
     Challenge {
         purpose: ChallengePurpose::Reauthenticate,
         step: ChallengeStep::Over { start },
         others: Vec::new(),
-        cancel: OVERVIEW.to_owned(),
+        cancel: visit.href_outside(OVERVIEW, &[]),
     }
 }

@@ -29,7 +29,7 @@ async fn show(visit: Visit) -> Outcome {
 }
 
 async fn act(Submission { visit, mut fields }: Submission) -> Outcome {
-    let Some(session) = &visit.session else { return confirm::late(visit, &fields) };
+    let Some(session) = &visit.session else { return confirm::late(visit, &fields, PATH) };
     let typed = fields.text("email")?;
     let done = match visit.query.optional(ACT)?.as_deref() {
         Some("confirm") => enter_codes(&visit, session, &mut fields).await,

@@ -29,23 +29,28 @@ const ACT: &str = "act";
 const ASKED: &str = "asked";
 /// Query parameter with the id of the passkey whose name is being edited.
 const RENAME: &str = "rename";
+/// Field with the new name of that passkey.
+const NAME: &str = "name";
 
 pub(crate) const PAGE: Page = Page::new(PATH, || get(show).post(act));
 
 async fn show(visit: Visit) -> Outcome {
     let Some(session) = &visit.session else { return to_sign_in(visit) };
-    visit.page(&view(&visit, session).await?)
+    visit.page(&view(&visit, session, confirm::kept(&visit, NAME)).await?)
 }
 
 async fn act(Submission { visit, mut fields }: Submission) -> Outcome {
-    let Some(session) = visit.session.clone() else { return to_sign_in(visit) };
+    let Some(session) = visit.session.clone() else {
+        let page = renaming(&visit)?.map_or_else(|| PATH.to_owned(), |id| format!("{PATH}?{RENAME}={id}"));
+        return confirm::late(visit, &fields, &page);
+    };
     match change(&visit, &session, &mut fields).await {
         Ok(shown) => {
             let parameters: Vec<_> = shown.into_iter().collect();
             visit.go_to(&visit.href_with(PATH, &parameters))
         }
         Err(rejection) => {
-            let view = view(&visit, &session).await?;
+            let view = view(&visit, &session, Some(fields.text(NAME)?)).await?;
             confirm::refuse(visit, &fields, rejection, &view).await
         }
     }
@@ -83,7 +88,7 @@ async fn add(visit: &Visit, session: &PageSession, fields: &mut Fields) -> Shown
 
 async fn rename(visit: &Visit, session: &PageSession, fields: &mut Fields) -> Shown {
     let id = named(fields)?;
-    let Some(name) = fields.factor_name("name")? else { return Err(fields.rejection()) };
+    let Some(name) = fields.factor_name(NAME)? else { return Err(fields.rejection()) };
     visit.service().passkeys.rename(session.caller(), id, name, &visit.to_client()).await?;
     Ok(Some(("notice", "saved")))
 }
@@ -98,15 +103,20 @@ async fn remove(visit: &Visit, session: &PageSession, fields: &Fields) -> Shown 
     }
 }
 
+/// Returns the passkey whose name is being edited.
+fn renaming(visit: &Visit) -> Result<Option<PasskeyId>, PageError> {
+    Ok(visit.query.optional(RENAME)?.and_then(|id| id.parse().ok()))
+}
+
 fn named(fields: &Fields) -> Result<PasskeyId, PageError> {
     fields.text("id")?.parse().map_err(|_| PageError::not_found())
 }
 
-async fn view(visit: &Visit, session: &PageSession) -> Result<Passkeys, PageError> {
+/// Fills the page. `typed` is the new name of the passkey whose name is being edited; `None` for the one that it has.
+async fn view(visit: &Visit, session: &PageSession, typed: Option<String>) -> Result<Passkeys, PageError> {
     let own = visit.service().passkeys.list(session.caller()).await?;
     let form = |act| visit.form_with(PATH, &[(ACT, act)]);
-    let edited = visit.query.optional(RENAME)?.and_then(|id| id.parse::<PasskeyId>().ok());
-    let edited = edited.map(|id| id.to_string());
+    let edited = renaming(visit)?.map(|id| id.to_string());
     let renamed = edited.clone().unwrap_or_default();
     let is_full = own.passkeys.len() >= MAX_PASSKEYS as usize;
     let add = match adding(visit, session, &own).await? {
@@ -118,10 +128,15 @@ async fn view(visit: &Visit, session: &PageSession) -> Result<Passkeys, PageErro
         }
         None => Some(AddPasskey::Begin { form: form("begin") }),
     };
+    let mut list: Vec<_> = own.passkeys.iter().map(|one| shown(visit, one)).collect();
+    if let (Some(typed), Some(edited)) = (typed, list.iter_mut().find(|one| edited.as_ref() == Some(&one.id)))
+    {
+        edited.name = typed;
+    }
     Ok(Passkeys {
         add,
         accepted: accepted(&own),
-        list: own.passkeys.iter().map(|one| shown(visit, one)).collect(),
+        list,
         rename: visit.form_with(PATH, &[(ACT, "rename"), (RENAME, &renamed)]),
         remove: form("remove"),
         edited,

@@ -39,7 +39,7 @@ async fn show(visit: Visit) -> Outcome {
 }
 
 async fn act(Submission { visit, mut fields }: Submission) -> Outcome {
-    let Some(session) = &visit.session else { return confirm::late(visit, &fields) };
+    let Some(session) = &visit.session else { return confirm::late(visit, &fields, PATH) };
     let rejection = match save(&visit, session, &mut fields).await {
         Ok(()) => return visit.go_to(&visit.href_with(PATH, &[("notice", "saved")])),
         Err(rejection) => rejection,
