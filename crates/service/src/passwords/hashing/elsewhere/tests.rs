@@ -143,3 +143,36 @@ fn without_its_signer_key_a_hash_fits_nothing() {
                 lSrfV15cpx95/sZS2W9c9Kp6i/LVgQNDNC/qzrCnh1SAyZvqmZqAjTdn3aoItz+VHjoZilo78198JAdRuid5lQ";
     assert!(!fits_text(text, "user1password"));
 }
+
+/// Keycloak's outputs have 64 bytes whatever the digest, made here by Python's hashlib.
+#[test]
+fn longer_output_of_pbkdf2_costs_no_more_than_its_first_block() {
+    for (text, block) in [
+        (
+            "$pbkdf2-sha1$i=1000$c2FsdHNhbHRzYWx0c2FsdA$WVkEBPf8FI0HJQZ4w5Dp/Ye9/z68FZWSIrixUFvI1BM59KsV3Ti55I7+r8afTCp0QnwU5/PYLqIFjPBSumrhoA",
+            20,
+        ),
+        (
+            "$pbkdf2-sha256$i=1000$c2FsdHNhbHRzYWx0c2FsdA$Ua8duVyMfKCAGdxq9wgglBE4dDEQdWDySQBnh7Tf7uSNB1ii7yJgPU/o2CekZrxKgbhvRTXRaKwnfezFUuq3fg",
+            32,
+        ),
+        (
+            "$pbkdf2-sha512$i=1000$c2FsdHNhbHRzYWx0c2FsdA$njLFleFEBUBiDO2n0/at4rzgw0gO3d7qGp5rxU1UlpC30rxcog+Qax+zYvj+ReCP1S36ruoe2z/fIaVOsNYoMw",
+            64,
+        ),
+    ] {
+        assert!(fits_text(text, PASSWORD), "{text}");
+        assert!(!fits_text(text, "tangerine-8-trees"), "{text}");
+        let parse = |text: &str| match ImportedHash::parse(text, true).unwrap().scheme() {
+            Scheme::Pbkdf2(hash) => hash.clone(),
+            _ => panic!("{text}"),
+        };
+        for (at, is_computed) in [(0, true), (block - 1, true), (block, false), (63, block == 64)] {
+            let mut hash = parse(text);
+            if let Some(byte) = hash.output.get_mut(at) {
+                *byte ^= 1;
+                assert_eq!(fits_text(&hash.to_string(), PASSWORD), !is_computed, "byte {at} of {text}");
+            }
+        }
+    }
+}
