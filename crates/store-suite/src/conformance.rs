@@ -660,6 +660,7 @@ table::table! { $
         a_sign_in_ends_the_page_session_of_another_user,
         a_sign_in_of_the_same_user_takes_over_the_app_sessions,
         a_refused_sign_in_ends_no_page_session,
+        a_change_of_password_or_address_ends_the_codes_for_apps,
     }
     refresh {
         a_session_of_level_one_ends_at_its_refresh_where_level_two_is_required,

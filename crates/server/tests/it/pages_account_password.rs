@@ -4,7 +4,7 @@ use latchkey_testkit::{PASSWORD, both_stores, minutes};
 
 use crate::email_calls::NEW_PASSWORD;
 use crate::pages_account::signed_in;
-use crate::pages_calls::enter_by_mail;
+use crate::pages_calls::{enter_by_mail, exchange, from_app, target_of};
 
 const PATH: &str = "/auth/account/password";
 const ADA: &str = "ada@example.org";
@@ -27,6 +27,20 @@ both_stores! {
         ada.get("/api/auth/sessions/current").send().await.refused(401, "AUTH_UNAUTHORIZED");
         app.anon().sign_in(ADA, PASSWORD).send().await.refused(401, "INVALID_CREDENTIALS");
         app.anon().sign_in(ADA, NEW_PASSWORD).send().await.expect(200);
+    }
+
+    with(|b| b.pages())
+    async fn code_for_an_app_from_before_the_new_password_opens_nothing(app) {
+        let _ada = app.user("ada").await;
+        let browser = signed_in(&app).await;
+        let page = browser.get(&from_app("/auth/sign-in")).await;
+        let way_back = browser.follow(&browser.submit(&page, "act=resume", &[]).await).await;
+
+        let fields = [("current_password", PASSWORD), ("new_password", NEW_PASSWORD)];
+        browser.submit(&browser.get(PATH).await, PATH, &fields).await;
+
+        exchange(&app, &target_of(&way_back)).await.refused(400, "INVALID_OAUTH_CODE");
+        browser.get(PATH).await.hosted(200);
     }
 
     with(|b| b.pages())

@@ -15,7 +15,7 @@ use crate::tables::audit_events;
 use crate::tables::codes::{self, CodeInLane};
 use crate::tables::outbox::{self, Address};
 use crate::tables::users::{self, Account};
-use crate::tables::{challenges, email_changes, link_tokens};
+use crate::tables::{challenges, email_changes, link_tokens, page_codes};
 
 /// Writes a code or link and its mail. If no mail may be sent to the address, the same statements write rows that are
 /// never sent, so that response times are equal.
@@ -126,10 +126,11 @@ pub(crate) fn write_code(
 }
 
 /// Invalidates all codes, link tokens and reset tokens of a user that are neither used nor expired, and deletes the
-/// user's challenges and change of address.
+/// user's challenges, change of address, and codes by which an app gets a session from a page session.
 pub(crate) fn end_all_of(writes: &mut Script, user_id: UserId, now: Timestamp) {
     email_changes::delete_of(writes, user_id);
     challenges::delete_all_of(writes, user_id);
     codes::delete_all_codes_of(writes, user_id);
+    page_codes::delete_all_of(writes, user_id, now);
     link_tokens::supersede_all_tokens_of(writes, user_id, now);
 }

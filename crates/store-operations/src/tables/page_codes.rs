@@ -1,7 +1,7 @@
 //! Table `page_codes`: codes by which an app gets a session of its own from a page session.
 
 use latchkey_domain::identity::{IdentityId, Issuer, ProviderKey, Subject};
-use latchkey_domain::ids::SessionId;
+use latchkey_domain::ids::{SessionId, UserId};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_store::{FoundPageCode, NewPageCode, StoreResult};
@@ -44,6 +44,10 @@ statements! {
     LOCK: read lock(code: &TokenHash) =
         "SELECT code_challenge, session_id, expires_at FROM page_codes WHERE code_hash = $1 FOR UPDATE";
     DELETE_OF_EVERYBODY: change delete_of_everybody() = "DELETE FROM page_codes";
+    /// Deletes the codes of a user that have not expired. The index is by expiry, and few have not.
+    DELETE_ALL_OF: change delete_all_of(user_id: UserId, now: Timestamp) =
+        "DELETE FROM page_codes
+        WHERE expires_at > $2 AND session_id IN (SELECT id FROM sessions WHERE user_id = $1)";
     DELETE: change delete(code: &TokenHash) = "DELETE FROM page_codes WHERE code_hash = $1";
 }
 

@@ -7,10 +7,12 @@ use latchkey_domain::session::{NewSession, NewSessionKind, SessionKind};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_store::{
-    EndedSession, Entered, FoundPageSession, PageSessionUse, RefreshOutcome, SignIn, SignInOutcome,
+    ChangePassword, EndedSession, Entered, FoundPageSession, NewPageCode, PageSessionUse, PasswordChange,
+    RefreshOutcome, SignIn, SignInOutcome,
 };
 
-use super::fixtures::{MINUTE, STRANGER, World, at, client, days};
+use super::email_change_acts::Mover;
+use super::fixtures::{MINUTE, STRANGER, World, at, client, days, password};
 use super::refresh::present;
 
 impl World {
@@ -37,6 +39,21 @@ impl World {
         let outcome = self.sign_in(SignIn { entry, ..sign_in }).await.unwrap().unwrap();
         assert!(matches!(outcome, SignInOutcome::Entered(Entered::Session(_))));
         session
+    }
+
+    /// Issues a code for an app.
+    async fn page_code(&self, page: &NewSession, now: Timestamp) -> TokenHash {
+        let code = self.token();
+        let new = NewPageCode {
+            code,
+            code_challenge: self.token(),
+            session_id: page.id,
+            redirect_to: "https://app.example.org/".to_owned(),
+            created_at: now,
+            expires_at: now.plus(std::time::Duration::from_mins(1)),
+        };
+        assert!(self.save_page_code(new).await.unwrap());
+        code
     }
 
     /// Opens an app session from a page session.
@@ -144,4 +161,35 @@ pub(super) async fn a_refused_sign_in_ends_no_page_session(world: World) {
 
     assert_eq!(outcome, SignInOutcome::Gone);
     assert!(world.lives(first.id, at(1)).await);
+}
+
+pub(super) async fn a_change_of_password_or_address_ends_the_codes_for_apps(world: World) {
+    let (ada, eve) = (world.verified("ada", at(0)).await, world.verified("eve", at(0)).await);
+    let (browser, other) = (world.token(), world.token());
+    let page = world.open(ada.id, world.page_session(browser, None, at(0))).await;
+    let foreign = world.open(eve.id, world.page_session(other, None, at(0))).await;
+    let of_eve = world.page_code(&foreign, at(1)).await;
+
+    let code = world.page_code(&page, at(1)).await;
+    assert!(world.find_page_code(code, at(2)).await.unwrap().is_some());
+    let change = ChangePassword {
+        user_id: ada.id,
+        checked: password("secret"),
+        password: password("changed"),
+        keep: page.id,
+        page_token: None,
+        guard: None,
+        event: world.event(AuditKind::PasswordChanged, at(2)),
+        mail: None,
+        now: at(2),
+    };
+    assert_eq!(world.change_password(change).await.unwrap().unwrap(), PasswordChange::Changed);
+    assert!(world.find_page_code(code, at(3)).await.unwrap().is_none());
+
+    let code = world.page_code(&page, at(3)).await;
+    world.moved(Mover { user: ada.id, session: page.id, name: "ada" }, "new", at(4)).await;
+    assert!(world.find_page_code(code, at(5)).await.unwrap().is_none());
+
+    assert!(world.lives(page.id, at(5)).await);
+    assert!(world.find_page_code(of_eve, at(5)).await.unwrap().is_some());
 }
