@@ -8,7 +8,7 @@ use std::time::Duration;
 use aws_lc_rs::hmac;
 use latchkey_domain::account_limits::SecondFactorLimits;
 use latchkey_domain::challenge::{ChallengeKind, SecondFactorPolicy};
-use latchkey_domain::client::Client;
+use latchkey_domain::client::{Client, OpenedFor};
 use latchkey_domain::codes::{CodeMac, SixDigitCode};
 use latchkey_domain::email_change::{EmailChange, EmailChangeId};
 use latchkey_domain::factors::{FactorId, Factors as OwnFactors, TotpFactor, TotpStep};
@@ -240,6 +240,14 @@ impl Factors {
     /// Returns the time for which a client is known to an account after a sign-in; `None` if rate limits are off.
     pub(crate) fn known_client_age(&self) -> Option<Duration> {
         self.sessions.known_client_age()
+    }
+
+    /// Checks that a factor may be enrolled on this side. The policy for users does not concern the activation of a grant.
+    fn check_permitted(&self, opened_for: Option<OpenedFor>) -> Result<()> {
+        match opened_for {
+            Some(OpenedFor::Activation) => Ok(()),
+            Some(OpenedFor::App(_) | OpenedFor::Pages | OpenedFor::Console) | None => self.check_enabled(),
+        }
     }
 
     /// Checks that the operator permits users to enrol second factors.

@@ -10,6 +10,7 @@ use latchkey_domain::ids::{SessionId, UserId};
 use latchkey_domain::operator::{
     ACTIVATION_LIFETIME, Act, ActingOperator, Ineligible, Operator, Party, Role,
 };
+use latchkey_domain::passkey::RpId;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::LinkToken;
 use latchkey_store::{
@@ -20,7 +21,7 @@ use latchkey_store::{
 use crate::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::refusal::{
-    AUTH_UNAUTHORIZED, INVALID_CODE, OPERATOR_NEEDS_TWO_STEP, OPERATOR_NOT_FOUND, OPERATOR_PROTECTED,
+    AUTH_UNAUTHORIZED, INVALID_CODE, OPERATOR_NEEDS_FACTOR, OPERATOR_NOT_FOUND, OPERATOR_PROTECTED,
     USER_NOT_FOUND,
 };
 use crate::sessions::FreshCaller;
@@ -124,18 +125,20 @@ impl Operators {
     }
 
     /// Activates the caller's grant by its link. The caller must have signed in recently, with a second factor if the
-    /// account has two-step sign-in; where operators need it, the account must have it.
+    /// account has two-step sign-in; where operators need a second factor, the account must have it.
     pub async fn activate(&self, caller: &FreshCaller, token: &str, client: &Client) -> Result<()> {
         let token = LinkToken::parse(token).ok_or(&INVALID_CODE)?;
         let caller = caller.caller();
-        self.activate_in((caller.user_id, caller.session_id), &token, client).await
+        self.activate_in((caller.user_id, caller.session_id), &token, None, client).await
     }
 
-    /// Activates the grant of a session's user, who showed the factors that it needs.
+    /// Activates the grant of a session's user, who showed the factors that it needs. A passkey for `rp_id` counts as a
+    /// second factor.
     pub(crate) async fn activate_in(
         &self,
         (user_id, session_id): (UserId, SessionId),
         token: &LinkToken,
+        rp_id: Option<RpId>,
         client: &Client,
     ) -> Result<()> {
         let now = self.kernel.now();
@@ -143,14 +146,15 @@ impl Operators {
             user_id,
             session_id,
             token: token.hash(),
-            needs_two_step: self.kernel.operators.require_second_factor,
+            needs_factor: self.kernel.operators.require_second_factor,
+            rp_id,
             event: self.kernel.event(AuditKind::OperatorActivated, Actor::User, Some(client), now),
             now,
         };
         match self.kernel.store.activate_operator(activate).await? {
             ActivatedOperator::Activated => Ok(()),
             ActivatedOperator::Refused => Err(Error::Refused(&INVALID_CODE)),
-            ActivatedOperator::NoTwoStep => Err(Error::Refused(&OPERATOR_NEEDS_TWO_STEP)),
+            ActivatedOperator::NoFactor => Err(Error::Refused(&OPERATOR_NEEDS_FACTOR)),
             ActivatedOperator::NoSession => Err(Error::Refused(&AUTH_UNAUTHORIZED)),
         }
     }

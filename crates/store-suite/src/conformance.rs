@@ -617,6 +617,7 @@ table::table! { $
     operators {
         a_grant_sleeps_until_its_own_link_is_used,
         an_activation_needs_a_live_session_and_two_step_sign_in,
+        a_usable_passkey_activates_a_grant,
         only_a_verified_account_in_use_becomes_an_operator,
         a_change_of_role_keeps_the_activation,
         a_new_link_puts_the_grant_to_sleep_and_replaces_the_old_one,
@@ -651,6 +652,7 @@ table::table! { $
         a_grant_sleeps_when_the_only_passkey_is_removed,
         a_grant_sleeps_when_an_admin_removes_a_factor,
         a_grant_sleeps_after_an_undo,
+        a_grant_sleeps_when_a_factor_is_added_that_none_vouches_for,
         the_grant_of_the_last_owner_sleeps_for_the_command_line_alone,
     }
     page_sessions {

@@ -121,6 +121,8 @@ pub struct TurnedOn {
     /// Undo token in the mail. It is written only with the mail, and only if the account may get security
     /// notifications.
     pub undo: Option<NewToken>,
+    /// True if the grant of an operator falls asleep: no factor of the account vouches for the change.
+    pub sleeps: bool,
 }
 
 /// Audit events of [`TurnedOn`].

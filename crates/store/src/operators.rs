@@ -7,6 +7,7 @@ use latchkey_domain::email::{Email, EmailKey};
 use latchkey_domain::ids::{SessionId, UserId};
 use latchkey_domain::locale::Locale;
 use latchkey_domain::operator::{AddressGrant, AddressGrantId, Ineligible, Operator, Role};
+use latchkey_domain::passkey::RpId;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 
@@ -148,8 +149,10 @@ pub struct ActivateOperator {
     pub session_id: SessionId,
     /// Hash of the presented token.
     pub token: TokenHash,
-    /// True if the account must have two-step sign-in.
-    pub needs_two_step: bool,
+    /// True if the account must have a second factor: two-step sign-in, or a usable passkey.
+    pub needs_factor: bool,
+    /// Relying party id of the service. Only passkeys registered for it are usable; `None` if passkeys do not count.
+    pub rp_id: Option<RpId>,
     /// Audit event of kind `OperatorActivated`. The store fills in user id and session id.
     pub event: AuditEvent,
     /// Time of the request, used as the current time throughout the operation.
@@ -163,8 +166,8 @@ pub enum ActivatedOperator {
     Activated,
     /// The token is unknown, used or expired, or of another account's grant, or the account cannot use a grant.
     Refused,
-    /// Two-step sign-in is off. The link stays valid.
-    NoTwoStep,
+    /// The account has no second factor. The link stays valid.
+    NoFactor,
     /// The session is not live.
     NoSession,
 }

@@ -113,6 +113,8 @@ pub struct RegisterPasskey {
     /// Mail of kind `PasskeyAdded` with an undo link, and its token. It replaces `mail` while two-step sign-in is off;
     /// `None` if undo links are off.
     pub undoable: Option<(NewMail, NewToken)>,
+    /// True if the grant of an operator falls asleep, as in [`TurnedOn::sleeps`]; not used with a challenge.
+    pub sleeps: bool,
     /// Time of the request, used as the current time throughout the operation.
     pub now: Timestamp,
 }

@@ -125,6 +125,7 @@ mod oauth_outbound;
 mod oauth_returns;
 mod oauth_state;
 mod openapi;
+mod operator_factors;
 mod operators;
 mod outbox;
 mod overload;

@@ -15,6 +15,7 @@ use latchkey_domain::email::Email;
 use latchkey_domain::factors::FactorId;
 use latchkey_domain::long_code::LongCode;
 use latchkey_domain::password::Password;
+use latchkey_domain::session::Level;
 use latchkey_domain::tokens::LinkToken;
 
 use super::{Console, ConsoleEntrance};
@@ -165,7 +166,9 @@ impl Console {
         client: &Client,
     ) -> Result<Box<ConsoleSignedIn>> {
         let ids = (session.user.id, session.session.id);
-        self.operators.activate_in(ids, link, client).await?;
+        let has_shown = session.session.level == Level::Two;
+        let rp_id = self.sessions.factor_rules().rp_id.filter(|_| has_shown);
+        self.operators.activate_in(ids, link, rp_id, client).await?;
         Ok(Box::new(session))
     }
 }

@@ -49,7 +49,7 @@ pub(crate) struct FoundEnroller {
     provider: Option<ProviderKey>,
     /// Side that gets the session which turning two-step sign-in on opens; `None` for an app session, whose request names
     /// the client type.
-    opened_for: Option<OpenedFor>,
+    pub(super) opened_for: Option<OpenedFor>,
 }
 
 /// Tokens and recovery codes that the caller gets when two-step sign-in is turned on, in plain text. The store gets
@@ -178,8 +178,17 @@ impl Factors {
             mail,
             linked_mail,
             undo,
+            sleeps: self.puts_to_sleep(found),
         };
         Ok((turned_on, Opening { session, recovery_codes: new.codes }))
+    }
+
+    /// True if the grant of an operator falls asleep by a new factor: none of the account's was shown, so that whoever took
+    /// over the mailbox may be adding it. An account with two-step sign-in showed one to begin.
+    pub(crate) fn puts_to_sleep(&self, found: &FoundEnroller) -> bool {
+        let user = &found.user;
+        let is_vouched = user.has_two_step() || (found.level == Level::Two && self.sessions.has_factor(user));
+        self.kernel.operators.require_second_factor && !is_vouched
     }
 
     /// Returns the session that was opened when two-step sign-in was turned on, and the recovery codes in plain text.

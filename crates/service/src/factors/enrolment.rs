@@ -26,13 +26,19 @@ impl Factors {
     /// Begins the enrolment of a factor: creates its secret and stores the factor as unconfirmed. An earlier
     /// unconfirmed factor is replaced.
     pub async fn begin_totp(&self, enroller: FactorEnroller, name: Option<FactorName>) -> Result<BegunTotp> {
-        self.check_enabled()?;
         let now = self.kernel.now();
         let of_store = self.beginning(&enroller, now)?;
         let user = match enroller {
-            FactorEnroller::Fresh(fresh) => fresh.user().clone(),
+            FactorEnroller::Fresh(fresh) => {
+                self.check_enabled()?;
+                fresh.user().clone()
+            }
             FactorEnroller::Session(_) => return Err(Error::Refused(&REAUTHENTICATION_REQUIRED)),
-            FactorEnroller::Challenge(id) => self.enrolling_challenge(&id, now).await?.user,
+            FactorEnroller::Challenge(id) => {
+                let found = self.enrolling_challenge(&id, now).await?;
+                self.check_permitted(Some(found.opened_for))?;
+                found.user
+            }
         };
         let id = FactorId::new(now, self.kernel.id_bytes(now));
         let secret = TotpSecret::new(&*self.kernel.entropy);
@@ -68,9 +74,9 @@ impl Factors {
         code: SixDigitCode,
         from: &SignInClient,
     ) -> Result<ConfirmedTotp> {
-        self.check_enabled()?;
         let (client, now) = (&from.client, self.kernel.now());
         let found = self.find_enroller(enroller, now).await?;
+        self.check_permitted(found.opened_for)?;
         let enroller = found.enroller.clone();
         let pending = self.kernel.store.find_pending_totp(enroller.clone(), id, now).await?;
         let PendingTotp { totp, user } = *pending.ok_or(&FACTOR_NOT_FOUND)?;

@@ -147,6 +147,7 @@ impl Passkeys {
             event: self.kernel.event(AuditKind::PasskeyAdded, Actor::User, Some(client), now),
             mail: self.kernel.required_notification(Some(client), None, now)?,
             undoable: self.factors.undoable_mail(client, now)?,
+            sleeps: self.factors.puts_to_sleep(&found),
             now,
         };
         let registered = self.kernel.store.register_passkey(request).await?;

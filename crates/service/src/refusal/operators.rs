@@ -19,9 +19,9 @@ pub const OPERATOR_NOT_FOUND: Refusal = Refusal {
     ..NOT_FOUND
 };
 
-/// An operator activates the grant without two-step sign-in.
-pub const OPERATOR_NEEDS_TWO_STEP: Refusal = Refusal {
-    message: "Operators need two-step sign-in.",
-    next_action: "Turn two-step sign-in on, then open the link again.",
+/// An operator activates the grant without a second factor.
+pub const OPERATOR_NEEDS_FACTOR: Refusal = Refusal {
+    message: "Operators need a second factor.",
+    next_action: "Turn two-step sign-in on or add a passkey, then open the link again.",
     ..FORBIDDEN
 };

@@ -13,7 +13,7 @@ use super::{entry, request_code};
 use crate::form::{Results, Script, Slot};
 use crate::tables::challenges::{self, Challenge};
 use crate::tables::users::{self, Account};
-use crate::tables::{audit_events, outbox, recovery_codes, sessions, undo_tokens};
+use crate::tables::{audit_events, operators, outbox, recovery_codes, sessions, undo_tokens};
 
 /// Handles of the statements that read the session or challenge that permits an enrolment, with its account.
 pub(crate) struct EnrollerReads {
@@ -117,6 +117,9 @@ pub(crate) fn turn_on(
     users::set_two_step(writes, user.id, Some(now));
     users::touch(writes, user.id, now);
     sessions::end_all_of(writes, user.id, now);
+    if turned_on.sleeps {
+        operators::sleep(writes, user.id, now);
+    }
     for event in [&events.two_step_on, &events.recovery_codes_made] {
         audit_events::record_in(writes, event.clone(), user.id, session.id)?;
     }

@@ -125,7 +125,7 @@ pub(crate) async fn activate<E: Executor>(
     engine: &E,
     activate: ActivateOperator,
 ) -> StoreResult<ActivatedOperator> {
-    let ActivateOperator { user_id, session_id, token, needs_two_step, event, now } = activate;
+    let ActivateOperator { user_id, session_id, token, needs_factor, rp_id, event, now } = activate;
     let mut script = Script::default();
     users::lock_by_id(&mut script, user_id);
     let live = sessions::find_live(&mut script, session_id, now);
@@ -139,8 +139,8 @@ pub(crate) async fn activate<E: Executor>(
             if !results.any(link)? || may_be_operator(&user).is_err() {
                 return Ok(Decided::Return(ActivatedOperator::Refused));
             }
-            if needs_two_step && !user.has_two_step() {
-                return Ok(Decided::Return(ActivatedOperator::NoTwoStep));
+            if needs_factor && !user.has_two_step() && !user.has_usable_passkey(rp_id.as_ref()) {
+                return Ok(Decided::Return(ActivatedOperator::NoFactor));
             }
             let mut writes = Script::default();
             operators::activate(&mut writes, user_id, now);

@@ -17,7 +17,7 @@ use super::factors;
 use super::second_factor_guard::SecondFactorWatch;
 use crate::form::{Decided, Executor, Results, Script, Slot};
 use crate::tables::passkeys::{self, Owned};
-use crate::tables::{audit_events, outbox, undo_tokens, used_ceremonies, users};
+use crate::tables::{audit_events, operators, outbox, undo_tokens, used_ceremonies, users};
 
 /// Handles of the statements whose results decide on a registration.
 struct Reads {
@@ -136,9 +136,12 @@ fn add(
     user: &User,
     session_id: SessionId,
 ) -> StoreResult<Decided<RegisteredPasskey>> {
-    let RegisterPasskey { passkey, event, mail, undoable, now, .. } = register;
+    let RegisterPasskey { passkey, event, mail, undoable, sleeps, now, .. } = register;
     let now = *now;
     factors::invalidate_challenges(&mut writes, user.id, now);
+    if *sleeps {
+        operators::sleep(&mut writes, user.id, now);
+    }
     users::touch(&mut writes, user.id, now);
     audit_events::record_in(&mut writes, event.clone(), user.id, session_id)?;
     let undoable =

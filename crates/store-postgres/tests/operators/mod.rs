@@ -36,7 +36,8 @@ pub(super) async fn measure(measured: &mut Measured) {
         user_id,
         session_id: session(OPERATOR).id,
         token: activation.hash,
-        needs_two_step: false,
+        needs_factor: false,
+        rp_id: None,
         event: event(next()),
         now: at(2),
     }));

@@ -53,6 +53,7 @@ fn register(number: u8) -> RegisterPasskey {
         event: event(next()),
         mail: Some(mail(next())),
         undoable: Some((mail(next()), NewToken { hash: token(next()), expires_at: at(10_000) })),
+        sleeps: true,
         now: at(0),
     }
 }

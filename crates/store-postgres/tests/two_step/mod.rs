@@ -59,6 +59,7 @@ pub(crate) fn turned_on(opened: u64) -> TurnedOn {
         mail: Some(mail(next())),
         linked_mail: Some(mail(next())),
         undo: Some(NewToken { hash: token(opened + 2_000), expires_at: at(10_000) }),
+        sleeps: true,
     }
 }
 

@@ -112,6 +112,7 @@ impl World {
             mail: Some(self.mail(now)),
             linked_mail: Some(self.mail(now)),
             undo: Some(self.new_token(now, days(3))),
+            sleeps: false,
         };
         ConfirmTotp {
             enroller,

@@ -1,13 +1,16 @@
-//! Cases of grants of operators that fall asleep, because the account loses second factors.
+//! Cases of grants of operators that fall asleep, because the account loses second factors, or gets one
+//! that none of it vouches for.
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::factors::FactorName;
 use latchkey_domain::operator::{OperatorRefusal, Protection, Role};
 
-use super::factor_acts::TwoStep;
+use super::factor_acts::{FIRST_STEP, TwoStep};
 use super::fixtures::{World, at};
 use super::passkey_acts::offer;
-use latchkey_store::{ChangedFactors, RemovePasskeyOf, UndoOutcome};
+use latchkey_store::{
+    ChangedFactors, ConfirmedTotp, Enroller, RegisterPasskey, RegisteredPasskey, RemovePasskeyOf, UndoOutcome,
+};
 
 const LAST_OWNER: Protection = Protection::LastOwner;
 
@@ -117,4 +120,31 @@ pub(super) async fn a_grant_sleeps_after_an_undo(world: World) {
 
     assert_eq!(undone, UndoOutcome::Undone);
     assert!(!world.is_active(user.id).await);
+}
+
+pub(super) async fn a_grant_sleeps_when_a_factor_is_added_that_none_vouches_for(world: World) {
+    for (name, by_passkey, sleeps) in
+        [("ada", true, true), ("bob", false, true), ("eve", true, false), ("kim", false, false)]
+    {
+        let user = world.verified(name, at(0)).await;
+        let session = world.open_session(user.id, at(0)).await;
+        let enroller = Enroller::Session(user.id, session.id);
+        let factor = world.pend(user.id, session.id, at(0)).await;
+        let id = user.id;
+        world.make_operator_without_two_step(&TwoStep { user, session, factor }, at(1)).await;
+
+        if by_passkey {
+            world.begin_registration(enroller.clone(), 1, at(2)).await;
+            let register = RegisterPasskey { sleeps, ..world.registration(enroller, at(2)) };
+            let registered = world.register_passkey(register).await.unwrap();
+            assert!(matches!(registered, RegisteredPasskey::Added(_)), "{registered:?}");
+        } else {
+            let mut confirm = world.confirmation(enroller, factor, Some(FIRST_STEP), at(2));
+            confirm.turned_on.sleeps = sleeps;
+            let confirmed = world.confirm_totp(confirm).await.unwrap();
+            assert!(matches!(confirmed, ConfirmedTotp::TurnedOn(..)), "{confirmed:?}");
+        }
+
+        assert_eq!(world.is_active(id).await, !sleeps, "{name}");
+    }
 }

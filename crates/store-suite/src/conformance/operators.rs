@@ -3,12 +3,14 @@
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::ids::UserId;
 use latchkey_domain::operator::{Grant, Ineligible, OperatorRefusal, Protection, Role};
+use latchkey_domain::passkey::RpId;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use serde_json::json;
 
 use super::factor_acts::TwoStep;
 use super::fixtures::{DAY, MINUTE, World, at, email};
+use super::passkey_acts::rp_id;
 use super::races::{count, race};
 use latchkey_store::{
     ActivateOperator, ActivatedOperator, GrantOperator, GrantedOperator, NewToken, RemovePasskeyOf,
@@ -36,7 +38,8 @@ impl World {
             user_id: of.user.id,
             session_id: of.session.id,
             token,
-            needs_two_step: true,
+            needs_factor: true,
+            rp_id: None,
             event: self.event(AuditKind::OperatorActivated, now),
             now,
         }
@@ -59,11 +62,11 @@ impl World {
         self.make_operator_of(of, Role::Owner, false, now).await;
     }
 
-    async fn make_operator_of(&self, of: &TwoStep, role: Role, needs_two_step: bool, now: Timestamp) {
+    async fn make_operator_of(&self, of: &TwoStep, role: Role, needs_factor: bool, now: Timestamp) {
         let grant = self.grant(of.user.id, role, now);
         let token = grant.activation.hash;
         assert_eq!(self.grant_operator(grant).await.unwrap(), Ok(GrantedOperator::Asleep));
-        let activate = ActivateOperator { needs_two_step, ..self.activate(of, token, now) };
+        let activate = ActivateOperator { needs_factor, ..self.activate(of, token, now) };
         assert_eq!(self.activate_operator(activate).await.unwrap(), ActivatedOperator::Activated);
     }
 
@@ -142,9 +145,28 @@ pub(super) async fn an_activation_needs_a_live_session_and_two_step_sign_in(worl
     let of_ended = ActivateOperator { session_id: ended.id, ..world.activate(&ada, token, at(2)) };
     assert_eq!(world.activate_operator(of_ended).await.unwrap(), ActivatedOperator::NoSession);
     let without = world.activate(&ada, token, at(2));
-    assert_eq!(world.activate_operator(without.clone()).await.unwrap(), ActivatedOperator::NoTwoStep);
-    let in_development = ActivateOperator { needs_two_step: false, ..without };
+    assert_eq!(world.activate_operator(without.clone()).await.unwrap(), ActivatedOperator::NoFactor);
+    let in_development = ActivateOperator { needs_factor: false, ..without };
     assert_eq!(world.activate_operator(in_development).await.unwrap(), ActivatedOperator::Activated);
+}
+
+pub(super) async fn a_usable_passkey_activates_a_grant(world: World) {
+    let user = world.verified("ada", at(0)).await;
+    let session = world.open_session(user.id, at(0)).await;
+    world.add_passkey(user.id, session.id, at(0)).await;
+    let grant = world.grant(user.id, Role::Owner, at(1));
+    let token = grant.activation.hash;
+    world.grant_operator(grant).await.unwrap().unwrap();
+    let ada = TwoStep { user, session, factor: world.id(at(0), latchkey_domain::factors::FactorId::new) };
+    let used = async |rp_id| {
+        let activate = ActivateOperator { rp_id, ..world.activate(&ada, token, at(2)) };
+        world.activate_operator(activate).await.unwrap()
+    };
+
+    for unusable in [None, Some(RpId::new("elsewhere.example"))] {
+        assert_eq!(used(unusable).await, ActivatedOperator::NoFactor);
+    }
+    assert_eq!(used(Some(rp_id())).await, ActivatedOperator::Activated);
 }
 
 pub(super) async fn only_a_verified_account_in_use_becomes_an_operator(world: World) {
@@ -328,7 +350,7 @@ impl World {
             passkey,
             event: self.event(AuditKind::PasskeyRemoved, at(MINUTE)),
             mail: None,
-            rp_id: Some(super::passkey_acts::rp_id()),
+            rp_id: Some(rp_id()),
             protection,
             even_last_owner: false,
             now: at(MINUTE),

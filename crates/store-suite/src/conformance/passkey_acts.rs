@@ -86,6 +86,7 @@ impl World {
             event: self.event(AuditKind::PasskeyAdded, now),
             mail: Some(self.mail(now)),
             undoable: Some((self.mail(now), self.new_token(now, days(3)))),
+            sleeps: false,
             now,
         }
     }
