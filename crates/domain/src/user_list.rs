@@ -185,8 +185,10 @@ impl UserKey {
             UserSort::Created | UserSort::LastSignIn => {
                 UserKeyValue::Time(Timestamp::from_millis(value.parse().ok()?))
             }
-            UserSort::Email if value.contains('@') => UserKeyValue::Email(value.to_owned()),
-            UserSort::Email => return None,
+            UserSort::Email => {
+                let email = Email::parse(value).ok()?;
+                UserKeyValue::Email(email.key().as_str().to_owned())
+            }
         };
         Some(Self { value, id: id.parse().ok()? })
     }
@@ -245,7 +247,9 @@ mod tests {
             let key = UserKey { value, id };
             assert_eq!(UserKey::parse(sort, &key.to_text()), Some(key));
         }
-        assert_eq!(UserKey::parse(UserSort::Email, &format!("7.{id}")), None);
+        for value in ["7", "\0@example.org", "ada@example.org\u{1}", "ada@@example.org"] {
+            assert_eq!(UserKey::parse(UserSort::Email, &format!("{value}.{id}")), None);
+        }
         assert_eq!(UserKey::parse(UserSort::Created, "7"), None);
     }
 }

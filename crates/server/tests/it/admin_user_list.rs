@@ -3,6 +3,8 @@
 use latchkey_testkit::{PASSWORD, TestApp, Value, both_stores, days, json, seconds};
 
 const USERS: &str = "/api/auth/users";
+/// A cursor with U+0000 where the address would be: `\0@x.` and an id.
+pub(crate) const NO_ADDRESS: &str = "AEB4LjAxODkwYTVkLWFjOTYtNzc0Yi1iY2NlLWIzMDIwOTlhODA1Nw";
 
 /// Creates a user per name, one second apart.
 async fn people(app: &TestApp, names: &[&str]) {
@@ -251,6 +253,14 @@ both_stores! {
         let answer = app.admin().get(USERS).query("sort", "email").query("cursor", cursor).send().await;
 
         answer.refused(400, "VALIDATION_ERROR");
+    }
+
+    async fn cursor_that_is_no_address_is_refused(app) {
+        people(&app, &["ada"]).await;
+
+        let request = app.admin().get(USERS).query("sort", "email").query("cursor", NO_ADDRESS);
+
+        request.send().await.refused(400, "VALIDATION_ERROR");
     }
 
     async fn last_sign_in_is_shown(app) {

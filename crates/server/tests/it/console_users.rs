@@ -3,6 +3,7 @@
 use latchkey_domain::operator::Role;
 use latchkey_testkit::{Browser, PASSWORD, TestApp, Value, both_stores, json, minutes, seconds};
 
+use crate::admin_user_list::NO_ADDRESS;
 use crate::audit::{events, last};
 use crate::console_calls::{ConsoleBrowser, operator, verified};
 
@@ -104,6 +105,18 @@ both_stores! {
             seen.sort();
             seen.dedup();
             assert_eq!(seen.len(), 60, "{sort}");
+        }
+    }
+
+    with(|b| verified(b).console())
+    async fn key_that_is_no_address_begins_anew(app) {
+        let browser = signed_in(&app, Role::Viewer).await;
+        create(&app, "ada@example.net", "Ada").await;
+
+        for place in ["after", "before"] {
+            let page = browser.get(&format!("{USERS}?sort=email&{place}={NO_ADDRESS}")).await;
+
+            assert_eq!(rows(page.hosted(200)).len(), 2, "{place}");
         }
     }
 
