@@ -172,7 +172,7 @@ both_stores! {
         let browser = signed_in(&app, Role::Admin).await;
         create(&app, "ada@example.net", "=HYPERLINK(\"http://evil.example\",\"x\")").await;
         create(&app, "bob@example.net", "+1, 2").await;
-        create(&app, "cay@example.org", "Cay").await;
+        create(&app, "cay@example.org", "Cay;=1").await;
         let page = browser.get(&format!("{USERS}?created_after=2020-01-01&sort=email")).await;
 
         let file = browser.submit(&page, "/console/users/csv", &[]).await;
@@ -183,6 +183,7 @@ both_stores! {
         assert_eq!(lines[0], "id,email,name,state,ways,created,lastSignIn");
         assert!(lines[1].contains(",\"'=HYPERLINK(\"\"http://evil.example\"\",\"\"x\"\")\",verified,"), "{lines:?}");
         assert!(lines[2].contains(",\"'+1, 2\",verified,email,"), "{lines:?}");
+        assert!(lines[3].contains(",\"Cay;'=1\",verified,email,"), "{lines:?}");
         assert_eq!(lines.len(), 6, "{lines:?}");
         let event = last(&app, "users_exported").await;
         assert_eq!(event["details"], json!({"rows": 4, "filters": ["created_after"]}));

@@ -24,6 +24,8 @@ pub(in crate::console) const PATH: &str = "/console/users/csv";
 const MOST: u64 = 10_000;
 /// Number of users that are read at once.
 const BATCH: u32 = 1_000;
+/// What may separate cells or rows for a spreadsheet, besides the comma.
+const SEPARATORS: [char; 4] = [';', '\t', '\r', '\n'];
 const HEADS: [&str; 7] = ["id", "email", "name", "state", "ways", "created", "lastSignIn"];
 
 const CONTENT: HeaderValue = HeaderValue::from_static("text/csv; charset=utf-8");
@@ -97,13 +99,24 @@ fn line<const N: usize>(text: &mut String, cells: [String; N]) {
     text.push_str("\r\n");
 }
 
-/// Writes a cell. A spreadsheet would take one that begins like a formula for a formula, so it gets a `'` in front.
+/// Writes a cell. A spreadsheet would take one that begins like a formula for a formula, so it gets a `'` in front. So does
+/// a part behind a semicolon, tab or line break: where those separate cells, our quotes stand in the middle of one and
+/// hold nothing together. A quote before it would be read over.
 fn quoted(cell: &str) -> String {
-    let guard = if cell.starts_with(['=', '+', '-', '@', '\t', '\r']) { "'" } else { "" };
-    if cell.contains([',', '"', '\n', '\r']) {
-        return format!("\"{guard}{}\"", cell.replace('"', "\"\""));
+    let mut text = String::with_capacity(cell.len() + 2);
+    let mut begins = true;
+    for sign in cell.chars() {
+        if begins && matches!(sign, '=' | '+' | '-' | '@' | '\t' | '\r') {
+            text.push('\'');
+        }
+        if sign == '"' {
+            text.push('"');
+        }
+        text.push(sign);
+        begins = SEPARATORS.contains(&sign) || (begins && sign == '"');
     }
-    format!("{guard}{cell}")
+    let is_quoted = cell.contains(SEPARATORS) || cell.contains([',', '"']);
+    if is_quoted { format!("\"{text}\"") } else { text }
 }
 
 #[cfg(test)]
@@ -112,16 +125,27 @@ mod tests {
 
     #[test]
     fn cell_that_begins_like_a_formula_is_text() {
-        for start in ["=", "+", "-", "@", "\t"] {
+        for start in ["=", "+", "-", "@"] {
             assert_eq!(quoted(&format!("{start}1")), format!("'{start}1"));
         }
-        assert_eq!(quoted("\r=1"), "\"'\r=1\"");
+        assert_eq!(quoted("\t1"), "\"'\t1\"");
+        assert_eq!(quoted("\r=1"), "\"'\r'=1\"");
         assert_eq!(quoted("=HYPERLINK(\"http://x\",\"y\")"), "\"'=HYPERLINK(\"\"http://x\"\",\"\"y\"\")\"");
     }
 
     #[test]
-    fn cell_with_a_comma_or_a_line_break_is_quoted() {
+    fn part_behind_another_separator_that_begins_like_a_formula_is_text() {
+        assert_eq!(quoted("x;=cmd|' /C calc'!A0"), "\"x;'=cmd|' /C calc'!A0\"");
+        assert_eq!(quoted("x\t@1\n+1"), "\"x\t'@1\n'+1\"");
+        assert_eq!(quoted("\";-1"), "\"\"\";'-1\"");
+        assert_eq!(quoted("x;\"=1"), "\"x;\"\"'=1\"");
+    }
+
+    #[test]
+    fn cell_with_a_separator_or_a_line_break_is_quoted() {
         assert_eq!(quoted("Lovelace, Ada"), "\"Lovelace, Ada\"");
+        assert_eq!(quoted("a;b"), "\"a;b\"");
+        assert_eq!(quoted("a\tb"), "\"a\tb\"");
         assert_eq!(quoted("a\nb"), "\"a\nb\"");
         assert_eq!(quoted("Ada"), "Ada");
     }
