@@ -2,6 +2,7 @@
 //! the signed-in account, which has shown a second factor. Who may do what, and the protection of operators' accounts,
 //! are rules of [`latchkey_domain::operator`].
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use latchkey_domain::audit::{Actor, AuditKind};
@@ -61,6 +62,11 @@ impl Operators {
     /// Lists all operators, the earliest grant first.
     pub async fn list(&self) -> Result<Vec<Operator>> {
         Ok(self.kernel.store.list_operators().await?)
+    }
+
+    /// Lists the accounts that are protected, with their roles: operators, and those whose address has a grant that waits.
+    pub async fn list_protected(&self) -> Result<BTreeMap<UserId, Role>> {
+        Ok(self.kernel.store.list_protected_accounts().await?)
     }
 
     /// Gives an account a role. A grant that is active stays so; console sessions of the account end. Only an owner and the

@@ -1,6 +1,8 @@
 //! Contract for operators: accounts with a grant, which may sign in to the console. The rules are in
 //! [`latchkey_domain::operator`].
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use latchkey_domain::audit::AuditEvent;
 use latchkey_domain::email::{Email, EmailKey};
@@ -188,6 +190,9 @@ pub struct FoundConsoleSession {
 pub trait Operators {
     /// Lists all operators, the earliest grant first.
     async fn list_operators(&self) -> StoreResult<Vec<Operator>>;
+
+    /// Lists the accounts that are protected, with their roles: operators, and those whose address has a grant that waits.
+    async fn list_protected_accounts(&self) -> StoreResult<BTreeMap<UserId, Role>>;
 
     /// Finds the operator with this account; `None` if the account has no grant.
     async fn find_operator(&self, user_id: UserId) -> StoreResult<Option<Operator>>;

@@ -1,10 +1,12 @@
 //! `/console/sessions`: all live sessions, by user, network address and device; a form in each row ends one.
 
+use std::collections::BTreeMap;
+
 use axum::routing::get;
 use latchkey_domain::client::ClientAddress;
 use latchkey_domain::email::Email;
 use latchkey_domain::ids::UserId;
-use latchkey_domain::operator::{Act, Operator};
+use latchkey_domain::operator::{Act, Role};
 use latchkey_domain::session::SessionId;
 use latchkey_domain::time::Timestamp;
 use latchkey_pages::When;
@@ -68,10 +70,10 @@ async fn end_one(visit: &mut ConsoleVisit, id: &str) -> Result<(), Rejection> {
     Ok(admin.end_session(user_id, id, visit.party(), Some(&visit.to_client())).await?)
 }
 
-/// True if the operator may end sessions of this user. Those of operators are for admins and owners.
-fn can_end(visit: &ConsoleVisit, operators: &[Operator], user_id: UserId) -> bool {
-    let is_operator = operators.iter().any(|operator| operator.user.id == user_id);
-    visit.may(Act::EndSessions) && (!is_operator || visit.may(Act::EndSessionsOfOperators))
+/// True if the operator may end sessions of this user. Those of protected accounts are for admins and owners.
+fn can_end(visit: &ConsoleVisit, protected: &BTreeMap<UserId, Role>, user_id: UserId) -> bool {
+    let is_protected = protected.contains_key(&user_id);
+    visit.may(Act::EndSessions) && (!is_protected || visit.may(Act::EndSessionsOfOperators))
 }
 
 async fn view(visit: &ConsoleVisit, typed: &Typed) -> Result<Sessions, Stop> {
@@ -80,13 +82,13 @@ async fn view(visit: &ConsoleVisit, typed: &Typed) -> Result<Sessions, Stop> {
     let key = |row: &ListedSession| format!("{}.{}", row.session.created_at.as_millis(), row.session.id);
     let ends = (page.sessions.first().map(key), page.sessions.last().map(key));
     let around = place.around(page.has_more, ends, |name, key| typed.address_at(Some((name, key))));
-    let operators = visit.service().operators.list().await?;
+    let protected = visit.service().operators.list_protected().await?;
     Ok(Sessions {
         clear: typed.is_given().then(|| PATH.to_owned()),
         list: Listing {
             previous: around.previous,
             next: around.next,
-            rows: page.sessions.iter().map(|listed| row(visit, listed, &operators)).collect(),
+            rows: page.sessions.iter().map(|listed| row(visit, listed, &protected)).collect(),
             total: page.total,
         },
         end: visit.form_of(Act::EndSessions, PATH).map(|mut form| {
@@ -117,7 +119,7 @@ async fn read(visit: &ConsoleVisit, typed: &Typed, place: &Place<SessionKey>) ->
     Ok(page)
 }
 
-fn row(visit: &ConsoleVisit, listed: &ListedSession, operators: &[Operator]) -> SessionRow {
+fn row(visit: &ConsoleVisit, listed: &ListedSession, protected: &BTreeMap<UserId, Role>) -> SessionRow {
     let ListedSession { session, email } = listed;
     SessionRow {
         id: session.id,
@@ -129,7 +131,7 @@ fn row(visit: &ConsoleVisit, listed: &ListedSession, operators: &[Operator]) -> 
         kind: session.kind.as_str(),
         opened: When(session.created_at),
         last_seen: When(session.last_seen_at),
-        can_end: can_end(visit, operators, session.user_id),
+        can_end: can_end(visit, protected, session.user_id),
     }
 }
 

@@ -161,7 +161,7 @@ impl ConsoleSubmission {
         self.must_be_recent().await
     }
 
-    /// Asks for a recent proof of a factor if the act needs one and an account concerned is an operator's. Does nothing if the
+    /// Asks for a recent proof of a factor if the act needs one and an account concerned is protected. Does nothing if the
     /// role lacks the act: the use case refuses it.
     pub(crate) async fn must_be_recent_for_operators(
         &self,
@@ -171,8 +171,8 @@ impl ConsoleSubmission {
         if !act.needs_recent_factor() || !self.visit.may(act) {
             return Ok(());
         }
-        let operators = self.visit.service().operators.list().await?;
-        if operators.iter().any(|operator| accounts.contains(&operator.user.id)) {
+        let protected = self.visit.service().operators.list_protected().await?;
+        if accounts.iter().any(|id| protected.contains_key(id)) {
             self.must_be_recent().await?;
         }
         Ok(())

@@ -3,7 +3,7 @@
 use latchkey_domain::email::Email;
 use latchkey_domain::operator::{Party, Role};
 use latchkey_service::operators::Granting;
-use latchkey_testkit::{PASSWORD, TestApp, TestAppBuilder, both_stores, json};
+use latchkey_testkit::{PASSWORD, TestApp, TestAppBuilder, both_stores, json, minutes};
 
 use crate::console_calls::{operator, verified};
 use crate::console_user_calls::desk;
@@ -101,5 +101,38 @@ both_stores! {
         let email = Email::parse("ada@example.org").unwrap();
         app.service().operators.revoke_address(&email, Party::System, None).await.unwrap();
         app.admin().patch(&path, json!({"banned": true})).send().await.expect(200);
+    }
+
+    with(console)
+    async fn support_sees_that_an_account_is_protected_for_which_a_grant_waits(app) {
+        let support = desk(&app, "support", Role::Support).await;
+        grant_to(&app, "new@example.org", Role::Viewer).await;
+        let new = app.user("new").await;
+
+        let page = support.page(&new).await;
+        let chosen = support.browser.get(&format!("/console/users/chosen?act=ban&{}=on", new.id)).await;
+        let sessions = support.browser.get(&format!("/console/sessions?user={}", new.email)).await;
+
+        assert!(page.hosted(200).contains("This is the account of an operator: Viewer."), "{page:?}");
+        for act in ["act=ban", "act=end-sessions", "act=lift-limits", "act=remove-profile-text"] {
+            assert!(!page.text().contains(act), "{act}: {page:?}");
+        }
+        assert!(page.text().contains("act=send-reset"), "{page:?}");
+        assert!(chosen.hosted(200).contains("1 account is left out"), "{chosen:?}");
+        assert!(!sessions.hosted(200).contains("name=\"id\""), "{sessions:?}");
+    }
+
+    with(console)
+    async fn change_of_an_account_for_which_a_grant_waits_needs_a_recent_factor(app) {
+        let owner = desk(&app, "owner", Role::Owner).await;
+        grant_to(&app, "new@example.org", Role::Viewer).await;
+        let new = app.user("new").await;
+        app.clock.advance(minutes(11));
+
+        let asked = owner.act(&new, "ban", &[]).await;
+
+        assert!(asked.hosted(403).contains("This act needs a fresh proof."), "{asked:?}");
+        let path = format!("/api/auth/users/{}", new.id);
+        assert_eq!(app.admin().get(&path).send().await.expect(200)["banned"], json!(false));
     }
 }

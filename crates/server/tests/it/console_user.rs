@@ -46,6 +46,24 @@ both_stores! {
         }
     }
 
+    with(|b| verified(b).email_sign_in(EmailSignIn::Off).console())
+    async fn page_finds_the_last_verification_among_a_hundred_mails(app) {
+        let viewer = desk(&app, "viewer", Role::Viewer).await;
+        app.anon().sign_up("ada@example.org", PASSWORD).send().await.expect(200);
+        app.run_jobs().await;
+        let users = app.admin().get("/api/auth/users").query("search", "ada@").send().await.expect(200);
+        let id = users["data"][0]["id"].as_str().unwrap();
+        for _ in 0..60 {
+            let send = app.service().admin.send_mail(id.parse().unwrap(), HelpMail::Reset, None, Party::System, None);
+            send.await.unwrap();
+            app.run_jobs().await;
+        }
+
+        let page = viewer.browser.get(&format!("/console/users/{id}")).await;
+
+        assert!(page.hosted(200).contains("last mail delivered"), "{page:?}");
+    }
+
     with(|b| verified(b).email_sign_in(EmailSignIn::Code).console())
     async fn page_says_that_a_sign_in_by_mail_gets_past_the_verification(app) {
         let page = page_of_unverified(&app).await;

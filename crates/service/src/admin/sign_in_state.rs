@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::settings::EmailSignIn;
 
 /// Number of a user's last mails among which the last one for verification is looked for.
-const MAILS: u32 = 100;
+pub(super) const MAILS: u32 = 100;
 
 /// The sign-in state of a user.
 pub struct SignInState {

@@ -6,17 +6,17 @@ use latchkey_domain::client::Client;
 use latchkey_domain::ids::UserId;
 use latchkey_domain::limits::{LimitKey, Rate, Take};
 use latchkey_domain::obstacle::Obstacle;
-use latchkey_domain::operator::{Grant, Party};
+use latchkey_domain::operator::{Party, Role};
 use latchkey_domain::profile::Profile;
 use latchkey_domain::session::Session;
 use latchkey_store::{AccountFactors, LinkedIdentity, ListedMail};
 
 use super::Admin;
-use super::sign_in_state::{Read, can_sign_in};
+use super::sign_in_state::{MAILS as READ_MAILS, Read, can_sign_in};
 use crate::error::Result;
 
 /// Number of the last mails that are shown.
-const MAILS: u32 = 50;
+const MAILS: usize = 50;
 /// Number of the last sign-ins and failures.
 const SIGN_INS: u32 = 10;
 /// Number of the last events that are read.
@@ -29,8 +29,8 @@ pub struct UserFile {
     pub account: AccountFactors,
     /// Obstacles to a sign-in, those that block every sign-in first.
     pub obstacles: Vec<Obstacle>,
-    /// The user's grant, if it is an operator.
-    pub grant: Option<Grant>,
+    /// The user's role if the account is protected: that of its grant, or of one that waits for its address.
+    pub role: Option<Role>,
     pub identities: Vec<LinkedIdentity>,
     /// Live sessions, the latest used first.
     pub sessions: Vec<Session>,
@@ -62,12 +62,12 @@ impl Admin {
         let account = self.factors.of_user(id).await?;
         let (account, store) = (&account, &self.kernel.store);
         let events = AuditFilter { user_id: Some(id), ..AuditFilter::default() };
-        let (grant, identities, sessions, profile, mails, limits, sign_ins, events, address_since) = tokio::try_join!(
-            async { Ok(store.find_operator(id).await?.map(|operator| operator.grant)) },
+        let (role, identities, sessions, profile, mails, limits, sign_ins, events, address_since) = tokio::try_join!(
+            async { Ok(store.list_protected_accounts().await?.remove(&id)) },
             async { Ok(store.list_identities(id).await?) },
             async { Ok(store.list_sessions(id, now).await?) },
             async { Ok(store.find_profile_of_any(id).await?) },
-            self.mails_of(id, now, MAILS + 1),
+            self.mails_of(id, now, READ_MAILS),
             self.limits_of(&account.user, now),
             self.sign_ins(id, SIGN_INS),
             self.list_events(events, None, EVENTS),
@@ -75,14 +75,14 @@ impl Admin {
         )?;
         let mut sessions = sessions;
         sessions.sort_by_key(|session| std::cmp::Reverse((session.last_seen_at, session.id)));
+        let obstacles = self.obstacles(&Read { account, limits: &limits, mails: &mails, address_since, now });
         let mut mails = mails;
-        let has_more_mails = mails.len() > MAILS as usize;
-        mails.truncate(MAILS as usize);
-        let read = Read { account, limits: &limits, mails: &mails, address_since, now };
+        let has_more_mails = mails.len() > MAILS;
+        mails.truncate(MAILS);
         Ok(UserFile {
-            obstacles: self.obstacles(&read),
+            obstacles,
             account: account.clone(),
-            grant,
+            role,
             identities,
             sessions,
             profile,

@@ -1,8 +1,10 @@
 //! Operations on operators: implementation of [`Operators`].
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use latchkey_domain::ids::UserId;
-use latchkey_domain::operator::{AddressGrant, Operator};
+use latchkey_domain::operator::{AddressGrant, Effect, Operator, Role};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
 use latchkey_store::{
@@ -13,6 +15,7 @@ use latchkey_store::{
 
 use super::Engine;
 use crate::form::{Executor, Script};
+use crate::operations::operator_guard::OperatorReads;
 use crate::operations::{grant_address, grant_operator};
 use crate::tables::sessions::console;
 use crate::tables::{operator_addresses, operators};
@@ -24,6 +27,12 @@ impl<E: Executor> Operators for Engine<E> {
         let mut script = Script::default();
         let listed = operators::list(&mut script);
         self.read_long(script, move |results| operators::operators(results, listed)).await
+    }
+
+    async fn list_protected_accounts(&self) -> StoreResult<BTreeMap<UserId, Role>> {
+        let mut script = Script::default();
+        let reads = OperatorReads::find(&mut script, Effect::Change);
+        self.read_long(script, move |results| reads.protected(results)).await
     }
 
     async fn find_operator(&self, user_id: UserId) -> StoreResult<Option<Operator>> {

@@ -1,7 +1,9 @@
 //! Protection of the accounts of operators. The rules are in [`latchkey_domain::operator`].
 
+use std::collections::BTreeMap;
+
 use latchkey_domain::ids::UserId;
-use latchkey_domain::operator::{Effect, Operator, OperatorRefusal, Protection};
+use latchkey_domain::operator::{Effect, Operator, OperatorRefusal, Protection, Role};
 use latchkey_store::StoreResult;
 
 use crate::form::{Results, Script, Slot};
@@ -45,6 +47,15 @@ impl OperatorReads {
         Ok(Protection::LastOwner.judge(effect, &[account], &standings))
     }
 
+    /// Returns the accounts that are protected, with their roles: operators, and those whose address has a grant that waits.
+    /// Whoever changes one of the latter would choose who becomes the operator.
+    pub(crate) fn protected(self, results: &Results<'_>) -> StoreResult<BTreeMap<UserId, Role>> {
+        let waiting = results.list(self.waiting, operator_addresses::read_account)?;
+        let operators = operators::operators(results, self.operators)?;
+        let own = operators.into_iter().map(|operator| (operator.user.id, operator.grant.role));
+        Ok(waiting.into_iter().chain(own).collect())
+    }
+
     /// Decides whether the accounts may be changed.
     pub(crate) fn judge(
         self,
@@ -52,10 +63,11 @@ impl OperatorReads {
         protection: Protection,
         accounts: &[UserId],
     ) -> StoreResult<Result<(), OperatorRefusal>> {
-        // Whoever changes such an account would choose who becomes the operator.
-        let waiting: Vec<UserId> = results.list(self.waiting, |cells| cells.of("users").id("id"))?;
-        if protection == Protection::Operators && accounts.iter().any(|id| waiting.contains(id)) {
-            return Ok(Err(OperatorRefusal::Protected));
+        if protection == Protection::Operators {
+            let protected = self.protected(results)?;
+            if accounts.iter().any(|id| protected.contains_key(id)) {
+                return Ok(Err(OperatorRefusal::Protected));
+            }
         }
         let operators = operators::operators(results, self.operators)?;
         let standings: Vec<_> = operators.iter().map(Operator::standing).collect();

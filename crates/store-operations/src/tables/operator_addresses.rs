@@ -1,6 +1,7 @@
 //! Table `operator_addresses`: grants for addresses that have no account yet.
 
 use latchkey_domain::email::EmailKey;
+use latchkey_domain::ids::UserId;
 use latchkey_domain::operator::{AddressGrant, AddressGrantId, Grant, Role};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::tokens::TokenHash;
@@ -63,9 +64,9 @@ statements! {
     FIND_ACCOUNT: read find_account(token: &TokenHash, now: Timestamp) = concat!(
         "SELECT ", account_columns!(), " FROM ", account_tables!(), " WHERE u.email_key = ", address_of_token!()
     );
-    /// Lists the accounts that have such an address by now. A sign-up that was never verified is none.
+    /// Lists the accounts that have such an address by now, with the roles. A sign-up that was never verified is none.
     LIST_ACCOUNTS: read list_accounts() = "
-        SELECT u.id FROM operator_addresses AS a JOIN users AS u ON u.email_key = a.email_key WHERE NOT u.pending
+        SELECT u.id, a.role FROM operator_addresses AS a JOIN users AS u ON u.email_key = a.email_key WHERE NOT u.pending
         ORDER BY u.id";
     DELETE: change delete(email: &EmailKey) = "DELETE FROM operator_addresses WHERE email_key = $1";
 }
@@ -83,4 +84,10 @@ pub(crate) fn read(cells: &mut Cells<'_>) -> StoreResult<AddressGrant> {
             activation_expires_at: cells.maybe_time("activation_expires_at")?,
         },
     })
+}
+
+/// Reads an account that has such an address, and the role.
+pub(crate) fn read_account(cells: &mut Cells<'_>) -> StoreResult<(UserId, Role)> {
+    let id = cells.of("users").id("id")?;
+    Ok((id, cells.of("operator_addresses").parsed("role", Role::parse)?))
 }

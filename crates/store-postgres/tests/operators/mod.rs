@@ -42,6 +42,7 @@ pub(super) async fn measure(measured: &mut Measured) {
         now: at(2),
     }));
     op!(m.list_operators());
+    op!(m.list_protected_accounts());
     op!(m.find_operator(user_id));
     op!(m.is_activation_valid(user_id, activation.hash, at(2)));
     op!(m.find_console_session(token(OPERATOR), token(OPERATOR), at(2)));

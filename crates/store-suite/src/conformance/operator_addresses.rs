@@ -127,7 +127,10 @@ pub(super) async fn an_account_for_which_a_grant_waits_is_protected(world: World
     world.grant_address(world.address_grant("ada", Role::Admin, at(0))).await.unwrap();
     let ada = world.verified("ada", at(1)).await.id;
     let bob = world.verified("bob", at(1)).await.id;
+    let eve = world.operator("eve", Role::Viewer, at(1)).await.user.id;
     let refused = UpdateUserOutcome::Refused(OperatorRefusal::Protected);
+    let protected = world.list_protected_accounts().await.unwrap();
+    assert_eq!(protected.into_iter().collect::<Vec<_>>(), [(ada, Role::Admin), (eve, Role::Viewer)]);
 
     assert_eq!(world.try_ban(ada, Protection::Operators).await, refused);
 

@@ -84,7 +84,7 @@ pub(super) struct Forms<'a> {
 impl<'a> Forms<'a> {
     pub(super) fn new(visit: &'a ConsoleVisit, file: &UserFile) -> Self {
         let path = format!("/console/users/{}", file.account.user.id);
-        Self { visit, path, is_of_operator: file.grant.is_some() }
+        Self { visit, path, is_of_operator: file.role.is_some() }
     }
 
     pub(super) fn end_session(&self) -> Option<Form> {

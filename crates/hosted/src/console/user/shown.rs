@@ -1,7 +1,7 @@
 //! What is known about a user, as the page shows it.
 
 use latchkey_domain::account_limits::HeldLimit;
-use latchkey_domain::operator::{Act, Role};
+use latchkey_domain::operator::Act;
 use latchkey_domain::profile::Profile;
 use latchkey_domain::session::{Session, SessionKind};
 use latchkey_domain::time::Timestamp;
@@ -42,8 +42,7 @@ pub(in crate::console) const fn state(user: &User) -> AccountState {
 
 /// Returns the mark of an operator's account. The reader may change it if the reader is an owner.
 pub(super) fn mark(visit: &ConsoleVisit, file: &UserFile) -> Option<OperatorMark> {
-    let role: Role = file.grant.as_ref()?.role;
-    Some(OperatorMark { role, is_protected: !visit.may(Act::ChangeOperatorAccounts) })
+    Some(OperatorMark { role: file.role?, is_protected: !visit.may(Act::ChangeOperatorAccounts) })
 }
 
 pub(super) fn ways(file: &UserFile, providers: &[KnownProvider], forms: &Forms<'_>) -> Ways {

@@ -5,7 +5,7 @@ mod acts;
 mod done;
 
 use axum::routing::get;
-use latchkey_domain::operator::{Act, Operator, Role};
+use latchkey_domain::operator::Act;
 use latchkey_domain::user::{User, UserId};
 use latchkey_pages::console::views::{BulkAct, Chosen, ChosenRow, PersonLink};
 use latchkey_pages::console::{Problem, Refusal};
@@ -163,7 +163,8 @@ fn ids(mut ids: Vec<UserId>) -> Result<Vec<UserId>, Refusal> {
 }
 
 async fn choices(visit: &ConsoleVisit, act: BulkAct, ids: &[UserId]) -> Result<Vec<Choice>, Stop> {
-    let operators = visit.service().operators.list().await?;
+    let protected = visit.service().operators.list_protected().await?;
+    let is_spared = !visit.may(act_on_operators(act));
     let mut choices = Vec::with_capacity(ids.len());
     for &id in ids {
         let user = match visit.service().admin.find_user(id).await {
@@ -171,14 +172,9 @@ async fn choices(visit: &ConsoleVisit, act: BulkAct, ids: &[UserId]) -> Result<V
             Err(Error::Refused(_)) => None,
             Err(error) => return Err(error.into()),
         };
-        choices.push(Choice { id, user, is_protected: is_protected(visit.role(), act, &operators, id) });
+        choices.push(Choice { id, user, is_protected: is_spared && protected.contains_key(&id) });
     }
     Ok(choices)
-}
-
-/// True if the account is an operator's, and the role may not do the act to it.
-fn is_protected(role: Role, act: BulkAct, operators: &[Operator], id: UserId) -> bool {
-    !role.may(act_on_operators(act)) && operators.iter().any(|operator| operator.user.id == id)
 }
 
 async fn view(visit: &ConsoleVisit, act: BulkAct, choices: Vec<Choice>) -> Result<Chosen, Stop> {
