@@ -1,5 +1,5 @@
 //! `/console/settings`: the settings that can be changed at run time, by group, each with its default and source, and the
-//! tester of redirect targets. A form sets a default again.
+//! tester of redirect targets.
 
 use axum::routing::get;
 use latchkey_domain::operator::Act;
@@ -8,7 +8,7 @@ use latchkey_http::error::ApiError;
 use latchkey_pages::console::views::{
     Choice, RedirectOutcome, RedirectTester, Setting, SettingField, SettingGroup, Settings, Source,
 };
-use latchkey_pages::console::{Notice, Problem, Refusal};
+use latchkey_pages::console::{Problem, Refusal};
 use latchkey_service::Error;
 use latchkey_service::refusal::{EMAIL_PROVIDER_NOT_CONFIGURED, SETTING_PINNED};
 use latchkey_service::settings::{EditableSetting, Kind, Source as SetBy};
@@ -16,39 +16,19 @@ use latchkey_service::settings::{EditableSetting, Kind, Source as SetBy};
 use super::page::Page;
 use super::rejection::{Refused, Rejection};
 use super::stop::{Outcome, Stop};
-use super::submission::Sent;
 use super::visit::ConsoleVisit;
 
 pub(crate) mod change;
 pub(crate) mod theme;
 
 const PATH: &str = "/console/settings";
-/// Query parameter of the form that sets a default again: the key of the setting.
-const RESET: &str = "reset";
 /// Query parameter with the target to be tested.
 const REDIRECT: &str = "redirect";
 
-pub(crate) const PAGE: Page = Page::new(PATH, || get(show).post(reset));
+pub(crate) const PAGE: Page = Page::of_reads(PATH, || get(show));
 
 async fn show(visit: ConsoleVisit) -> Outcome {
     visit.page(&view(&visit)?)
-}
-
-async fn reset(sent: Sent) -> Outcome {
-    let visit = sent.must(Act::ChangeSettings).await?.visit;
-    let setting = find(&visit, &visit.query.optional(RESET)?.unwrap_or_default())?;
-    let client = visit.to_client();
-    match visit.service().admin.reset_setting(setting.item, visit.party(), Some(&client)).await {
-        Ok(()) => visit.go_to_with(PATH, Notice::SettingsReset),
-        Err(error) => {
-            let rejection = rejected(error).with_problems(|problems| {
-                for problem in problems {
-                    problem.field = None;
-                }
-            });
-            visit.refuse(rejection, &view(&visit)?)
-        }
-    }
 }
 
 /// Finds the setting with this key, which an admin can change.
@@ -113,7 +93,7 @@ fn shown(visit: &ConsoleVisit, setting: &EditableSetting) -> Setting {
         field: field(setting, setting.text()),
         default: setting.default.clone(),
         source: source(&setting.source),
-        reset: visit.form_of_with(Act::ChangeSettings, PATH, &[(RESET, key)]).filter(|_| is_stored),
+        reset: (is_stored && visit.may(Act::ChangeSettings)).then(|| change::address_of_default(key)),
     }
 }
 

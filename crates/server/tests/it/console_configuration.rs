@@ -2,6 +2,7 @@
 
 use latchkey_domain::operator::Role;
 use latchkey_service::backups::NewestBackup;
+use latchkey_testkit::browser::link;
 use latchkey_testkit::{Browser, TestApp, both_stores, json, minutes};
 
 use crate::audit::last;
@@ -60,13 +61,47 @@ both_stores! {
         assert!(browser.get("/console/audit").await.hosted(200).contains("passwords.min_length 12"));
         let same = browser.get(&format!("{CHANGE}?key=passwords.min_length&value=12")).await;
         assert!(same.hosted(200).contains("This value is in force already."), "{same:?}");
+    }
 
-        let reset = browser.follow(&browser.submit(&saved, "reset=passwords.min_length", &[]).await).await;
-        assert!(!reset.hosted(200).contains("Set here or by the API."), "{reset:?}");
+    with(|b| b.console().verification_by_code())
+    async fn default_is_set_again_after_the_question(app) {
+        let browser = signed_in(&app, Role::Owner).await;
+        let put = async |least: usize| {
+            app.admin().put("/api/auth/config", json!({"passwordMinLength": least})).send().await.expect(200);
+        };
+        put(12).await;
+        let page = browser.get(SETTINGS).await;
+        assert!(page.hosted(200).contains("Set here or by the API."), "{page:?}");
+
+        let asked = browser.get(&link(&page, "key=passwords.min_length").expect("a link")).await;
+        assert!(asked.hosted(200).contains("+ 8") && asked.text().contains("− 12"), "{asked:?}");
+        assert_eq!(least_length(&app), 12);
+        put(10).await;
+        let again = browser.submit(&asked, CHANGE, &[]).await;
+        assert!(again.hosted(409).contains("− 10"), "{again:?}");
+        assert_eq!(least_length(&app), 10);
+        let done = browser.follow(&browser.submit(&again, CHANGE, &[]).await).await;
+
+        assert!(done.hosted(200).contains("The setting has its default again."), "{done:?}");
+        assert!(!done.text().contains("Set here or by the API."), "{done:?}");
         assert_eq!(least_length(&app), 8);
         let details = last(&app, "settings_changed").await["details"].clone();
-        assert_eq!(details["before"], json!({"passwords.min_length": 12}));
+        assert_eq!(details["before"], json!({"passwords.min_length": 10}));
         assert_eq!(details["after"], json!({"passwords.min_length": 8}), "the default is in force again");
+        let none = browser.get(&format!("{CHANGE}?key=passwords.min_length&default=1")).await;
+        assert!(none.hosted(200).contains("This value is in force already."), "{none:?}");
+    }
+
+    with(|b| b.console().verification_by_code())
+    async fn default_that_was_stored_as_a_value_is_set_again(app) {
+        let browser = signed_in(&app, Role::Owner).await;
+        app.admin().put("/api/auth/config", json!({"passwordMinLength": 9})).send().await.expect(200);
+        app.admin().put("/api/auth/config", json!({"passwordMinLength": 8})).send().await.expect(200);
+
+        let asked = browser.get(&format!("{CHANGE}?key=passwords.min_length&default=1")).await;
+        let done = browser.follow(&browser.submit(&asked, CHANGE, &[]).await).await;
+
+        assert!(!done.hosted(200).contains("Set here or by the API."), "{done:?}");
     }
 
     with(|b| b.console().verification_by_code().pinned("auth.disable_sign_up"))

@@ -59,7 +59,7 @@ const PAGES: [(&str, &str, Act); 25] = [
 ];
 
 /// Pages that take a form, each with the permission.
-const FORMS: [(&str, Act); 14] = [
+const FORMS: [(&str, Act); 13] = [
     ("/console/export", Act::ExportAll),
     ("/console/import/new", Act::Import),
     ("/console/import/{id}/undo", Act::Import),
@@ -68,7 +68,6 @@ const FORMS: [(&str, Act); 14] = [
     ("/console/operators/revoke", Act::ManageOperators),
     ("/console/providers", Act::ManageProviders),
     ("/console/sessions", Act::EndSessions),
-    ("/console/settings", Act::ChangeSettings),
     ("/console/settings/change", Act::ChangeSettings),
     ("/console/signing/rotate", Act::RotateKeys),
     ("/console/users/chosen", Act::Ban),

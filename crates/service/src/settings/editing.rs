@@ -20,6 +20,8 @@ pub struct EditableSetting {
     pub value: Value,
     /// The default, as in the settings file.
     pub default: String,
+    /// The value of the default.
+    usual: Value,
     /// The words of a choice; empty for other kinds.
     pub choices: Vec<String>,
     pub source: Source,
@@ -35,6 +37,12 @@ impl EditableSetting {
     #[must_use]
     pub fn text(&self) -> String {
         text_of(&self.value)
+    }
+
+    /// Formats the default as the field of a form has it.
+    #[must_use]
+    pub fn default_text(&self) -> String {
+        text_of(&self.usual)
     }
 
     /// Reads a text from a form; returns the change that it asks for.
@@ -79,22 +87,23 @@ impl BaseSettings {
     pub(crate) fn list(&self, in_force: &SettingsInForce, locales: &[Locale]) -> Vec<EditableSetting> {
         let (values, defaults) = (SettingsPatch::of(&in_force.values), SettingsPatch::of(&self.values));
         let mut about = String::new();
-        let one = |((item, value), (_, default)): ((&'static Item, Value), (_, Value))| {
+        let one = |((item, value), (_, usual)): ((&'static Item, Value), (_, Value))| {
             if !item.doc.is_empty() {
                 about = item.doc.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ");
             }
             let pinned = self.pinned.get(item.name).cloned();
-            let default = match (&pinned, item.fallback) {
+            let written = match (&pinned, item.fallback) {
                 (_, Fallback::Fixed(text)) => text.to_owned(),
                 (Some(_), Fallback::Unset(example) | Fallback::Derived(_, example)) => example.to_owned(),
-                (None, _) => default.to_string(),
+                (None, _) => usual.to_string(),
             };
             let unpinned = if in_force.stored.contains(item.name) { Source::Admin } else { Source::Default };
             EditableSetting {
                 item,
                 about: about.clone(),
                 value,
-                default,
+                default: written,
+                usual,
                 choices: choices(item, locales),
                 source: pinned.unwrap_or(unpinned),
             }

@@ -6,9 +6,10 @@ use latchkey_domain::operator::Act;
 use latchkey_pages::Form;
 use latchkey_pages::console::views::{DiffKind, DiffLine, SettingChange, SettingField};
 use latchkey_pages::console::{Notice, Refusal};
-use latchkey_service::settings::{EditableSetting, Kind, SettingsPatch};
+use latchkey_service::settings::{EditableSetting, Kind, SettingsPatch, Source};
 
 use super::{PATH as SETTINGS, field, find, invalid, rejected};
+use crate::console::guest::href;
 use crate::console::page::Page;
 use crate::console::rejection::Rejection;
 use crate::console::seen;
@@ -23,23 +24,51 @@ const KEY: &str = "key";
 const VALUE: &str = "value";
 /// Parameter of the form that asks and changes nothing.
 const ASK: &str = "ask";
+/// Parameter of the question, and of its form, that sets the default again in place of a value.
+const DEFAULT: &str = "default";
 
 pub(crate) const PAGE: Page = Page::new(PATH, || get(show).post(act));
+
+/// The value that a setting is to have.
+enum Wanted {
+    /// What was typed.
+    Typed(String),
+    /// The default, so that later changes of it act on the setting.
+    Default,
+}
+
+impl Wanted {
+    fn text(&self, setting: &EditableSetting) -> String {
+        match self {
+            Self::Typed(text) => text.clone(),
+            Self::Default => setting.default_text(),
+        }
+    }
+}
+
+/// Returns the address of the question before a setting gets its default again.
+pub(super) fn address_of_default(key: &str) -> String {
+    href(PATH, &[(KEY, key), (DEFAULT, "1")])
+}
 
 async fn show(visit: ConsoleVisit) -> Outcome {
     visit.must(Act::ChangeSettings).await?;
     let setting = find(&visit, &visit.query.optional(KEY)?.unwrap_or_default())?;
-    let typed = visit.query.optional(VALUE)?.unwrap_or_else(|| setting.text());
-    ask(&visit, &setting, &typed)
+    let typed = visit.query.optional(VALUE)?;
+    let wanted = match visit.query.optional(DEFAULT)? {
+        Some(_) => Wanted::Default,
+        None => Wanted::Typed(typed.unwrap_or_else(|| setting.text())),
+    };
+    ask(&visit, &setting, &wanted)
 }
 
 /// Shows the difference, and changes nothing.
-fn ask(visit: &ConsoleVisit, setting: &EditableSetting, typed: &str) -> Outcome {
-    let checked =
-        read(setting, typed).and_then(|patch| visit.service().admin.check_settings(&patch).map_err(rejected));
+fn ask(visit: &ConsoleVisit, setting: &EditableSetting, wanted: &Wanted) -> Outcome {
+    let checked = read(setting, &wanted.text(setting))
+        .and_then(|patch| visit.service().admin.check_settings(&patch).map_err(rejected));
     match checked {
-        Ok(()) => visit.page(&view(visit, setting, typed)),
-        Err(rejection) => refuse(visit, rejection, setting, typed),
+        Ok(()) => visit.page(&view(visit, setting, wanted)),
+        Err(rejection) => refuse(visit, rejection, setting, wanted),
     }
 }
 
@@ -47,30 +76,42 @@ async fn act(sent: Sent) -> Outcome {
     if sent.visit.query.optional(ASK)?.is_some() {
         let ConsoleSubmission { visit, fields } = sent.permitted(Act::ChangeSettings).await?;
         let setting = find(&visit, &fields.text(KEY)?)?;
-        return ask(&visit, &setting, &fields.text(VALUE)?);
+        return ask(&visit, &setting, &Wanted::Typed(fields.text(VALUE)?));
     }
     let ConsoleSubmission { visit, fields } = sent.must(Act::ChangeSettings).await?;
     visit.service().admin.sync_settings().await?;
     let setting = find(&visit, &fields.text(KEY)?)?;
-    let typed = fields.text(VALUE)?;
+    let wanted = match visit.query.optional(DEFAULT)? {
+        Some(_) => Wanted::Default,
+        None => Wanted::Typed(fields.text(VALUE)?),
+    };
     if seen::is_other(&fields, &setting.text())? {
-        return visit.refuse(seen::changed(Refusal::SettingChanged), &view(&visit, &setting, &typed));
+        return visit.refuse(seen::changed(Refusal::SettingChanged), &view(&visit, &setting, &wanted));
     }
-    match save(&visit, &setting, &typed).await {
-        Ok(()) => visit.go_to_with(SETTINGS, Notice::SettingsSaved),
-        Err(rejection) => refuse(&visit, rejection, &setting, &typed),
+    match save(&visit, &setting, &wanted).await {
+        Ok(done) => visit.go_to_with(SETTINGS, done),
+        Err(rejection) => refuse(&visit, rejection, &setting, &wanted),
     }
 }
 
-async fn save(visit: &ConsoleVisit, setting: &EditableSetting, typed: &str) -> Result<(), Rejection> {
-    let (patch, client) = (read(setting, typed)?, visit.to_client());
-    let changed = visit.service().admin.change_settings(&patch, visit.party(), Some(&client)).await;
-    changed.map(|_| ()).map_err(rejected)
+async fn save(visit: &ConsoleVisit, setting: &EditableSetting, wanted: &Wanted) -> Result<Notice, Rejection> {
+    let (admin, party, client) = (&visit.service().admin, visit.party(), visit.to_client());
+    match wanted {
+        Wanted::Typed(text) => {
+            let patch = read(setting, text)?;
+            let changed = admin.change_settings(&patch, party, Some(&client)).await;
+            changed.map(|_| Notice::SettingsSaved).map_err(rejected)
+        }
+        Wanted::Default => {
+            let reset = admin.reset_setting(setting.item, party, Some(&client)).await;
+            reset.map(|()| Notice::SettingsReset).map_err(rejected)
+        }
+    }
 }
 
 /// Shows the field again, with what was typed.
-fn refuse(visit: &ConsoleVisit, rejection: Rejection, setting: &EditableSetting, typed: &str) -> Outcome {
-    visit.refuse(rejection, &SettingChange { form: None, ..view(visit, setting, typed) })
+fn refuse(visit: &ConsoleVisit, rejection: Rejection, setting: &EditableSetting, wanted: &Wanted) -> Outcome {
+    visit.refuse(rejection, &SettingChange { form: None, ..view(visit, setting, wanted) })
 }
 
 /// Returns the form that asks, for those who may change settings.
@@ -82,18 +123,25 @@ fn read(setting: &EditableSetting, typed: &str) -> Result<SettingsPatch, Rejecti
     setting.change(typed).map_err(|error| Rejection::of(invalid(error.to_string())))
 }
 
-fn view(visit: &ConsoleVisit, setting: &EditableSetting, typed: &str) -> SettingChange {
-    let lines = difference(&lines_of(&setting.text()), &lines_of(typed));
+fn view(visit: &ConsoleVisit, setting: &EditableSetting, wanted: &Wanted) -> SettingChange {
+    let value = wanted.text(setting);
+    let lines = difference(&lines_of(&setting.text()), &lines_of(&value));
     let is_changed = lines.iter().any(|line| line.kind != DiffKind::Same);
+    let form = match wanted {
+        Wanted::Typed(_) => is_changed.then(|| visit.form(PATH)),
+        Wanted::Default => {
+            (setting.source == Source::Admin).then(|| visit.form_with(PATH, &[(DEFAULT, "1")]))
+        }
+    };
     SettingChange {
         key: setting.item.name.to_owned(),
         about: setting.about.clone(),
-        field: typed_field(setting, typed),
-        form: is_changed.then(|| visit.form(PATH)),
+        field: typed_field(setting, &value),
+        form,
         question: question(visit),
         seen: seen::digest(&setting.text()),
         lines,
-        value: typed.to_owned(),
+        value,
         warnings: Vec::new(),
         cancel: SETTINGS.to_owned(),
     }

@@ -39,7 +39,6 @@ fn settings(person: &Person) -> Vec<State> {
         page("console.settings.refused", full(Some(refused))),
         page("console.settings.saved", full(None)).after(Notice::SettingsSaved),
         page("console.settings.reset", full(None)).after(Notice::SettingsReset),
-        page("console.settings.pinned", full(None)).with(Refusal::SettingPinned),
         page("console.settings.read_only", Settings { change: None, ..full(None) }).by(person, Role::Admin),
     ]
 }
@@ -50,7 +49,7 @@ fn groups(person: &Person) -> Vec<SettingGroup> {
         about: "Whether people may create accounts by themselves.".to_owned(),
         field,
         default: "true".to_owned(),
-        reset: matches!(source, Source::Stored).then(|| form("/console/settings?act=reset")),
+        reset: matches!(source, Source::Stored).then(|| "/console/settings/change?key=auth.disable_sign_up&default=1".to_owned()),
         source,
     };
     let text = || SettingField::Text { value: person.app.clone() };
@@ -114,6 +113,7 @@ fn changes(person: &Person) -> Vec<State> {
     vec![
         page("console.change", change()),
         page("console.change.outdated", change()).with(Refusal::SettingChanged),
+        page("console.change.pinned", SettingChange { form: None, ..change() }).with(Refusal::SettingPinned),
         page("console.change.same", SettingChange { form: None, warnings: Vec::new(), ..change() }),
         page("console.change.refused", SettingChange { form: None, ..change() }).at("value", refused),
     ]

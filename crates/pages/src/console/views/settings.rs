@@ -38,8 +38,8 @@ pub struct Setting {
     /// The default, as in the configuration file.
     pub default: String,
     pub source: Source,
-    /// Form that sets the default again; `None` if the default is in force.
-    pub reset: Option<Form>,
+    /// Address of the question before the default is set again; `None` if it is in force.
+    pub reset: Option<String>,
 }
 
 /// Field for a value.
