@@ -63,7 +63,8 @@ pub struct UpdateUser {
     /// `true` marks the email address as verified, `false` as unverified; `None` leaves it as it is.
     pub email_verified: Option<bool>,
     /// `Some(true)` bans the user, ends all sessions of the user, and invalidates all codes and tokens; `Some(false)`
-    /// lifts the ban; `None` leaves it unchanged.
+    /// lifts the ban; `None` leaves it unchanged. The state that the user has changes nothing, and its event is not
+    /// recorded.
     pub banned: Option<bool>,
     /// Application metadata that replaces the previous object as a whole; `None` leaves it unchanged.
     pub metadata: Option<AppMetadata>,

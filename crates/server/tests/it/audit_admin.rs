@@ -60,6 +60,21 @@ both_stores! {
         }
     }
 
+    async fn ban_of_a_banned_user_and_unban_of_a_free_one_change_nothing_and_are_no_event(app) {
+        let ada = early_user(&app, "ada").await;
+        let path = format!("{USERS}/{}", ada.id);
+
+        for banned in [false, true, false] {
+            change(&app, &ada.id, json!({"banned": banned})).await;
+            let before = (events(&app).await, admin(&app).get(&path).send().await.expect(200));
+            app.clock.advance(minutes(1));
+
+            let answer = admin(&app).patch(&path, json!({"banned": banned})).send().await.expect(200);
+
+            assert_eq!((events(&app).await, answer), before, "{banned}");
+        }
+    }
+
     async fn verification_by_an_admin_is_audited(app) {
         let ada = early_user(&app, "ada").await;
 

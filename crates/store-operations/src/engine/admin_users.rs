@@ -73,7 +73,7 @@ impl<E: Own> AdminUsers for Engine<E> {
             let Some(account) = users::account(results, found)? else {
                 return Ok(Decided::Return(UpdateUserOutcome::NotFound));
             };
-            let update = without_own_address(&account.user, &update);
+            let update = without_idle_parts(&account.user, &update);
             let guard = guard.lessened_to(effect(&account.user, &update));
             if let Err(refusal) = guard.judge(results, update.protection, &[update.id])? {
                 return Ok(Decided::Return(UpdateUserOutcome::Refused(refusal)));
@@ -187,15 +187,23 @@ fn updated(results: &Results<'_>, user: Slot) -> StoreResult<UpdateUserOutcome> 
     Ok(UpdateUserOutcome::Updated(Box::new(users::user_that_is(results, user)?)))
 }
 
-/// Returns the change without an address that the user has already in this spelling: it changes nothing and is no event.
-fn without_own_address<'a>(user: &User, update: &'a UpdateUser) -> Cow<'a, UpdateUser> {
+/// Returns the change without what the user has already, the address in this spelling or the ban: it changes nothing and is
+/// no event.
+fn without_idle_parts<'a>(user: &User, update: &'a UpdateUser) -> Cow<'a, UpdateUser> {
     let is_own = update.email.as_ref().is_some_and(|email| email.as_typed() == user.email.as_typed());
-    if !is_own {
+    let is_as_banned = update.banned == Some(user.is_banned());
+    if !is_own && !is_as_banned {
         return Cow::Borrowed(update);
     }
     let mut rest = update.clone();
-    rest.email = None;
-    rest.events.retain(|event| event.kind != AuditKind::EmailChanged);
+    if is_own {
+        rest.email = None;
+        rest.events.retain(|event| event.kind != AuditKind::EmailChanged);
+    }
+    if is_as_banned {
+        rest.banned = None;
+        rest.events.retain(|event| !matches!(event.kind, AuditKind::UserBanned | AuditKind::UserUnbanned));
+    }
     Cow::Owned(rest)
 }
 
@@ -273,9 +281,6 @@ fn unverify(writes: &mut Script, id: UserId, now: Timestamp) {
 }
 
 fn set_banned(writes: &mut Script, user: &User, is_banned: bool, now: Timestamp) {
-    if is_banned == user.is_banned() {
-        return;
-    }
     if is_banned {
         request_code::end_all_of(writes, user.id, now);
         sessions::end_all_of(writes, user.id, now);
