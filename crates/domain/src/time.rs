@@ -15,6 +15,9 @@ const LAST_WRITTEN: i64 = 253_402_300_799_999;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Timestamp(i64);
 
+/// Length of a day as text.
+const DAY_TEXT: usize = "2026-03-01".len();
+
 impl Timestamp {
     /// Creates a point in time from milliseconds since the Unix epoch.
     #[must_use]
@@ -56,10 +59,17 @@ impl Timestamp {
     /// down to milliseconds. `None` for other text.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let first_moment = (text.len() == "2026-03-01".len()).then(|| format!("{text}T00:00:00Z"));
+        let first_moment = (text.len() == DAY_TEXT).then(|| format!("{text}T00:00:00Z"));
         let text = first_moment.as_deref().unwrap_or(text);
         let nanos = OffsetDateTime::parse(text, &Rfc3339).ok()?.unix_timestamp_nanos();
         i64::try_from(nanos.div_euclid(1_000_000)).ok().map(Self)
+    }
+
+    /// Parses like [`Self::parse`] the end of a period: a day stands for the first moment after it.
+    #[must_use]
+    pub fn parse_end(text: &str) -> Option<Self> {
+        let at = Self::parse(text)?;
+        Some(if text.len() == DAY_TEXT { at.plus(Duration::from_hours(24)) } else { at })
     }
 
     /// Formats as RFC 3339 in UTC: `2026-03-01T12:00:00.000Z`. Times outside the years 0 to 9999 are clamped.
@@ -162,6 +172,14 @@ mod tests {
         {
             assert_eq!(Timestamp::parse(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn day_is_over_with_its_end_and_a_time_is_the_end_itself() {
+        let noon = Timestamp::from_millis(1_772_366_400_000);
+        assert_eq!(Timestamp::parse_end("2026-03-01"), Some(noon.plus(Duration::from_hours(12))));
+        assert_eq!(Timestamp::parse_end("2026-03-01T12:00:00Z"), Some(noon));
+        assert_eq!(Timestamp::parse_end("2026-03"), None);
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! `/console/audit`: the audit log with filters in the address, and `/console/audit/export`, the same as JSON lines.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::routing::get;
 use latchkey_domain::audit::{ActorKind, AuditFilter, AuditKind};
@@ -26,7 +25,6 @@ const PATH: &str = "/console/audit";
 const EXPORT_PATH: &str = "/console/audit/export";
 /// Most events on one page.
 const MOST: u32 = 50;
-const DAY: Duration = Duration::from_hours(24);
 
 pub(crate) const PAGE: Page = Page::of_reads(PATH, || get(show));
 pub(crate) const EXPORT: Page = Page::of_reads(EXPORT_PATH, || get(export));
@@ -85,8 +83,10 @@ async fn show(visit: ConsoleVisit) -> Outcome {
 }
 
 async fn export(visit: ConsoleVisit) -> Outcome {
-    let filter = Typed::of(&visit)?.filter(&visit).await?.ok_or_else(|| visit.not_found())?;
-    let file = export::file(Arc::clone(&visit.console.service), filter, None).await?;
+    let file = match Typed::of(&visit)?.filter(&visit).await? {
+        Some(filter) => export::file(Arc::clone(&visit.console.service), filter, None).await?,
+        None => export::empty_file(),
+    };
     Ok(visit.file(file))
 }
 
@@ -174,7 +174,6 @@ impl Typed {
             }
         }
         let [user_id, operator] = ids;
-        let day_after = |text: &str| Timestamp::parse(text).map(|day| day.plus(DAY));
         let address = |text: &str| text.parse().ok().map(ClientAddress::new);
         let filter = || {
             Some(AuditFilter {
@@ -184,7 +183,7 @@ impl Typed {
                 operator,
                 address: optional(&self.address, address)?,
                 from: optional(&self.since, Timestamp::parse)?,
-                until: optional(&self.until, day_after)?,
+                until: optional(&self.until, Timestamp::parse_end)?,
             })
         };
         Ok(filter())

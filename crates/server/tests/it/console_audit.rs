@@ -1,6 +1,7 @@
 //! `/console/audit`: the number of events, and the pages of the list in both directions.
 
 use latchkey_domain::operator::Role;
+use latchkey_testkit::browser::link;
 use latchkey_testkit::{Answer, Browser, PASSWORD, TestApp, both_stores, seconds};
 
 use crate::console_calls::verified;
@@ -121,6 +122,32 @@ both_stores! {
         for part in ["<bdi>act</bdi>: <bdi>manage operators</bdi>", "<bdi>import id</bdi>: ", "<bdi>dry run</bdi>: <bdi>true</bdi>"] {
             assert!(text.contains(part), "{part} in {text}");
         }
+    }
+
+    with(|b| verified(b).console())
+    async fn export_of_a_list_without_events_is_an_empty_file(app) {
+        let viewer = desk(&app, "viewer", Role::Viewer).await;
+        let page = viewer.browser.get(&format!("{AUDIT}?user=nobody@example.org")).await;
+        assert!(page.hosted(200).contains("0 events"), "{page:?}");
+
+        let file = viewer.browser.get(&link(&page, "/console/audit/export").expect("a link")).await;
+
+        assert_eq!((file.status, file.text()), (200, ""), "{file:?}");
+        assert_eq!(file.header("content-disposition"), Some("attachment; filename=\"audit.jsonl\""));
+    }
+
+    with(|b| verified(b).console())
+    async fn period_ends_with_its_last_day_or_at_its_time(app) {
+        let viewer = desk(&app, "viewer", Role::Viewer).await;
+        fail(&app, 1, "198.51.100.7").await;
+        let list = async |until: &str| {
+            let page = viewer.browser.get(&format!("{AUDIT}?event=sign_in_failed&until={until}")).await;
+            times(&page).len()
+        };
+        let day = app.service().now().to_date_text();
+
+        assert_eq!(list(&day).await, 1);
+        assert_eq!(list(&format!("{day}T00:00:00Z")).await, 0);
     }
 
     with(|b| verified(b).console())

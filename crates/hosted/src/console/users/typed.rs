@@ -1,7 +1,5 @@
 //! Search, filters, order and place of the list of users, as they stand in the address.
 
-use std::time::Duration;
-
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user_list::{UserFilter, UserKey, UserOrder, UserSearch, UserSort, UserState};
 use url::form_urlencoded;
@@ -9,8 +7,6 @@ use url::form_urlencoded;
 use crate::console::keyset::Place;
 use crate::console::stop::Stop;
 use crate::console::visit::ConsoleVisit;
-
-const DAY: Duration = Duration::from_hours(24);
 
 /// Search, filters and order as they were typed.
 pub(super) struct Typed {
@@ -50,7 +46,9 @@ impl Typed {
 
     /// Returns the filter; `None` if a value cannot be met by any user, such as a state that does not exist.
     pub(super) fn filter(&self) -> Option<UserFilter> {
-        let day = |text: &str| if text.is_empty() { Some(None) } else { Timestamp::parse(text).map(Some) };
+        let day = |text: &str, parse: fn(&str) -> Option<Timestamp>| {
+            if text.is_empty() { Some(None) } else { parse(text).map(Some) }
+        };
         Some(UserFilter {
             search: UserSearch::parse(&self.search),
             state: match self.state.as_str() {
@@ -58,10 +56,10 @@ impl Typed {
                 text => Some(UserState::parse(text)?),
             },
             provider: Some(self.provider.clone()).filter(|key| !key.is_empty()),
-            created_after: day(&self.created_after)?,
-            created_before: day(&self.created_before)?.map(|last| last.plus(DAY)),
-            signed_in_after: day(&self.signed_in_after)?,
-            signed_in_before: day(&self.signed_in_before)?.map(|last| last.plus(DAY)),
+            created_after: day(&self.created_after, Timestamp::parse)?,
+            created_before: day(&self.created_before, Timestamp::parse_end)?,
+            signed_in_after: day(&self.signed_in_after, Timestamp::parse)?,
+            signed_in_before: day(&self.signed_in_before, Timestamp::parse_end)?,
         })
     }
 

@@ -51,10 +51,20 @@ pub async fn file(
     before: Option<EventId>,
 ) -> latchkey_service::Result<Response> {
     let first = service.admin.list_events(filter, before, PAGE).await?;
-    let mut response = Response::new(Body::from_stream(lines(service, filter, first)));
+    Ok(response(Body::from_stream(lines(service, filter, first))))
+}
+
+/// Builds the response with the file that has no events.
+#[must_use]
+pub fn empty_file() -> Response {
+    response(Body::empty())
+}
+
+fn response(body: Body) -> Response {
+    let mut response = Response::new(body);
     response.headers_mut().insert(CONTENT_TYPE, CONTENT_OF_LINES);
     response.headers_mut().insert(CONTENT_DISPOSITION, FILE);
-    Ok(response)
+    response
 }
 
 /// Returns the events of a page and of those after it, each page as a chunk of lines.
