@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use axum::routing::get;
-use http::HeaderMap;
+use http::{HeaderMap, StatusCode};
 use latchkey_domain::challenge::{ChallengeId, ChallengeKind};
 use latchkey_domain::email::Email;
 use latchkey_domain::long_code::LongCode;
@@ -96,7 +96,7 @@ async fn show(mut guest: Guest, headers: HeaderMap) -> Outcome {
 
 async fn act(headers: HeaderMap, GuestSubmission { mut guest, mut fields }: GuestSubmission) -> Outcome {
     let Some(activation) = activation(&guest, &headers)? else {
-        return guest.page(&Activate { step: ActivateStep::Dead });
+        return guest.page_as(StatusCode::BAD_REQUEST, &Activate { step: ActivateStep::Dead });
     };
     if !fields.text(super::step_up::OTHER)?.is_empty() {
         let kind = confirm::kind(&guest)?.ok_or_else(PageError::bad_flow)?;

@@ -201,6 +201,20 @@ both_stores! {
     }
 
     with(|b| verified(b).console().settings(|settings| settings.passkeys_enabled = false))
+    async fn form_without_the_cookie_of_the_link_is_refused(app) {
+        let ada = app.two_step_user("ada").await;
+        let token = grant(&app, &ada, Role::Admin).await;
+        let browser = app.browser();
+        let page = browser.follow(&browser.get(&format!("{ACTIVATE}?token={token}")).await).await;
+        browser.forget("activation");
+
+        let login = [("email", ada.email.as_str()), ("password", PASSWORD)];
+        let refused = browser.submit(&page, "act=password", &login).await;
+
+        assert!(refused.hosted(400).contains("This link does not work"), "{refused:?}");
+    }
+
+    with(|b| verified(b).console().settings(|settings| settings.passkeys_enabled = false))
     async fn secrets_of_an_activation_travel_in_a_cookie_that_is_forgotten(app) {
         let ada = app.user("ada").await;
         let token = grant(&app, &ada, Role::Admin).await;

@@ -210,7 +210,7 @@ both_stores! {
         let refused = browser.submit(&page, "act=verify", &[("code", &code)]).await;
 
         assert_eq!(browser.cookie(COOKIE), None);
-        assert!(refused.hosted(200).contains("This link does not work"), "{refused:?}");
+        assert!(refused.hosted(400).contains("This link does not work"), "{refused:?}");
         assert!(link(&opened(&app.browser(), &path).await, "at=sign-in").is_none());
     }
 
