@@ -143,6 +143,7 @@ impl Problem {
 }
 
 /// One account of a file.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Debug, Clone, PartialEq)]
 pub struct ImportRecord {
     /// Id that the account keeps; `None` if the source has none that is a UUID.
@@ -179,6 +180,12 @@ pub struct ImportRecord {
     pub locale: Option<Locale>,
     /// True if the account may not sign in.
     pub is_banned: bool,
+    /// Time from which the account is deleted for good, if its owner asked for that.
+    pub deletes_at: Option<Timestamp>,
+    /// Time at which an address of the account was first verified, if the source tells it.
+    pub first_verified_at: Option<Timestamp>,
+    /// True if no data in the account is known to be the mailbox owner's.
+    pub is_contested: bool,
     /// Time at which the source created the account.
     pub created_at: Option<Timestamp>,
     /// Time at which the account was last changed at the source.

@@ -3,6 +3,7 @@
 
 mod identities;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use latchkey_domain::email::Email;
@@ -37,6 +38,8 @@ const DAY: Duration = Duration::from_hours(24);
 /// A record of the file: its line, and the account or the reason why it is refused.
 #[derive(Debug, Clone)]
 pub struct Entry {
+    /// Name of the file, if it is one of a folder.
+    pub file: Option<Arc<str>>,
     /// Line of the file at which the record begins.
     pub line: u64,
     /// Account, or the problem for which the record is refused.
@@ -67,6 +70,9 @@ pub(crate) struct Draft {
     pub(crate) custom: Map<String, Value>,
     pub(crate) locale: Option<String>,
     pub(crate) is_banned: bool,
+    pub(crate) deletes_at: Option<Timestamp>,
+    pub(crate) first_verified_at: Option<Timestamp>,
+    pub(crate) is_contested: bool,
     pub(crate) created_at: Option<Timestamp>,
     pub(crate) updated_at: Option<Timestamp>,
     pub(crate) last_sign_in_at: Option<Timestamp>,
@@ -104,7 +110,9 @@ impl Draft {
     pub(crate) fn finish(mut self, line: u64, options: &ImportOptions) -> Entry {
         let email = match self.refused.take().map_or_else(|| self.email(), Err) {
             Ok(email) => email,
-            Err(problem) => return Entry { line, read: Err(problem), problems: self.problems.into_told() },
+            Err(problem) => {
+                return Entry { file: None, line, read: Err(problem), problems: self.problems.into_told() };
+            }
         };
         let (id, imported_id) = self.ids();
         let (metadata, imported_id) = self.metadata(imported_id);
@@ -132,6 +140,9 @@ impl Draft {
             custom: self.custom(),
             locale: take(&mut self.problems, "locale", self.locale.take(), Locale::parse),
             is_banned: self.is_banned,
+            deletes_at: self.deletes_at,
+            first_verified_at: self.first_verified_at.filter(|_| !options.is_unverified),
+            is_contested: self.is_contested,
             created_at: self.created_at(options.now),
             updated_at: self.updated_at,
             last_sign_in_at: self.last_sign_in_at,
@@ -141,7 +152,7 @@ impl Draft {
             user_handle,
             passkeys,
         };
-        Entry { line, read: Ok(Box::new(record)), problems: self.problems.into_told() }
+        Entry { file: None, line, read: Ok(Box::new(record)), problems: self.problems.into_told() }
     }
 
     fn email(&self) -> Result<Email, Problem> {
@@ -189,8 +200,11 @@ impl Draft {
         self.note_rounded("metadata", &metadata);
         let Some(id) = imported_id else { return (self.checked(metadata), None) };
         let mut with_id = metadata.clone();
-        with_id.insert(IMPORTED_ID.to_owned(), id.as_str().into());
+        let replaced = with_id.insert(IMPORTED_ID.to_owned(), id.as_str().into());
         if let Ok(metadata) = AppMetadata::new(with_id) {
+            if replaced.is_some() {
+                self.drop_field("metadata.importedId", "gives way to the id of the account at the source");
+            }
             return (metadata, None);
         }
         match AppMetadata::new(metadata) {

@@ -30,6 +30,8 @@ pub struct Format {
     pub(crate) names: &'static [&'static str],
     /// True if an object is always a document with tables, never a line.
     pub(crate) is_document: bool,
+    /// True if a document is a realm, of which an export may have several.
+    pub(crate) has_realms: bool,
     /// True if a file is always JSON lines.
     pub(crate) is_lines: bool,
     /// Table of accounts in a PostgreSQL database of the source, as SQL; `None` if it has none.
@@ -67,10 +69,23 @@ pub struct Side {
     pub sqlite: &'static str,
     /// Columns that may have the id of the account: releases and tools differ.
     pub owners: &'static [&'static str],
+    /// What names the collection of the account, whose id is unique in that one only; `None` without collections.
+    pub collection: Option<CollectionNames>,
     /// Columns that are read.
     pub(crate) keeps: &'static [&'static str],
     /// Takes off what is not read of a row; `None` for a row that says nothing.
     pub(crate) slim: Slim,
+}
+
+/// Names under which rows tell the collection of their account.
+#[derive(Clone, Copy)]
+pub struct CollectionNames {
+    /// Columns of the side table that may have the id of the collection.
+    pub columns: &'static [&'static str],
+    /// Table of the collections in a SQLite file, with `id` and `name`.
+    pub table: &'static str,
+    /// Field of an account with the id of its collection.
+    pub field: &'static str,
 }
 
 impl Format {
@@ -79,6 +94,7 @@ impl Format {
         about: "",
         names: &[],
         is_document: false,
+        has_realms: false,
         is_lines: false,
         postgres: None,
         sqlite: None,

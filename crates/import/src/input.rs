@@ -40,6 +40,25 @@ impl Content {
     }
 }
 
+/// A file that is read, or a document in it.
+#[derive(Clone)]
+pub(crate) struct Part {
+    /// Name of the file, if it is one of a folder.
+    pub(crate) file: Option<Arc<str>>,
+    /// Table of its rows, if the name of the file says it.
+    pub(crate) table: Option<String>,
+    /// Number of the document in an array of documents; `None` for the whole file.
+    pub(crate) document: Option<usize>,
+    pub(crate) content: Content,
+}
+
+impl Part {
+    /// Creates the part of a file that stands alone.
+    pub(crate) const fn whole(content: Content) -> Self {
+        Self { file: None, table: None, document: None, content }
+    }
+}
+
 /// Reader of a file with a position of its own.
 struct FromStart {
     file: Arc<File>,

@@ -12,13 +12,14 @@ mod input;
 mod options;
 mod problems;
 mod read_error;
+mod realms;
 mod records;
 mod sides;
 mod source;
 mod values;
 
 pub use draft::Entry;
-pub use formats::{FORMATS, Format, Side};
+pub use formats::{CollectionNames, FORMATS, Format, Side};
 pub use input::{Input, RowText};
 pub use options::{FirebaseHashes, ImportOptions, OptionProblem};
 pub use read_error::ReadError;

@@ -19,6 +19,8 @@ pub struct ImportOptions {
     pub columns: BTreeMap<String, String>,
     /// Stores columns without a field of ours in the metadata.
     pub keep_rest: bool,
+    /// Realm of a Keycloak export that is imported.
+    pub realm: Option<String>,
     /// Parameters of a Firebase project's hashes.
     pub firebase: Option<FirebaseHashes>,
     /// Time of the import, at which a ban may be over.

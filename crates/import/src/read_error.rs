@@ -30,6 +30,20 @@ pub enum ReadError {
     /// Columns are given for a format that has its own.
     #[error("the format {0} has columns of its own: --column and --keep-rest are for csv, django and rauthy")]
     OwnColumns(&'static str),
+    /// The export has several realms, and none is named.
+    #[error("the export has several realms: {0}. Name the one to import by --realm NAME")]
+    Realms(String),
+    /// The export has no realm of the given name.
+    #[error("--realm {realm}: the export has no such realm, but these: {there}")]
+    NoRealm {
+        /// Given name.
+        realm: String,
+        /// Names that are there.
+        there: String,
+    },
+    /// A realm is given for a format that has none.
+    #[error("the format {0} has no realms: --realm is for keycloak")]
+    NoRealms(&'static str),
     /// The folder has no file of the format.
     #[error("the folder has no file of this format")]
     Empty,

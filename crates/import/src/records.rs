@@ -1,34 +1,36 @@
 //! Records of a file in a format.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::draft::Entry;
 use crate::export::Export;
 use crate::formats::Format;
-use crate::input::{Content, Input};
+use crate::input::{Content, Input, Part};
 use crate::options::ImportOptions;
 use crate::read_error::ReadError;
-use crate::sides::Sides;
+use crate::realms::{self, Writable};
+use crate::sides::{self, Sides};
 use crate::source::{Row, RowTexts, Source, files_of, open};
 use crate::values::{Drops, Fields};
 
 /// Maximum number of columns that an error names.
 const MOST_NAMES: usize = 30;
 
-/// A file that is still to be read, with the table of its rows if its name says so.
-type Part = (Option<String>, Content);
-
 /// Records of a file, one after another.
 pub struct Records {
     format: &'static Format,
     options: ImportOptions,
     parts: std::vec::IntoIter<Part>,
-    source: Option<(Option<String>, Box<dyn Source>)>,
+    /// Rows of the part that is being read.
+    source: Option<(Part, Box<dyn Source>)>,
     /// True for the rows of a database, which all have the same columns.
     is_table: bool,
     /// First row, which was read for its columns.
     ahead: Option<Row>,
     sides: Sides,
+    /// What users of a Keycloak realm may write themselves.
+    writable: Writable,
     columns: Vec<(&'static str, String)>,
     /// Given columns that no record of a JSON file has had so far. Records may leave out what they lack.
     unseen: Vec<(String, String)>,
@@ -45,6 +47,9 @@ impl Records {
         if format.guess.is_none() && (options.keep_rest || !options.columns.is_empty()) {
             return Err(ReadError::OwnColumns(format.name));
         }
+        if !format.has_realms && options.realm.is_some() {
+            return Err(ReadError::NoRealms(format.name));
+        }
         let unseen = options.columns.clone().into_iter().collect();
         let mut records = Self {
             format,
@@ -54,21 +59,26 @@ impl Records {
             is_table: false,
             ahead: None,
             sides: Sides::default(),
+            writable: Writable::default(),
             columns: Vec::new(),
             unseen,
             export: Export::default(),
             has_place: false,
         };
-        let parts = match input {
+        let mut parts = match input {
             Input::Rows(rows) => {
-                records.source = Some((None, Box::new(RowTexts::new(rows))));
+                let part = Part::whole(Content::Bytes(Arc::default()));
+                records.source = Some((part, Box::new(RowTexts::new(rows))));
                 records.is_table = true;
                 return Ok(records);
             }
-            Input::File(file, read) => vec![(None, Content::File(file, read))],
-            Input::Bytes(bytes) => vec![(None, Content::Bytes(bytes))],
+            Input::File(file, read) => vec![Part::whole(Content::File(file, read))],
+            Input::Bytes(bytes) => vec![Part::whole(Content::Bytes(bytes))],
             Input::Folder(path) => parts_of(format, &path)?,
         };
+        if format.has_realms {
+            (parts, records.writable) = realms::choose(format, parts, records.options.realm.as_deref())?;
+        }
         if !format.sides.is_empty() {
             records.sides = Sides::read(format, &parts)?;
         }
@@ -87,13 +97,13 @@ impl Records {
     }
 
     fn open_next(&mut self) -> Result<bool, ReadError> {
-        let Some((table, content)) = self.parts.next() else { return Ok(false) };
-        let source = open(self.format, &content)?;
+        let Some(part) = self.parts.next() else { return Ok(false) };
+        let source = open(self.format, &part)?;
         self.unseen = self.options.columns.clone().into_iter().collect();
         if let Some(header) = source.header() {
             self.learn_columns(&header.iter().map(String::as_str).collect::<Vec<_>>(), true)?;
         }
-        self.source = Some((table, source));
+        self.source = Some((part, source));
         Ok(true)
     }
 
@@ -123,12 +133,13 @@ impl Records {
             return Ok(self.ahead.take());
         }
         loop {
-            let Some((table, source)) = &mut self.source else { return Ok(None) };
+            let Some((part, source)) = &mut self.source else { return Ok(None) };
             if let Some(mut row) = source.next_row()? {
                 if self.format.is_lines {
                     self.export.meet(&mut row, source.as_ref())?;
                 }
-                let table = row.table.as_ref().or(table.as_ref());
+                row.file.clone_from(&part.file);
+                let table = row.table.as_ref().or(part.table.as_ref());
                 if table.is_none_or(|name| self.format.is_main(name)) {
                     let has_header = source.header().is_some();
                     row.object = row.object.map(self.format.prepare);
@@ -143,7 +154,7 @@ impl Records {
                 }
             } else {
                 let is_main = |name: &str| self.format.is_main(name);
-                self.has_place |= table.as_deref().is_none_or(is_main) && source.has_place(&is_main);
+                self.has_place |= part.table.as_deref().is_none_or(is_main) && source.has_place(&is_main);
                 self.source = None;
                 self.end()?;
                 if !self.open_next()? {
@@ -155,9 +166,15 @@ impl Records {
 
     fn entry(&mut self, row: Row) -> Option<Entry> {
         match row.object {
-            Err(problem) => Some(Entry { line: row.line, read: Err(problem), problems: Vec::new() }),
+            Err(problem) => {
+                Some(Entry { file: row.file, line: row.line, read: Err(problem), problems: Vec::new() })
+            }
             Ok(mut object) => {
+                let cut = self.is_table.then(|| sides::cut(self.format, &mut object)).flatten();
                 self.sides.join(&mut object);
+                if self.format.has_realms {
+                    self.writable.split(&mut object);
+                }
                 let drops = Drops::default();
                 let fields = Fields::new(&object, &drops);
                 if (self.format.is_skipped)(fields) {
@@ -165,7 +182,10 @@ impl Records {
                 }
                 let mut draft = (self.format.map)(fields, &self.options, &self.columns);
                 draft.problems.append(drops.into_problems());
-                let mut entry = draft.finish(row.line, &self.options);
+                if let Some(problem) = cut {
+                    draft.problems.push(problem);
+                }
+                let mut entry = Entry { file: row.file, ..draft.finish(row.line, &self.options) };
                 if let Ok(record) = &mut entry.read {
                     self.export.complete(record);
                 }
@@ -207,16 +227,13 @@ impl Iterator for Records {
 }
 
 fn parts_of(format: &Format, folder: &Path) -> Result<Vec<Part>, ReadError> {
-    let files = files_of(folder)?;
-    let parts: Vec<Part> = if format.is_document {
-        files.into_iter().map(|(_, content)| (None, content)).collect()
-    } else {
-        let names = format.table_names();
-        files
-            .into_iter()
-            .filter(|(name, _)| names.contains(&name.as_str()))
-            .map(|(name, content)| (Some(name), content))
-            .collect()
+    let names = format.table_names();
+    let part = |(file, content): (String, Content)| {
+        let (stem, _) = file.rsplit_once('.')?;
+        let table = (!format.is_document).then(|| stem.to_owned());
+        let is_read = table.as_deref().is_none_or(|table| names.contains(&table));
+        is_read.then(|| Part { file: Some(file.as_str().into()), table, ..Part::whole(content) })
     };
+    let parts: Vec<_> = files_of(folder)?.into_iter().filter_map(part).collect();
     if parts.is_empty() { Err(ReadError::Empty) } else { Ok(parts) }
 }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::draft::Entry;
 use crate::formats::{Format, Side};
-use crate::input::Content;
+use crate::input::Part;
 use crate::read_error::ReadError;
 use crate::source::{Row, open};
 use crate::values::text_of;
@@ -22,8 +22,8 @@ const OWNER: usize = 144;
 /// Maximum number of rows of an account; their text has at most [`LARGEST_RECORD`]. They become values all at once, which take
 /// many times as much as short rows do. An account gets no more identities than that.
 const MOST_ROWS: u8 = 100;
-/// Size that a refused row counts as.
-const REFUSED: usize = 256;
+/// What a refused row takes beyond the texts of its problem, with the room that a growing list has.
+const REFUSED: usize = 2 * size_of::<Entry>();
 
 /// Rows of an account.
 #[derive(Default)]
@@ -55,6 +55,21 @@ impl Rows {
     }
 }
 
+/// Cuts the lists that a row of a database has of side tables to as many rows as an account of a file may have.
+pub(crate) fn cut(format: &Format, object: &mut Map<String, Value>) -> Option<Problem> {
+    let mut told = None;
+    for side in format.sides {
+        if let Some(Value::Array(list)) = object.get_mut(side.field)
+            && list.len() > usize::from(MOST_ROWS)
+        {
+            list.truncate(MOST_ROWS.into());
+            let message = "the account has more than 100 rows: those beyond are left out";
+            told = Some(Problem::of(ProblemCode::RecordTooLarge, side.field, message));
+        }
+    }
+    told
+}
+
 /// Rows of side tables.
 #[derive(Default)]
 pub(crate) struct Sides {
@@ -68,24 +83,21 @@ pub(crate) struct Sides {
 
 impl Sides {
     /// Reads the side tables of the parts of a file.
-    pub(crate) fn read(
-        format: &'static Format,
-        parts: &[(Option<String>, Content)],
-    ) -> Result<Self, ReadError> {
+    pub(crate) fn read(format: &'static Format, parts: &[Part]) -> Result<Self, ReadError> {
         let mut sides = Self { tables: format.sides, ..Self::default() };
         let mut refused = Vec::new();
-        for (table, content) in parts {
-            let mut source = open(format, content)?;
+        for part in parts {
+            let mut source = open(format, part)?;
             while let Some(row) = source.next_row()? {
-                let name = row.table.clone().or_else(|| table.clone()).unwrap_or_default();
+                let name = row.table.clone().or_else(|| part.table.clone()).unwrap_or_default();
                 let is_named = |side: &Side| side.names.contains(&name.as_str());
                 let Some(number) = format.sides.iter().position(is_named) else { continue };
                 let line = row.line;
                 if let Err(problem) = sides.keep(number, row) {
-                    sides.bytes += REFUSED;
                     let message = format!("in the table {name}: {}", problem.message);
+                    sides.bytes += REFUSED + message.capacity();
                     let read = Err(Problem { message, ..problem });
-                    refused.push(Entry { line, read, problems: Vec::new() });
+                    refused.push(Entry { file: part.file.clone(), line, read, problems: Vec::new() });
                 }
                 if sides.bytes > MOST {
                     return Err(ReadError::Sides);

@@ -10,17 +10,21 @@ mod shape;
 
 use std::io::{self, Read};
 use std::ops::Range;
+use std::sync::Arc;
 
 use latchkey_domain::imports::Problem;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 pub(crate) use folder::files_of;
+pub(crate) use json::{Document, Outline};
 pub(crate) use lines::{HEAD, JsonLines, RowTexts};
 pub(crate) use shape::open;
 
 /// A row of a source.
 pub(crate) struct Row {
+    /// File of the row, if it is one of a folder. The reader of the files fills it in.
+    pub(crate) file: Option<Arc<str>>,
     /// Line of the file at which the row begins.
     pub(crate) line: u64,
     /// Table that the row belongs to; `None` if the file has a single one.

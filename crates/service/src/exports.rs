@@ -10,7 +10,7 @@ use latchkey_domain::limits::Rate;
 use latchkey_domain::operator::Party;
 use latchkey_domain::time::Timestamp;
 use latchkey_settings::settings;
-use latchkey_store::{ExportReceiver, ExportedAccount};
+use latchkey_store::{ExportReceiver, ExportedAccount, ExportedInstance, HashKey};
 use serde_json::Value;
 
 use crate::error::{Error, Result};
@@ -90,19 +90,11 @@ impl Exports {
     /// without secrets, and the end, which has the number of accounts and the SHA-256 of all lines before it.
     pub async fn write(self: Arc<Self>, request: ExportRequest, lines: Box<dyn Lines>) -> Result<u64> {
         let secrets = request.secrets;
-        let state =
-            Arc::new(tokio::sync::Mutex::new(State { lines, digest: Context::new(&SHA256), users: 0 }));
+        let state = State { lines, digest: Context::new(&SHA256), users: 0, rest: Vec::new() };
+        let state = Arc::new(tokio::sync::Mutex::new(state));
         let exported_at = self.kernel.now();
         let head = Line::Head { format: 1, version: env!("CARGO_PKG_VERSION"), exported_at, secrets };
         state.lock().await.write(&[head]).await?;
-        if secrets == Secrets::Included {
-            let keys = self.kernel.store.list_hash_keys().await?;
-            let keys: Vec<_> = keys
-                .iter()
-                .map(|key| Ok(Line::hash_key(key.id, &self.passwords.open_hash_key(key)?)))
-                .collect::<Result<_>>()?;
-            state.lock().await.write(&keys).await?;
-        }
         let failure = Arc::default();
         let receiver = Receiver {
             exports: self.clone(),
@@ -114,13 +106,15 @@ impl Exports {
         if let Some(error) = failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
             return Err(error);
         }
-        let providers = self.kernel.store.list_oauth_providers().await?;
-        let settings = self.kernel.store.load_settings().await?;
-        let rest: Vec<_> =
-            providers.into_iter().map(Line::provider).chain([Line::settings(settings)]).collect();
         let mut state = state.lock().await;
+        let rest = std::mem::take(&mut state.rest);
         state.write(&rest).await?;
         state.end().await
+    }
+
+    fn key_lines(&self, keys: &[HashKey], secrets: Secrets) -> Result<Vec<Line>> {
+        let keys = keys.iter().filter(|_| secrets == Secrets::Included);
+        keys.map(|key| Ok(Line::hash_key(key.id, &self.passwords.open_hash_key(key)?))).collect()
     }
 
     fn lines_of(&self, accounts: Vec<ExportedAccount>, secrets: Secrets) -> Result<Vec<Line>> {
@@ -141,6 +135,8 @@ struct State {
     lines: Box<dyn Lines>,
     digest: Context,
     users: u64,
+    /// Lines after the accounts.
+    rest: Vec<Line>,
 }
 
 impl State {
@@ -177,8 +173,32 @@ struct Receiver {
     failure: Arc<Mutex<Option<Error>>>,
 }
 
+impl Receiver {
+    /// Keeps the failure. Returns false if there is one, so that no further page is read.
+    fn goes_on(&self, written: Result<()>) -> bool {
+        let failed = written.err();
+        let is_wanted = failed.is_none();
+        *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = failed;
+        is_wanted
+    }
+}
+
 #[async_trait]
 impl ExportReceiver for Receiver {
+    async fn begin(&mut self, instance: ExportedInstance) -> bool {
+        let ExportedInstance { hash_keys, providers, settings } = instance;
+        let written = match self.exports.key_lines(&hash_keys, self.secrets) {
+            Ok(lines) => {
+                let mut state = self.state.lock().await;
+                state.rest =
+                    providers.into_iter().map(Line::provider).chain([Line::settings(settings)]).collect();
+                state.write(&lines).await
+            }
+            Err(error) => Err(error),
+        };
+        self.goes_on(written)
+    }
+
     async fn take(&mut self, accounts: Vec<ExportedAccount>) -> bool {
         let users = accounts.len() as u64;
         let written = match self.exports.lines_of(accounts, self.secrets) {
@@ -189,9 +209,6 @@ impl ExportReceiver for Receiver {
             }
             Err(error) => Err(error),
         };
-        let failed = written.err();
-        let is_wanted = failed.is_none();
-        *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = failed;
-        is_wanted
+        self.goes_on(written)
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::pin::pin;
 
 use futures_util::stream::TryStreamExt;
-use latchkey_store::{ForeignRow, NoColumn, NoTable, SideTable, Unreadable};
+use latchkey_store::{CHUNKS_AHEAD, Chunk, MOST_SIDE_ROWS, NoColumn, NoTable, SideTable, Unreadable};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio_postgres::Client;
 use tokio_postgres::types::Type;
@@ -14,36 +14,37 @@ use crate::errors::{EngineFault, Fallible, Fault, ServerFault, driver, unavailab
 use crate::options::{Address, PostgresOptions};
 use crate::pool::tls_for;
 
-/// Number of rows that are read ahead.
-const AHEAD: usize = 1_000;
 /// Settings of the session. The limit is that of the whole reading, which ends with the import.
 const READ_ONLY: &str = "
     SET default_transaction_read_only = on; SET statement_timeout = '6h'; SET lock_timeout = '5s';
     SET idle_in_transaction_session_timeout = '10min'; BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
-/// Reads the rows of a table, given as SQL, in the order of its column `id`. Side tables that do not exist are left out.
+/// Reads the rows of a table, given as SQL, in the order of its column `id`. Side tables that do not exist are left out. No
+/// format has one in PostgreSQL that is beside several tables of accounts.
 pub async fn foreign_rows(
     options: &PostgresOptions,
     table: &str,
     sides: Vec<SideTable>,
-) -> Result<Receiver<ForeignRow>, Unreadable> {
+) -> Result<Receiver<Chunk>, Unreadable> {
     let client = connect(options).await.map_err(unreadable)?;
     let sql = query_of(&client, table, sides).await.map_err(unreadable)?;
-    let (sender, rows) = channel(AHEAD);
+    let (sender, chunks) = channel(CHUNKS_AHEAD);
     let sql = match sql {
         Ok(sql) => sql,
         Err(missing) => {
-            let _ = sender.send(Err(missing)).await; // there is room for it
-            return Ok(rows);
+            let _ = sender.send(Chunk::default().ended_by(missing)).await; // there is room for it
+            return Ok(chunks);
         }
     };
     tokio::spawn(async move {
-        if let Err(fault) = read(&client, &sql, &sender).await {
-            // Nobody waits for it if the import ended early.
-            let _ = sender.send(Err(unreadable(fault).into())).await;
-        }
+        let mut chunk = Chunk::default();
+        let ended = match read(&client, &sql, &mut chunk, &sender).await {
+            Ok(()) => chunk,
+            Err(fault) => chunk.ended_by(unreadable(fault).into()),
+        };
+        let _ = sender.send(ended).await; // nobody waits for it if the import ended early
     });
-    Ok(rows)
+    Ok(chunks)
 }
 
 /// Says why the source cannot be read. The advice in a message of the server is for the service's own database.
@@ -97,7 +98,8 @@ async fn query_of(
         // Writing into a string cannot fail.
         let _ = write!(
             lists,
-            ", (SELECT json_agg(row_to_json(s)) FROM {table} AS s WHERE s.\"{owner}\" = u.id) AS \"{field}\""
+            ", (SELECT json_agg(row_to_json(s)) FROM (SELECT * FROM {table} AS r WHERE r.\"{owner}\" = u.id
+                LIMIT {MOST_SIDE_ROWS}) AS s) AS \"{field}\""
         );
     }
     Ok(Ok(format!(
@@ -113,11 +115,13 @@ async fn columns_of(client: &Client, table: &str) -> Fallible<Vec<String>> {
     Ok(rows.iter().map(|row| row.get(0)).collect())
 }
 
-async fn read(client: &Client, sql: &str, rows: &Sender<ForeignRow>) -> Fallible<()> {
+async fn read(client: &Client, sql: &str, chunk: &mut Chunk, chunks: &Sender<Chunk>) -> Fallible<()> {
     let no_values: [(&str, Type); 0] = [];
     let mut stream = pin!(client.query_typed_raw(sql, no_values).await?);
     while let Some(row) = stream.try_next().await? {
-        if rows.send(Ok(row.get(0))).await.is_err() {
+        if let Some(full) = chunk.add(row.get(0))
+            && chunks.send(full).await.is_err()
+        {
             return Ok(()); // the import ended early
         }
     }

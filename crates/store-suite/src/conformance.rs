@@ -51,6 +51,7 @@ pub mod hidden;
 mod identities;
 mod identity_links;
 mod import_acts;
+mod import_races;
 mod import_updates;
 mod imported_exports;
 mod imports;
@@ -144,6 +145,12 @@ table::table! { $
     instances {
         an_instance_is_listed_while_it_reports_itself,
         an_instance_that_was_not_seen_is_forgotten,
+    }
+    import_races {
+        of_imports_that_begin_at_once_one_begins,
+        a_process_that_slept_writes_nothing_behind_an_undo,
+        an_end_that_is_repeated_is_one,
+        an_imported_id_that_is_no_text_is_none,
     }
     import_updates {
         a_record_that_is_two_accounts_fills_none,

@@ -10,7 +10,10 @@ use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::User;
 
 use crate::error::StoreResult;
+use crate::imported_hashes::HashKey;
+use crate::oauth_providers::FoundProvider;
 use crate::passkeys::VerifiablePasskey;
+use crate::settings::StoredSettings;
 
 /// Number of accounts of a page. Some pages are in memory at a time, each in several forms, and an account may have some
 /// hundred kilobytes.
@@ -25,6 +28,8 @@ pub struct ExportedAccount {
     pub password: Option<PasswordHash>,
     /// True if the password is known to come from the mailbox's owner.
     pub has_proven_password: bool,
+    /// Time at which an address of it was first verified; `None` if none ever was.
+    pub first_verified_at: Option<Timestamp>,
     /// Language of its mails; `None` if no request named one.
     pub locale: Option<Locale>,
     /// Profile; `None` without one.
@@ -61,9 +66,23 @@ pub struct ExportedTotp {
     pub sealed: Vec<u8>,
 }
 
+/// What an export has beside the accounts.
+#[derive(Debug, Clone, Default)]
+pub struct ExportedInstance {
+    /// Keys that hashes name.
+    pub hash_keys: Vec<HashKey>,
+    /// Identity providers.
+    pub providers: Vec<FoundProvider>,
+    /// Settings that an admin changed.
+    pub settings: StoredSettings,
+}
+
 /// Receiver of the pages of an export.
 #[async_trait]
 pub trait ExportReceiver: Send {
+    /// Takes what there is beside the accounts, before them. Returns false if no page is wanted.
+    async fn begin(&mut self, instance: ExportedInstance) -> bool;
+
     /// Takes the next accounts, in the order of their ids. Returns false if no further page is wanted.
     async fn take(&mut self, accounts: Vec<ExportedAccount>) -> bool;
 }
@@ -71,8 +90,8 @@ pub trait ExportReceiver: Send {
 /// Export of all accounts.
 #[async_trait]
 pub trait Exports {
-    /// Reads all accounts but pending ones, in the order of their ids and from one snapshot, and hands them over page by
-    /// page. With `since`, only those that were created or changed, or whose profile was, at that time or later.
+    /// Reads what there is beside the accounts, and all of them but pending ones, in the order of their ids and from one
+    /// snapshot, and hands them over page by page. With `since`, only those that were created or changed, or whose profile was, at that time or later.
     async fn export_accounts(
         &self,
         since: Option<Timestamp>,

@@ -41,9 +41,6 @@ pub trait ImportedHashes {
     /// Finds a hash key; `None` if there is none of this id.
     async fn find_hash_key(&self, id: HashKeyId) -> StoreResult<Option<HashKey>>;
 
-    /// Lists all hash keys by id, at most [`MAX_HASH_KEYS`].
-    async fn list_hash_keys(&self) -> StoreResult<Vec<HashKey>>;
-
     /// Lists accounts whose hash is a bare digest, with it, at most `limit`.
     async fn list_bare_digests(&self, limit: u32) -> StoreResult<Vec<(UserId, PasswordHash)>>;
 

@@ -1,6 +1,7 @@
 //! Contract for imports: accounts taken over from another service, in batches that are written with their place in the
 //! file. The rules are in [`latchkey_domain::imports`].
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -71,6 +72,8 @@ pub enum BegunImport {
 pub struct BatchRecord {
     /// Number of the record in the file, from 1.
     pub place: u64,
+    /// Name of the file, if it is one of a folder.
+    pub file: Option<Arc<str>>,
     /// Line of the file at which the record begins.
     pub line: u64,
     /// The account, or the reason why the record is refused.
@@ -164,6 +167,8 @@ pub struct ImportBatch {
 pub struct RecordResult {
     /// Number of the record in the file.
     pub place: u64,
+    /// Name of the file of the record, if it is one of a folder.
+    pub file: Option<Arc<str>>,
     /// Line of the record.
     pub line: u64,
     /// Outcome of the record.
@@ -193,6 +198,9 @@ impl RecordResult {
     pub fn report_lines(&self) -> Vec<String> {
         let line = |problem: &Problem| {
             let mut line = Map::new();
+            if let Some(file) = &self.file {
+                line.insert("file".to_owned(), file.as_ref().into());
+            }
             line.insert("line".to_owned(), self.line.into());
             line.insert("outcome".to_owned(), self.outcome.as_str().into());
             line.extend(problem.to_json());

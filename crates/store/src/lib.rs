@@ -68,13 +68,18 @@ pub use email_sign_in::{
 };
 pub use entry::{ChallengeTerms, Entered, Entry, NewChallenge};
 pub use error::{GuardedResult, LimitedResult, StoreError, StoreResult, UniqueKey};
-pub use exports::{EXPORTED_PAGE, ExportReceiver, ExportedAccount, ExportedIdentity, ExportedTotp, Exports};
+pub use exports::{
+    EXPORTED_PAGE, ExportReceiver, ExportedAccount, ExportedIdentity, ExportedInstance, ExportedTotp, Exports,
+};
 pub use factors::{
     AccountFactors, BeginTotp, BegunTotp, ChangeFactors, ChangedFactors, ConfirmTotp, ConfirmedTotp,
     Enroller, Factors, OwnAccount, PendingTotp, ResetFactors, SealedTotp, TurnTwoStepOn, TurnedOn,
     TurnedOnEvents, TurnedTwoStepOn,
 };
-pub use foreign::{ForeignRow, NoColumn, NoTable, SideTable, Unreadable};
+pub use foreign::{
+    CHUNKS_AHEAD, Chunk, ForeignRow, MOST_SIDE_ROWS, NoColumn, NoTable, NoTableId, Scope, SideTable,
+    Unreadable,
+};
 pub use identities::{
     Identities, IdentityEvents, IdentityOutcome, LinkIdentity, LinkOutcome, LinkedIdentity,
     SignInWithIdentity, UnlinkIdentity, UnlinkOutcome, Unlinker, UsedToken,

@@ -219,6 +219,7 @@ fn kept_problem(record: &ImportRecord, occupant: &Occupant) -> Option<Problem> {
         ("profileMetadata", !record.profile_metadata.as_map().is_empty()),
         ("custom", !record.custom.is_empty()),
         ("banned", record.is_banned && !occupant.is_banned),
+        ("deletesAt", record.deletes_at.is_some()),
     ];
     let kept: Vec<&str> = fields.iter().filter(|(_, is_there)| *is_there).map(|(name, _)| *name).collect();
     let message = || format!("an account that is there does not take: {}", kept.join(", "));

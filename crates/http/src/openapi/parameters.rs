@@ -320,6 +320,12 @@ pub(crate) fn import_policy() -> Parameter {
     built(query("onConflict", description), schema)
 }
 
+/// Describes the query parameter `realm` of an import.
+pub(crate) fn import_realm() -> Parameter {
+    let description = "Realm to import of a Keycloak export that has several.";
+    built(query("realm", description), string().examples(["prod"]))
+}
+
 fn query(name: &str, description: &str) -> ParameterBuilder {
     of(ParameterIn::Query, name, description)
 }

@@ -54,6 +54,9 @@ fn map(fields: Fields<'_>) -> Draft {
     if draft.email.is_none() {
         read_identifiers(&mut draft, fields);
     }
+    if fields.get("phone_number").is_some() {
+        draft.drop_field("phone_number", "phone numbers are not carried");
+    }
     read_factors(&mut draft, fields);
     draft
 }

@@ -1,11 +1,12 @@
 //! Better Auth: the tables `user` and `account`, as JSON or CSV, from the SQLite file or from PostgreSQL.
 
+use latchkey_domain::imports::{Problem, ProblemCode};
 use serde_json::{Map, Value};
 
 use super::{Format, Side};
 use crate::draft::Draft;
 use crate::options::ImportOptions;
-use crate::values::Fields;
+use crate::values::{Fields, flag_of};
 
 pub(super) const FORMAT: Format = Format {
     name: "better-auth",
@@ -20,6 +21,7 @@ pub(super) const FORMAT: Format = Format {
             postgres: "account",
             sqlite: "account",
             owners: &OWNERS,
+            collection: None,
             keeps: &["providerId", "accountId", "password"],
             slim: slim_account,
         },
@@ -29,6 +31,17 @@ pub(super) const FORMAT: Format = Format {
             postgres: "\"twoFactor\"",
             sqlite: "twoFactor",
             owners: &OWNERS,
+            collection: None,
+            keeps: &["id"],
+            slim: Some,
+        },
+        Side {
+            field: "passkey",
+            names: &["passkey"],
+            postgres: "passkey",
+            sqlite: "passkey",
+            owners: &OWNERS,
+            collection: None,
             keeps: &["id"],
             slim: Some,
         },
@@ -39,6 +52,7 @@ pub(super) const FORMAT: Format = Format {
             postgres: "two_factor",
             sqlite: "two_factor",
             owners: &OWNERS,
+            collection: None,
             keeps: &["id"],
             slim: Some,
         },
@@ -46,6 +60,32 @@ pub(super) const FORMAT: Format = Format {
     map: |fields, options, _| map(fields, options),
     ..Format::DEFAULT
 };
+
+/// Columns that are read, those that say nothing here, and side tables. Plugins and applications add others.
+const KNOWN: [&str; 22] = [
+    "id",
+    "name",
+    "email",
+    "emailVerified",
+    "email_verified",
+    "image",
+    "createdAt",
+    "created_at",
+    "updatedAt",
+    "updated_at",
+    "username",
+    "role",
+    "banned",
+    "banReason",
+    "ban_reason",
+    "banExpires",
+    "ban_expires",
+    "twoFactorEnabled",
+    "two_factor_enabled",
+    "account",
+    "twoFactor",
+    "passkey",
+];
 
 /// Columns with the id of the account. Drizzle's schema writes the names of columns with underscores.
 const OWNERS: [&str; 2] = ["userId", "user_id"];
@@ -95,6 +135,14 @@ fn map(fields: Fields<'_>, options: &ImportOptions) -> Draft {
     let is_two_step = fields.flag(&["twoFactorEnabled", "two_factor_enabled"]) == Some(true);
     if is_two_step || !fields.objects("twoFactor").is_empty() {
         draft.drop_factor("Better Auth encrypts secrets of second factors under its own key");
+    }
+    if !fields.objects("passkey").is_empty() {
+        let message = "passkeys belong to the domain of the other service";
+        draft.problems.push(Problem::of(ProblemCode::FactorNotCarried, "passkeys", message));
+    }
+    let says_something = |key: &&String| fields.get(key).is_some_and(|value| flag_of(value) != Some(false));
+    for key in fields.map().keys().filter(|key| !KNOWN.contains(&key.as_str())).filter(says_something) {
+        draft.drop_field(key, "is no column of Better Auth itself, and is not carried");
     }
     draft
 }

@@ -44,7 +44,10 @@ fn map(fields: Fields<'_>, options: &ImportOptions) -> Draft {
         draft.drop_factor("Firebase does not export secrets of second factors");
     }
     if let Some(phone) = fields.text(&["phoneNumber"]) {
-        draft.metadata.insert("phoneNumber".to_owned(), phone.into());
+        if draft.metadata.contains_key("phoneNumber") {
+            draft.drop_field("phoneNumber", "gives way to the custom claim of this name");
+        }
+        draft.metadata.entry("phoneNumber").or_insert_with(|| phone.into());
     }
     if let Some(hash) = fields.text(&["passwordHash"]) {
         if let Some(parameters) = &options.firebase {

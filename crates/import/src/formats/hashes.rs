@@ -9,7 +9,7 @@ use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 use crate::draft::Draft;
 
 /// Text of no scheme, which is reported as `hash_unknown`.
-const UNKNOWN: &str = "unknown";
+pub(super) const UNKNOWN: &str = "unknown";
 
 /// Gives the draft its hash, or one that is reported as unknown.
 pub(super) fn set(draft: &mut Draft, hash: Option<String>) {

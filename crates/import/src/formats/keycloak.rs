@@ -6,6 +6,7 @@ use super::Format;
 use super::hashes;
 use crate::base32;
 use crate::draft::Draft;
+use crate::realms::OF_USERS;
 use crate::values::{Fields, text_of};
 
 pub(super) const FORMAT: Format = Format {
@@ -13,6 +14,7 @@ pub(super) const FORMAT: Format = Format {
     about: "realm JSON, or the folder of an export",
     names: &["users"],
     is_document: true,
+    has_realms: true,
     is_skipped: |fields| fields.get("serviceAccountClientId").is_some(),
     map: |fields, _, _| map(fields),
     ..Format::DEFAULT
@@ -32,15 +34,7 @@ fn map(fields: Fields<'_>) -> Draft {
     };
     // Keycloak lets the address be the username.
     draft.username = fields.text(&["username"]).filter(|name| !name.contains('@'));
-    let attributes = fields.object(&["attributes"]).unwrap_or_default();
-    let is_empty = |value: &Value| value.as_array().is_some_and(Vec::is_empty);
-    let attributes = attributes.into_iter().filter(|(_, value)| !is_empty(value));
-    let mut attributes: Map<String, Value> = attributes.map(|(key, value)| (key, single(value))).collect();
-    draft.locale = fields.within("attributes", &attributes).text(&["locale"]);
-    attributes.remove("locale");
-    if !attributes.is_empty() {
-        draft.metadata.insert("attributes".to_owned(), attributes.into());
-    }
+    read_attributes(&mut draft, fields);
     for identity in fields.objects("federatedIdentities") {
         let identity = fields.within("federatedIdentities", &identity);
         draft.add_identity(identity.text(&["identityProvider"]), identity.text(&["userId"]), None);
@@ -53,6 +47,23 @@ fn map(fields: Fields<'_>) -> Draft {
         draft.drop_field("requiredActions", format!("are not carried: {}", actions.join(", ")));
     }
     draft
+}
+
+/// Reads the attributes: those that users may write are theirs here too.
+fn read_attributes(draft: &mut Draft, fields: Fields<'_>) {
+    for (field, metadata) in [(OF_USERS, &mut draft.profile_metadata), ("attributes", &mut draft.metadata)] {
+        let is_empty = |value: &Value| value.as_array().is_some_and(Vec::is_empty);
+        let attributes = fields.object(&[field]).unwrap_or_default().into_iter();
+        let attributes = attributes.filter(|(_, value)| !is_empty(value));
+        let mut attributes: Map<String, Value> =
+            attributes.map(|(key, value)| (key, single(value))).collect();
+        let locale = fields.within("attributes", &attributes).text(&["locale"]);
+        draft.locale = draft.locale.take().or(locale);
+        attributes.remove("locale");
+        if !attributes.is_empty() {
+            metadata.insert("attributes".to_owned(), attributes.into());
+        }
+    }
 }
 
 /// Returns the only element of a list instead of the list.
@@ -73,6 +84,7 @@ fn read_credential(draft: &mut Draft, credential: Fields<'_>) {
     match credential.text(&["type"]).as_deref() {
         Some("password") => hashes::set(draft, hash_text(secret, data)),
         Some("otp") => read_otp(draft, credential, secret, data),
+        Some("password-history") => {} // for a rule about new passwords there
         _ => draft.drop_factor("a credential is neither password nor TOTP"),
     }
 }

@@ -1,6 +1,6 @@
 //! `PocketBase`: the collection `users` of `data.db`, or its records as JSON.
 
-use super::{Format, Side};
+use super::{CollectionNames, Format, Side};
 use crate::draft::Draft;
 use crate::values::Fields;
 
@@ -16,12 +16,23 @@ pub(super) const FORMAT: Format = Format {
         sqlite: "_externalAuths",
         // Releases before 0.23 had the id in `recordId`.
         owners: &["recordRef", "recordId"],
-        keeps: &["provider", "providerId"],
+        collection: Some(COLLECTION),
+        keeps: &["provider", "providerId", "collectionRef", "collectionId"],
         slim: Some,
     }],
     map: |fields, _, _| map(fields),
     ..Format::DEFAULT
 };
+
+/// Several collections have accounts, and whoever makes one may choose its id. Releases before 0.23 named the collection in
+/// `collectionId`, in which a row has its own one now.
+const COLLECTION: CollectionNames = CollectionNames {
+    columns: &["collectionRef", "collectionId"],
+    table: "_collections",
+    field: "collectionId",
+};
+/// Id of the collection `users`, which each instance begins with.
+const USERS: &str = "_pb_users_auth_";
 
 /// Columns that every collection of accounts has, and those that are read.
 const KNOWN: [&str; 16] = [
@@ -57,8 +68,13 @@ fn map(fields: Fields<'_>) -> Draft {
     if fields.get("avatar").is_some_and(|files| files.as_array().is_none_or(|list| !list.is_empty())) {
         draft.drop_field("avatar", "is a file of PocketBase, which is not carried");
     }
+    let collection = fields.text(&[COLLECTION.field]).unwrap_or_else(|| USERS.to_owned());
     for identity in fields.objects("externalAuths") {
         let identity = fields.within("externalAuths", &identity);
+        if identity.text(COLLECTION.columns).is_some_and(|named| named != collection) {
+            draft.drop_field("externalAuths", "an identity is of an account in another collection");
+            continue;
+        }
         draft.add_identity(identity.text(&["provider"]), identity.text(&["providerId"]), None);
     }
     let more: Vec<&String> = fields

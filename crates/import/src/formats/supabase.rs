@@ -23,6 +23,7 @@ pub(super) const FORMAT: Format = Format {
             postgres: "auth.identities",
             sqlite: "",
             owners: &["user_id"],
+            collection: None,
             keeps: &["provider", "provider_id", "identity_data", "id"],
             slim: slim_identity,
         },
@@ -32,6 +33,7 @@ pub(super) const FORMAT: Format = Format {
             postgres: "auth.mfa_factors",
             sqlite: "",
             owners: &["user_id"],
+            collection: None,
             keeps: &["factor_type", "status", "secret", "friendly_name"],
             slim: Some,
         },
@@ -72,6 +74,9 @@ fn map(fields: Fields<'_>, options: &ImportOptions) -> Draft {
         created_at: fields.time(&["created_at"]),
         ..Draft::default()
     };
+    if fields.get("phone").is_some() {
+        draft.drop_field("phone", "phone numbers are not carried");
+    }
     read_ban(&mut draft, fields, options);
     // The names of the providers follow from the identities.
     draft.metadata.remove("provider");

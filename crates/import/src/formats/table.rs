@@ -1,8 +1,10 @@
 //! Tables with a header: Rauthy, Django and any other. A field of ours is the column that `--column` names, or the first of
 //! the usual names. The other columns go to the metadata on demand.
 
+use latchkey_domain::time::Timestamp;
 use serde_json::{Map, Value};
 
+use super::hashes::UNKNOWN;
 use super::{Columns, Format};
 use crate::draft::Draft;
 use crate::options::{FIELDS, ImportOptions, plain};
@@ -24,6 +26,9 @@ const USUAL: [(&str, &[&str]); 12] = [
     ("totpSecret", &["totpsecret", "otpsecret"]),
 ];
 
+/// 2000-01-01, before which no address was verified.
+const FIRST_VERIFIED: i64 = 946_684_800_000;
+
 pub(super) const CSV: Format = Format {
     name: "csv",
     about: "CSV with a header, or JSON; columns by --column",
@@ -42,10 +47,24 @@ pub(super) const RAUTHY: Format = Format {
         let mut draft = map(fields, options, columns);
         join_names(&mut draft, fields, ["given_name", "family_name"]);
         draft.is_banned |= fields.flag(&["enabled"]) == Some(false);
+        read_rauthy(&mut draft, fields, options);
         draft
     },
     ..Format::DEFAULT
 };
+
+fn read_rauthy(draft: &mut Draft, fields: Fields<'_>, options: &ImportOptions) {
+    if let Some(expires) = fields.time(&["user_expires"]) {
+        draft.is_banned |= expires <= options.now;
+        draft.drop_field("user_expires", "an account has no end here: it is banned if the end is over");
+    }
+    if fields.get("federation_uid").is_some() {
+        draft.drop_field(
+            "federation_uid",
+            "the identity is not carried: the name of its provider is not in the table",
+        );
+    }
+}
 
 /// Django's `auth_user`, or a model of the project.
 pub(super) const DJANGO: Format = Format {
@@ -107,7 +126,8 @@ fn map(fields: Fields<'_>, options: &ImportOptions, columns: &Columns) -> Draft 
     let mut draft = Draft {
         id: text("id"),
         email: text("email"),
-        password: text("passwordHash"),
+        password: text("passwordHash")
+            .map(|hash| if is_salted(fields, &hash) { UNKNOWN.to_owned() } else { hash }),
         name: text("name"),
         username: text("username"),
         avatar_url: text("avatarUrl"),
@@ -116,7 +136,7 @@ fn map(fields: Fields<'_>, options: &ImportOptions, columns: &Columns) -> Draft 
         ..Draft::default()
     };
     for (ours, theirs) in columns {
-        read_other(&mut draft, fields, ours, &[theirs.as_str()]);
+        read_other(&mut draft, fields, ours, &[theirs.as_str()], options.now);
     }
     if options.keep_rest {
         let is_rest = |key: &&String| columns.iter().all(|(_, theirs)| theirs != *key);
@@ -133,13 +153,21 @@ fn map(fields: Fields<'_>, options: &ImportOptions, columns: &Columns) -> Draft 
     draft
 }
 
+/// True if a digest has its salt in another column. Where in the digest it was is not known.
+fn is_salted(fields: Fields<'_>, hash: &str) -> bool {
+    let has_salt = |name: &String| plain(name).ends_with("salt") && fields.get(name).is_some();
+    hash.bytes().all(|byte| byte.is_ascii_hexdigit()) && fields.map().keys().any(has_salt)
+}
+
 /// Reads a value that is no text.
-fn read_other(draft: &mut Draft, fields: Fields<'_>, ours: &str, theirs: &[&str]) {
+fn read_other(draft: &mut Draft, fields: Fields<'_>, ours: &str, theirs: &[&str], now: Timestamp) {
     match ours {
-        // A column such as `email_verified_at` has the time of the verification.
+        // A column such as `email_verified_at` has the time of the verification. Another number, which each one is a time
+        // of, may be a state such as `bounced`, and a time to come the end of a link.
         "emailVerified" => {
-            let flag = |value| flag_of(value).or_else(|| time_of(value).map(|_| true));
-            let flag = fields.read(theirs, "is neither a flag nor a time", flag);
+            let is_past = |time: &Timestamp| (Timestamp::from_millis(FIRST_VERIFIED)..=now).contains(time);
+            let flag = |value| flag_of(value).or_else(|| time_of(value).filter(is_past).map(|_| true));
+            let flag = fields.read(theirs, "is neither a flag nor a time from 2000 until now", flag);
             draft.email_verified = flag.unwrap_or_default();
         }
         "banned" => draft.is_banned = fields.flag(theirs).unwrap_or_default(),

@@ -176,7 +176,7 @@ impl Source for Table {
             if self.fields.is_blank() {
                 continue;
             }
-            return Ok(Some(Row { line, table: None, object: self.object() }));
+            return Ok(Some(Row { file: None, line, table: None, object: self.object() }));
         }
     }
 

@@ -56,7 +56,7 @@ impl Source for Dump {
                 Line::TooLarge => Err(too_large()),
                 Line::Whole => row_of(&self.buffer, &block.columns),
             };
-            return Ok(Some(Row { line, table: Some(block.table.clone()), object }));
+            return Ok(Some(Row { file: None, line, table: Some(block.table.clone()), object }));
         }
     }
 

@@ -7,8 +7,7 @@ use std::sync::Arc;
 
 use crate::input::Content;
 
-/// Returns the JSON and CSV files of a folder in the order of their names, each with its name without the ending. Symbolic
-/// links and folders are left out.
+/// Returns the JSON and CSV files of a folder in the order of their names. Symbolic links and folders are left out.
 pub(crate) fn files_of(folder: &Path) -> io::Result<Vec<(String, Content)>> {
     let mut paths = Vec::new();
     for entry in std::fs::read_dir(folder)? {
@@ -22,7 +21,7 @@ pub(crate) fn files_of(folder: &Path) -> io::Result<Vec<(String, Content)>> {
     }
     paths.sort();
     let open = |path: &std::path::PathBuf| {
-        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Ok((name, Content::File(Arc::new(File::open(path)?), Arc::default())))
     };
     paths.iter().map(open).collect()

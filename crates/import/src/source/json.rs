@@ -17,6 +17,8 @@ pub(crate) struct Document {
     buffer: Vec<u8>,
     /// True if the document itself is an array.
     is_list: bool,
+    /// Number of the document that is read, in an array of documents.
+    only: Option<usize>,
     /// Names of the tables that it has.
     met: Vec<String>,
 }
@@ -32,7 +34,38 @@ enum Place {
 
 impl Document {
     pub(crate) fn new(bytes: Bytes, tables: Vec<&'static str>) -> Self {
-        Self { bytes, tables, place: Place::Start, buffer: Vec::new(), is_list: false, met: Vec::new() }
+        let (buffer, met) = (Vec::new(), Vec::new());
+        Self { bytes, tables, place: Place::Start, buffer, is_list: false, only: None, met }
+    }
+
+    /// Reads only the document of this number in an array of documents.
+    pub(super) fn at(self, only: Option<usize>) -> Self {
+        Self { only, ..self }
+    }
+
+    /// Enters the array, up to the document that is read if it is one of documents.
+    fn enter_list(&mut self) -> io::Result<()> {
+        self.bytes.next()?;
+        let Some(number) = self.only else {
+            self.is_list = true;
+            self.place = Place::Elements(None);
+            return Ok(());
+        };
+        for _ in 0..number {
+            self.skip_commas()?;
+            self.read_value()?;
+        }
+        self.skip_commas()?;
+        self.expect(b'{')?;
+        self.place = Place::Members;
+        Ok(())
+    }
+
+    fn skip_commas(&mut self) -> io::Result<Option<u8>> {
+        while self.bytes.skip_blanks()? == Some(b',') {
+            self.bytes.next()?;
+        }
+        self.bytes.peek()
     }
 
     /// True if the document is an object with one of the tables, and not the object of an account. The rest is left unread.
@@ -101,10 +134,7 @@ impl Document {
     /// Reads the name of the next member up to its value; `None` at the end of the object.
     fn read_name(&mut self) -> io::Result<Option<String>> {
         let wanted = "wanted the name of a member";
-        while self.bytes.skip_blanks()? == Some(b',') {
-            self.bytes.next()?;
-        }
-        match self.bytes.peek()? {
+        match self.skip_commas()? {
             Some(b'}') => {
                 self.bytes.next()?;
                 return Ok(None);
@@ -138,16 +168,60 @@ impl Document {
     }
 }
 
+/// What a document has beside its tables.
+pub(crate) struct Outline {
+    /// Number of the document, if it is one of an array.
+    pub(crate) number: Option<usize>,
+    /// Texts of the wanted members; empty for one that is larger than a record.
+    pub(crate) members: Vec<(String, Vec<u8>)>,
+    /// True if it has a table.
+    pub(crate) has_table: bool,
+}
+
+impl Document {
+    /// Passes the outlines of the document, or of all objects in its array, to `each`.
+    pub(crate) fn outline(mut self, wanted: &[&str], mut each: impl FnMut(Outline)) -> io::Result<()> {
+        if self.bytes.skip_blanks()? == Some(b'{') {
+            each(self.outline_of(wanted, None)?);
+            return Ok(());
+        }
+        self.expect(b'[')?;
+        for number in 0.. {
+            match self.skip_commas()? {
+                Some(b'{') => each(self.outline_of(wanted, Some(number))?),
+                Some(b']') => break,
+                _ => {
+                    self.read_value()?;
+                    if self.buffer.is_empty() {
+                        return Err(malformed(self.bytes.line, "wanted a value"));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn outline_of(&mut self, wanted: &[&str], number: Option<usize>) -> io::Result<Outline> {
+        self.expect(b'{')?;
+        let mut outline = Outline { number, members: Vec::new(), has_table: false };
+        while let Some(name) = self.read_name()? {
+            outline.has_table |= self.is_table(&name)?;
+            let is_small = self.read_value()?;
+            // A name that comes again counts for nothing: a number of them has no bound.
+            if wanted.contains(&name.as_str()) && outline.members.iter().all(|(known, _)| *known != name) {
+                outline.members.push((name, if is_small { self.buffer.clone() } else { Vec::new() }));
+            }
+        }
+        Ok(outline)
+    }
+}
+
 impl Source for Document {
     fn next_row(&mut self) -> io::Result<Option<Row>> {
         loop {
             match &self.place {
                 Place::Start => match self.bytes.skip_blanks()? {
-                    Some(b'[') => {
-                        self.bytes.next()?;
-                        self.is_list = true;
-                        self.place = Place::Elements(None);
-                    }
+                    Some(b'[') => self.enter_list()?,
                     Some(b'{') => {
                         self.bytes.next()?;
                         self.place = Place::Members;
@@ -175,10 +249,11 @@ impl Source for Document {
                                 return Err(malformed(line, "wanted a value"));
                             }
                             let object = if is_small { parse(&self.buffer) } else { Err(too_large()) };
-                            return Ok(Some(Row { line, table, object }));
+                            return Ok(Some(Row { file: None, line, table, object }));
                         }
                     }
                 }
+                Place::End if self.only.is_some() => return Ok(None), // other documents may follow
                 Place::End => {
                     return match self.bytes.skip_blanks()? {
                         None => Ok(None),

@@ -53,10 +53,9 @@ pub(super) fn read_line(bytes: &mut Bytes, buffer: &mut Vec<u8>) -> io::Result<O
 
 /// Parses an object by the strict rules.
 pub(super) fn parse(text: &[u8]) -> Result<Map<String, Value>, Problem> {
-    parse_object("record", text).map_err(|problem| Problem {
-        field: problem.field,
-        message: problem.sentence,
-        ..Problem::new(ProblemCode::JsonInvalid)
+    parse_object("record", text).map_err(|problem| match problem.field {
+        Some(field) => Problem::of(ProblemCode::JsonInvalid, &field, problem.sentence),
+        None => Problem { message: problem.sentence, ..Problem::new(ProblemCode::JsonInvalid) },
     })
 }
 
@@ -105,7 +104,7 @@ impl Source for JsonLines {
                 self.bytes.digest = None; // no export: nothing tells what its digest should be
             }
             self.is_first = false;
-            return Ok(Some(Row { line, table: None, object }));
+            return Ok(Some(Row { file: None, line, table: None, object }));
         }
     }
 
@@ -132,6 +131,6 @@ impl Source for RowTexts {
         let text = row.map_err(io::Error::other)?;
         self.number += 1;
         let object = if text.len() > LARGEST_RECORD { Err(too_large()) } else { parse(text.as_bytes()) };
-        Ok(Some(Row { line: self.number, table: None, object }))
+        Ok(Some(Row { file: None, line: self.number, table: None, object }))
     }
 }

@@ -7,15 +7,16 @@ use super::dump::Dump;
 use super::json::Document;
 use super::{Bytes, JsonLines, Source, malformed};
 use crate::formats::Format;
-use crate::input::Content;
+use crate::input::{Content, Part};
 
 const SQLITE: &[u8] = b"SQLite format 3\0";
 const COMPRESSED: [&[u8]; 4] = [b"\x1f\x8b", b"PK\x03\x04", b"\x28\xb5\x2f\xfd", b"BZh"];
 /// Beginnings of a plain dump.
 const DUMP: [&[u8]; 3] = [b"--", b"SET ", b"COPY "];
 
-/// Opens the rows of a file.
-pub(crate) fn open(format: &Format, content: &Content) -> io::Result<Box<dyn Source>> {
+/// Opens the rows of a part.
+pub(crate) fn open(format: &Format, part: &Part) -> io::Result<Box<dyn Source>> {
+    let content = &part.content;
     let mut bytes = Bytes::new(content.open());
     let start = bytes.buffered()?;
     if start.starts_with(SQLITE) {
@@ -37,7 +38,7 @@ pub(crate) fn open(format: &Format, content: &Content) -> io::Result<Box<dyn Sou
     let tables = format.table_names();
     match first {
         Some(_) if format.is_lines => Ok(Box::new(JsonLines::with_digest(bytes))),
-        Some(b'[') => Ok(Box::new(Document::new(bytes, tables))),
+        Some(b'[') => Ok(Box::new(Document::new(bytes, tables).at(part.document))),
         Some(b'{') if format.is_document || is_document(format, content) => {
             Ok(Box::new(Document::new(bytes, tables)))
         }

@@ -107,6 +107,21 @@ fn rows_of_side_tables_beyond_the_bound_end_the_import() {
     assert!(error.to_string().contains("48 MiB"), "{error}");
 }
 
+#[test]
+fn refused_rows_of_side_tables_count_with_their_texts() {
+    // Each is told with a path of some 8 KB, twice.
+    let key = "é".repeat(64);
+    let row =
+        format!("{{\"{key}\":{}{{\"x\":1,\"x\":2}}{}}}", format!("{{\"{key}\":").repeat(28), "}".repeat(28));
+    let rows = vec![row; 20_000].join(",");
+    let text = format!("{{\"users\":[],\"identities\":[{rows}]}}");
+
+    let entries = read_with("supabase", text, ImportOptions::default());
+
+    let error = entries.into_iter().next().unwrap().unwrap_err();
+    assert!(error.to_string().contains("48 MiB"), "{error}");
+}
+
 /// Reads an account of Better Auth with these subjects at Google, and returns its identities and what was refused.
 fn with_subjects(subjects: impl Iterator<Item = String>) -> (Vec<String>, Vec<Problem>) {
     let row = |subject: String| json!({"providerId": "google", "accountId": subject, "userId": "u1"});

@@ -65,3 +65,43 @@ fn pocketbase_is_read() {
     assert_eq!(json!(record.profile_metadata.as_map()), json!({"city": "London"}));
     assert_eq!(record.created_at.unwrap().to_string(), "2026-01-01T10:00:00.123Z");
 }
+
+#[test]
+fn identity_of_another_collection_of_pocketbase_is_left_out() {
+    let user = |collection: Option<&str>| json!({"id": "u1", "collectionId": collection, "email": "ada@example.org"});
+    let link = |key: &str, collection: &str| json!({"recordRef": "u1", key: collection, "provider": "google", "providerId": collection});
+    let links = json!([
+        link("collectionRef", "members_id"),
+        link("collectionId", "members_id"),
+        link("collectionRef", "_pb_users_auth_"),
+        link("collectionId", "_pb_users_auth_"),
+    ]);
+    for (user, own) in [
+        (user(None), "_pb_users_auth_"),
+        (user(Some("_pb_users_auth_")), "_pb_users_auth_"),
+        (user(Some("members_id")), "members_id"),
+    ] {
+        let mut nested = user.clone();
+        nested["externalAuths"] = links.clone();
+        for text in [json!({"users": [user], "_externalAuths": links}), json!([nested])] {
+            let entry = read("pocketbase", text.to_string()).remove(0);
+            assert_eq!(identities(entry.read.as_ref().unwrap()), [format!("google/{own}")], "{text}");
+            assert_eq!(codes(&entry), [ProblemCode::FieldDropped], "{text}");
+        }
+    }
+}
+
+#[test]
+fn account_of_a_database_with_very_many_rows_beside_it_has_the_first_100() {
+    let accounts: Vec<_> = (0..101)
+        .map(|at| json!({"providerId": "google", "accountId": at.to_string(), "userId": "u1"}))
+        .collect();
+    let row = json!({"id": "u1", "email": "ada@example.org", "account": accounts}).to_string();
+    let rows = Input::Rows(Box::new(std::iter::once(Ok(row))));
+    let format = Format::find("better-auth").unwrap();
+
+    let entry = Records::open(format, rows, ImportOptions::default()).unwrap().next().unwrap().unwrap();
+
+    assert_eq!(codes(&entry), [ProblemCode::RecordTooLarge]);
+    assert_eq!(identities(&entry.read.unwrap()).len(), 100);
+}

@@ -10,6 +10,8 @@ mod foreign_hashes;
 mod formats;
 mod hosted_formats;
 mod hostile;
+mod not_carried;
+mod realms;
 mod shapes;
 mod side_tables;
 mod trust;

@@ -69,4 +69,6 @@ fn malformed_row_of_a_table_in_a_folder_is_refused() {
         refused(&entries, &[(3, "in the table account: the record has 2 fields, the header 3")]),
         ["google/1"]
     );
+    let files: Vec<_> = entries.iter().map(|entry| entry.file.as_deref().unwrap()).collect();
+    assert_eq!(files, ["account.csv", "user.csv"]);
 }

@@ -87,6 +87,9 @@ pub struct ImportFile {
     /// Column of a field, such as email=mail; repeatable. For csv, django and rauthy.
     #[arg(long, value_name = "OURS=THEIRS")]
     pub column: Vec<String>,
+    /// Realm to import of a Keycloak export that has several.
+    #[arg(long, value_name = "NAME")]
+    pub realm: Option<String>,
     /// Store columns without a field of ours in the metadata, under `imported`.
     #[arg(long)]
     pub keep_rest: bool,

@@ -89,6 +89,7 @@ async fn open(arguments: ImportFile, now: Timestamp) -> Result<Import, CommandEr
         is_unverified: arguments.unverified,
         allow_weak: arguments.allow_weak,
         keep_rest: arguments.keep_rest,
+        realm: arguments.realm.clone(),
         now,
         ..ImportOptions::default()
     };

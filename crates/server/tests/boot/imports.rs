@@ -243,7 +243,8 @@ async fn database_of_pocketbase_is_read() {
     let source = rusqlite::Connection::open(binary.path("data.db")).unwrap();
     source.execute_batch(include_str!("sources/pocketbase.sql")).unwrap();
     let link = "INSERT INTO _externalAuths (id, collectionRef, recordRef, provider, providerId)
-        SELECT 'x', '_pb_users_auth_', id, 'github', '77' FROM users";
+        SELECT 'x', '_pb_users_auth_', id, 'github', '77' FROM users
+        UNION ALL SELECT 'y', 'members_id', id, 'google', 'of a stranger with the same id' FROM users";
     source.execute(link, []).unwrap();
     drop(source);
 

@@ -229,3 +229,24 @@ async fn cause_that_ends_the_reading_of_a_database_is_told() {
         assert!(!refused.err.contains("the storage"), "{}", refused.err);
     }
 }
+
+#[tokio::test]
+async fn realm_of_several_has_to_be_named_and_the_report_names_the_file() {
+    let binary = Binary::new();
+    std::fs::create_dir(binary.path("out")).unwrap();
+    for (realm, number, email) in
+        [("dev", 0, "ada@dev.example"), ("prod", 0, "ada@example.org"), ("prod", 1, "nobody")]
+    {
+        let users = json!({"realm": realm, "users": [{"email": email}]}).to_string();
+        std::fs::write(binary.path(&format!("out/{realm}-users-{number}.json")), users).unwrap();
+    }
+    let command = ["import", "out", "--from", "keycloak", "--report", "report.jsonl"];
+
+    binary.run(&command).await.refused(&["several realms: \"dev\", \"prod\"", "--realm NAME"]);
+    let output = binary.run(&[&command[..], &["--realm", "prod"]].concat()).await;
+
+    assert_eq!(output.code, Some(2), "{output:#?}");
+    assert!(output.out.contains("2 read, 1 created, 0 updated, 0 skipped, 1 refused"), "{}", output.out);
+    let line: Value = binary.read("report.jsonl").trim().parse().unwrap();
+    assert_eq!((&line["file"], &line["code"]), (&json!("prod-users-1.json"), &json!("email_invalid")));
+}

@@ -1,10 +1,11 @@
 //! Export, import into an empty instance, export: the same accounts, and everybody signs in as before.
 
 use latchkey_testkit::{
-    Authenticator, PASSWORD, Passkey, Session, Storage, TestApp, Value, both_stores, challenge_id, json,
-    minutes,
+    Authenticator, PASSWORD, Passkey, Session, Storage, TestApp, Value, both_stores, challenge_id, days,
+    json, minutes,
 };
 
+use crate::deletion_calls::{deleted, face, restore, restore_id, seen_by_admin};
 use crate::imports::{import_lines, report};
 use crate::passkey_calls::{session, shown};
 
@@ -61,6 +62,14 @@ async fn fill(app: &TestApp) -> (Passkey, Passkey) {
         ],
     });
     import_lines(app, "", &kim.to_string()).await;
+    // Her provider did not verify the address; his was verified once, and is not any more.
+    for odd in [
+        json!({"kind": "user", "email": "mia@example.org", "contested": true}),
+        json!({"kind": "user", "email": "tom@example.org", "firstVerifiedAt": "2020-02-03T04:05:06.000Z"}),
+    ] {
+        import_lines(app, "", &odd.to_string()).await;
+    }
+    deleted(app, "pat").await;
     app.clock.advance(minutes(1));
     app.anon().sign_in(&ada.email, &ada.password).send().await.expect(200);
     (synced, bound)
@@ -81,15 +90,15 @@ both_stores! {
     async fn export_is_the_same_after_two_imports_and_everybody_signs_in(app) {
         let (mut synced, mut bound) = fill(&app).await;
         let before = accounts(&app).await;
-        assert_eq!((before.0.len(), before.1.len()), (6, 5), "five accounts, and a signer key");
+        assert_eq!((before.0.len(), before.1.len()), (9, 8), "eight accounts, and a signer key");
 
         let second = other(&app, SECRETS[0], 10).await;
         let job = import_lines(&second, "", &app.export_with_secrets().await).await;
-        assert_eq!((&job["state"], &job["created"], &job["refused"]), (&json!("done"), &json!(5), &json!(0)), "{job}");
+        assert_eq!((&job["state"], &job["created"], &job["refused"]), (&json!("done"), &json!(8), &json!(0)), "{job}");
         assert_eq!(accounts(&second).await, before);
         let third = other(&second, SECRETS[1], 20).await;
         let job = import_lines(&third, "", &second.export_with_secrets().await).await;
-        assert_eq!((&job["state"], &job["created"]), (&json!("done"), &json!(5)), "{job}");
+        assert_eq!((&job["state"], &job["created"]), (&json!("done"), &json!(8)), "{job}");
         let kim = before.0.iter().find(|line| line["email"] == "kim@example.org").unwrap();
         assert_eq!(kim["passwordProven"], false);
         assert_eq!(accounts(&third).await, before);
@@ -104,6 +113,45 @@ both_stores! {
             assert_eq!((opened.user_id.as_str(), shown(&opened).1), (ada["id"].as_str().unwrap(), json!(2)));
         }
         third.anon().sign_in("eve@example.org", PASSWORD).send().await.refused(403, "USER_BANNED");
+    }
+
+    with(|b| b.verification_by_code())
+    async fn account_in_deletion_stays_in_it_and_is_deleted_at_its_end(app) {
+        let (ada, bob) = (deleted(&app, "ada").await, deleted(&app, "bob").await);
+        let export = app.export_with_secrets().await;
+        let told = lines(&export, &["user"]).iter().map(|line| line["deletesAt"].clone()).collect::<Vec<_>>();
+        let second = other(&app, SECRETS[0], 10).await;
+
+        import_lines(&second, "", &export).await;
+
+        assert_eq!(second.anon().get(&face(&ada)).send().await.status, 404, "the profile is hidden");
+        assert_eq!(second.anon().search("ada").send().await.expect(200), json!([]));
+        let shown = [seen_by_admin(&second, &ada.id).await, seen_by_admin(&second, &bob.id).await];
+        assert_eq!(shown.map(|user| user["deletesAt"].clone()).to_vec(), told);
+        let challenge = restore_id(&second.anon().sign_in(&bob.email, PASSWORD).send().await);
+        restore(&second.anon(), &challenge).send().await.expect(200);
+        second.clock.advance(days(14));
+        second.run_jobs().await;
+        assert_eq!(second.admin().get(&format!("/api/auth/users/{}", ada.id)).send().await.status, 404);
+        seen_by_admin(&second, &bob.id).await;
+
+        let third = other(&second, SECRETS[1], 20).await;
+        third.clock.advance(days(15));
+        let job = import_lines(&third, "", &export).await;
+        assert_eq!(job["created"], 2, "{job}");
+        third.run_jobs().await;
+        assert_eq!(third.admin().get("/api/auth/users").send().await.expect(200)["data"], json!([]));
+    }
+
+    with(|b| b.verification_by_code())
+    async fn update_does_not_take_the_deletion_of_a_record(app) {
+        let ada = app.user("ada").await;
+        let record = json!({"email": ada.email, "emailVerified": true, "deletesAt": "2026-03-05T00:00:00Z"});
+
+        let job = import_lines(&app, "&onConflict=update", &record.to_string()).await;
+
+        assert_eq!(job["problems"]["field_dropped"], 1, "{job}");
+        assert!(seen_by_admin(&app, &ada.id).await.get("deletesAt").is_none_or(Value::is_null));
     }
 
     with(|b| b.verification_by_code())
@@ -134,7 +182,7 @@ both_stores! {
 
         let job = import_lines(&second, "", bare.text()).await;
 
-        assert_eq!((&job["created"], &job["problems"]["factor_not_carried"]), (&json!(5), &json!(2)), "{job}");
+        assert_eq!((&job["created"], &job["problems"]["factor_not_carried"]), (&json!(8), &json!(2)), "{job}");
         let off = before.into_iter().map(|mut line| { line["twoStep"] = json!(false); line });
         assert_eq!(accounts(&second).await.1, off.collect::<Vec<_>>());
     }

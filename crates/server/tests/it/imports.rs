@@ -95,6 +95,35 @@ both_stores! {
         assert_eq!(app.admin().get(&user).send().await.expect(200)["metadata"]["importedId"], "user_7");
     }
 
+    async fn number_as_imported_id_does_not_break_the_report(app) {
+        let records = [
+            json!({"email": "ada@example.org", "metadata": {"importedId": 42}}),
+            json!({"id": "user_7", "email": "bob@example.org"}),
+        ];
+        let job = import(&app, "", &records).await;
+
+        let lines = report(&app, &job).await;
+        assert_eq!((lines.len(), &lines[0]["importedId"]), (1, &json!("user_7")), "{lines:?}");
+    }
+
+    async fn dry_run_tells_of_too_many_signer_keys_too(app) {
+        let record = |number: u8| {
+            let key = format!("{}AAAAA=", format!("{number:02}").repeat(19));
+            let hash = format!("$fbscrypt$v=1,n=14,r=8,p=1,ss=Bw==,sk={key}$42xEC+ixf3L2lw==${key}");
+            json!({"email": format!("p{number}@example.org"), "passwordHash": hash})
+        };
+        let records: Vec<Value> = (0..18).chain([16, 3]).map(record).enumerate().map(|(at, mut record)| {
+            record["email"] = json!(format!("p{at}@example.org"));
+            record
+        }).collect();
+
+        let tried = import(&app, "&dryRun=true", &records).await;
+        let job = import(&app, "", &records).await;
+
+        assert_eq!((&job["created"], &job["problems"]), (&json!(20), &json!({"hash_unknown": 3})), "{job}");
+        assert_eq!((&tried["created"], &tried["problems"]), (&job["created"], &job["problems"]));
+    }
+
     async fn dry_run_reports_and_writes_nothing(app) {
         app.anon().sign_up("ada@example.org", PASSWORD).send().await.expect(200);
         let job = import(&app, "&dryRun=true", &[ada(), json!({"email": "bob@example.org"})]).await;
@@ -158,6 +187,20 @@ both_stores! {
         app.admin().get(&format!("{IMPORT}/x")).send().await.refused(404, "NOT_FOUND");
         let unknown = "0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b";
         app.admin().get(&format!("{IMPORT}/{unknown}/report")).send().await.refused(404, "NOT_FOUND");
+    }
+
+    async fn realm_is_named_by_a_query_parameter(app) {
+        let realm = |name: &str| json!({"realm": name, "users": [{"email": format!("ada@{name}.example")}]});
+        let file = json!([realm("dev"), realm("prod")]).to_string();
+        let post = |query: &str| {
+            let path = format!("{IMPORT}?from=keycloak{query}");
+            app.admin().request("POST", &path).raw("application/json", file.clone())
+        };
+        post("").send().await.refused(400, "VALIDATION_ERROR");
+        let begun = post("&realm=prod").send().await.expect(202);
+        assert_eq!(ended(&app, &begun["job"]).await["created"], 1);
+        let users = app.admin().get("/api/auth/users").send().await.expect(200);
+        assert_eq!(users["data"][0]["email"], "ada@prod.example");
     }
 
     async fn file_over_the_limit_is_refused(app) {

@@ -35,6 +35,7 @@ impl Serialize for Secrets {
 }
 
 /// An account. A field without a value is left out.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct UserRecord {
@@ -52,6 +53,14 @@ pub(super) struct UserRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     locale: Option<String>,
     banned: bool,
+    /// Time from which the account is deleted for good, if its owner asked for that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deletes_at: Option<Timestamp>,
+    /// With these two, a verification of the address removes after an import what it would have removed here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_verified_at: Option<Timestamp>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    contested: bool,
     two_step: bool,
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -133,6 +142,7 @@ impl Line {
             user,
             password,
             has_proven_password,
+            first_verified_at,
             locale,
             profile,
             identities,
@@ -161,6 +171,9 @@ impl Line {
             metadata: Value::Object(user.metadata.as_map().clone()),
             locale: locale.map(|locale| locale.as_str().to_owned()),
             banned: user.is_banned(),
+            deletes_at: user.deletes_at,
+            first_verified_at,
+            contested: user.is_contested,
             two_step: user.two_step_at.is_some(),
             created_at: user.created_at,
             updated_at: changed_at.unwrap_or(user.updated_at),

@@ -121,7 +121,8 @@ fn digest(start: &StartImport<'_>) -> [u8; 32] {
     let hashes = options.firebase.as_ref().map(FirebaseHashes::canonical).unwrap_or_default();
     let texts = [start.format.name, start.policy.as_str(), hashes.as_str()];
     let columns = options.columns.iter().flat_map(|(ours, theirs)| [ours.as_str(), theirs.as_str()]);
-    for text in texts.into_iter().chain(columns) {
+    // A format that has realms has no columns, which could not be told from it.
+    for text in texts.into_iter().chain(columns).chain(options.realm.as_deref()) {
         digest.update(text);
         digest.update([0]);
     }

@@ -73,9 +73,9 @@ impl Preparer {
 
     /// Makes the record of a batch.
     pub(super) fn prepare(&self, place: u64, entry: Entry, now: Timestamp) -> BatchRecord {
-        let Entry { line, read, mut problems } = entry;
+        let Entry { file, line, read, mut problems } = entry;
         let read = read.map(|record| Box::new(self.account(*record, &mut problems, now)));
-        BatchRecord { place, line, read, problems }
+        BatchRecord { place, file, line, read, problems }
     }
 
     fn account(&self, mut record: ImportRecord, problems: &mut Vec<Problem>, now: Timestamp) -> NewImported {

@@ -183,8 +183,9 @@ impl Imports {
         mut records: Vec<BatchRecord>,
         seen: &Mutex<Seen>,
     ) -> Result<(Vec<RecordResult>, Option<(u64, Problem)>)> {
-        self.store_signer_keys(running, &mut records).await?;
         let seen = || seen.lock().unwrap_or_else(PoisonError::into_inner);
+        running.signer_keys.follow(&mut seen().signer_keys);
+        self.store_signer_keys(running, &mut records).await?;
         let values = seen().meet(&mut records);
         let batch = ImportBatch {
             id: running.job.id,

@@ -8,6 +8,8 @@ use latchkey_domain::identity::Issuer;
 use latchkey_domain::imports::{ImportRecord, RecordOutcome};
 use latchkey_store::{BatchRecord, RecordResult, SeenBefore};
 
+use super::signer_keys::SignerKeys;
+
 /// Maximum number of values, which take 40 MB. Later ones are not remembered: a second occurrence then counts as a clash
 /// with the account that the first one created.
 const MOST: usize = 3_600_000;
@@ -17,6 +19,8 @@ const MOST: usize = 3_600_000;
 pub(super) struct Seen {
     hashes: HashSet<u64>,
     state: RandomState,
+    /// Signer keys of the records that an earlier process wrote, until the first batch.
+    pub(super) signer_keys: SignerKeys,
     /// True in a dry run, which has no other way to find what earlier records have.
     keeps_all: bool,
 }
@@ -38,8 +42,9 @@ impl Seen {
         Self { keeps_all, ..Self::default() }
     }
 
-    /// Remembers the address of a record that an earlier process wrote. What became of it is not known here.
+    /// Remembers address and signer key of a record that an earlier process wrote. What became of it is not known here.
     pub(super) fn skip(&mut self, record: &ImportRecord) {
+        self.signer_keys.skip(record);
         let values = self.values(record);
         self.keep_one(values.email);
     }

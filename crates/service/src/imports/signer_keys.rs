@@ -18,10 +18,36 @@ const MOST: usize = 16;
 /// Signer keys of an import that were looked at.
 #[derive(Default)]
 pub(super) struct SignerKeys {
-    /// Keys that stood in hashes, with the ids under which they are stored.
-    given: Vec<(Zeroizing<Vec<u8>>, HashKeyId)>,
+    /// Keys that stood in hashes, with the ids under which they are stored. A dry run stores none.
+    given: Vec<(Zeroizing<Vec<u8>>, Option<HashKeyId>)>,
     /// Ids under which the keys of ids in hashes are stored; `None` for a missing one.
     named: HashMap<HashKeyId, Option<HashKeyId>>,
+}
+
+impl SignerKeys {
+    /// Goes on with the keys of the records that an earlier process wrote.
+    pub(super) fn follow(&mut self, earlier: &mut Self) {
+        if self.given.is_empty() {
+            self.given = std::mem::take(&mut earlier.given);
+        }
+    }
+
+    /// Returns the position of a key that stood in a hash; `None` if the file has too many.
+    fn meet(&mut self, key: &[u8]) -> Option<usize> {
+        let known = self.given.iter().position(|(known, _)| known.as_slice() == key);
+        if known.is_none() && self.given.len() < MOST {
+            self.given.push((Zeroizing::new(key.to_vec()), None));
+            return Some(self.given.len() - 1);
+        }
+        known
+    }
+
+    /// Takes note of the key in the hash of a record that an earlier process wrote.
+    pub(super) fn skip(&mut self, record: &ImportRecord) {
+        if let Some(key) = record.password.as_ref().and_then(ImportedHash::signer_key) {
+            self.meet(key);
+        }
+    }
 }
 
 /// What becomes of a hash.
@@ -79,17 +105,17 @@ impl Imports {
     }
 
     async fn store_given(&self, keys: &mut SignerKeys, key: &[u8], is_dry_run: bool) -> Result<Outcome> {
-        if let Some((_, id)) = keys.given.iter().find(|(known, _)| known.as_slice() == key) {
-            return Ok(Outcome::Names(*id));
-        }
-        if keys.given.len() >= MOST {
+        let Some(at) = keys.meet(key) else {
             return Ok(Outcome::Dropped("the file has more than 16 signer keys"));
-        }
+        };
         if is_dry_run {
             return Ok(Outcome::Unchanged);
         }
-        let id = self.passwords.save_hash_key(key).await?;
-        keys.given.push((Zeroizing::new(key.to_vec()), id));
+        let id = match keys.given[at].1 {
+            Some(id) => id,
+            None => self.passwords.save_hash_key(key).await?,
+        };
+        keys.given[at].1 = Some(id);
         Ok(Outcome::Names(id))
     }
 
@@ -104,6 +130,25 @@ impl Imports {
             Some(_) if is_dry_run => Ok(Some(id)),
             Some(found) => Ok(Some(self.passwords.restore_hash_key(id, &found.key).await?)),
             None => Ok(self.passwords.hash_key(id).await?.map(|_| id)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_of_records_that_were_written_before_count() {
+        let mut earlier = SignerKeys::default();
+        for number in 0..15 {
+            assert_eq!(earlier.meet(&[number]), Some(number.into()));
+        }
+        let mut keys = SignerKeys::default();
+        keys.follow(&mut earlier);
+        for (key, at) in [(7, Some(7)), (15, Some(15)), (16, None), (15, Some(15))] {
+            keys.follow(&mut earlier);
+            assert_eq!(keys.meet(&[key]), at);
         }
     }
 }

@@ -1,16 +1,17 @@
 //! The export of all accounts: implementation of [`Exports`].
 
-use std::future::Future;
-
 use async_trait::async_trait;
 use latchkey_domain::ids::UserId;
 use latchkey_domain::time::Timestamp;
-use latchkey_store::{EXPORTED_PAGE, ExportReceiver, ExportedAccount, Exports, StoreResult};
+use latchkey_store::{
+    EXPORTED_PAGE, ExportReceiver, ExportedAccount, ExportedInstance, Exports, StoreResult,
+};
 use uuid::Uuid;
 
 use super::Engine;
-use crate::form::{Executor, Pages, Receiver, Results, Script};
+use crate::form::{Executor, Pages, Receiver, Results, Script, Slot};
 use crate::tables::exports::PageReads;
+use crate::tables::{hash_keys, oauth_providers, settings};
 
 #[crate::measured]
 #[async_trait]
@@ -22,40 +23,73 @@ impl<E: Executor> Exports for Engine<E> {
     ) -> StoreResult<()> {
         let since = since.unwrap_or(Timestamp::from_millis(i64::MIN));
         let after = Some(UserId::from(Uuid::nil()));
-        self.read_pages(AccountPages { after, since, reads: None }, Boxed(receiver)).await
+        self.read_pages(AllPages { after, since, reads: Reads::Nothing }, Boxed(receiver)).await
     }
 }
 
-/// The pages of all accounts, in the order of their ids.
-struct AccountPages {
+/// What there is beside the accounts, and then the pages of all accounts, in the order of their ids.
+struct AllPages {
     /// Id before the next page; `None` after the last one.
     after: Option<UserId>,
     since: Timestamp,
-    reads: Option<PageReads>,
+    /// Reads of the last page.
+    reads: Reads,
 }
 
-impl Pages for AccountPages {
-    type Page = Vec<ExportedAccount>;
+enum Reads {
+    Nothing,
+    Instance([Slot; 3]),
+    Accounts(PageReads),
+}
+
+enum Page {
+    Instance(ExportedInstance),
+    Accounts(Vec<ExportedAccount>),
+}
+
+impl Pages for AllPages {
+    type Page = Page;
 
     fn next(&mut self) -> Option<Script> {
         let mut script = Script::default();
-        self.reads = Some(PageReads::add(&mut script, self.after?, self.since));
+        self.reads = match self.reads {
+            Reads::Nothing => Reads::Instance([
+                hash_keys::list(&mut script),
+                script.read(&oauth_providers::LIST, Vec::new()),
+                script.read(&settings::LIST, Vec::new()),
+            ]),
+            Reads::Instance(_) | Reads::Accounts(_) => {
+                Reads::Accounts(PageReads::add(&mut script, self.after?, self.since))
+            }
+        };
         Some(script)
     }
 
-    fn read(&mut self, results: &Results<'_>) -> StoreResult<Self::Page> {
-        let Some(reads) = self.reads.take() else { return Ok(Vec::new()) };
-        let accounts = reads.read(results)?;
+    fn read(&mut self, results: &Results<'_>) -> StoreResult<Page> {
+        let accounts = match self.reads {
+            Reads::Nothing => Vec::new(),
+            Reads::Instance([keys, providers, stored]) => {
+                return Ok(Page::Instance(ExportedInstance {
+                    hash_keys: results.list(keys, hash_keys::read)?,
+                    providers: results.list(providers, oauth_providers::read_provider)?,
+                    settings: settings::settings(results, stored)?,
+                }));
+            }
+            Reads::Accounts(reads) => reads.read(results)?,
+        };
         let is_full = accounts.len() == EXPORTED_PAGE as usize;
         self.after = accounts.last().filter(|_| is_full).map(|last| last.user.id);
-        Ok(accounts)
+        Ok(Page::Accounts(accounts))
     }
 }
 
 struct Boxed(Box<dyn ExportReceiver>);
 
-impl Receiver<Vec<ExportedAccount>> for Boxed {
-    fn take(&mut self, page: Vec<ExportedAccount>) -> impl Future<Output = bool> + Send {
-        self.0.take(page)
+impl Receiver<Page> for Boxed {
+    async fn take(&mut self, page: Page) -> bool {
+        match page {
+            Page::Instance(instance) => self.0.begin(instance).await,
+            Page::Accounts(accounts) => self.0.take(accounts).await,
+        }
     }
 }

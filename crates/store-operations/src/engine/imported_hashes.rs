@@ -25,12 +25,6 @@ impl<E: Executor> ImportedHashes for Engine<E> {
         self.read(script, move |results| results.find(found, hash_keys::read)).await
     }
 
-    async fn list_hash_keys(&self) -> StoreResult<Vec<HashKey>> {
-        let mut script = Script::default();
-        let found = hash_keys::list(&mut script);
-        self.read_long(script, move |results| results.list(found, hash_keys::read)).await
-    }
-
     async fn list_bare_digests(&self, limit: u32) -> StoreResult<Vec<(UserId, PasswordHash)>> {
         let mut script = Script::default();
         let found = credentials::list_digests(&mut script, limit);

@@ -14,13 +14,15 @@ use uuid::Uuid;
 use super::Engine;
 use crate::form::{Decided, Executor, Repeat, Script};
 use crate::operations::{delete_account, import_batch};
-use crate::tables::{audit_events, imported_accounts, imports};
+use crate::tables::{audit_events, imported_accounts, imports, settings};
 
 #[crate::measured]
 #[async_trait]
 impl<E: Executor> Imports for Engine<E> {
     async fn begin_import(&self, begin: BeginImport) -> StoreResult<BegunImport> {
         let mut reads = Script::default();
+        // Two imports that begin at once may find none to lock.
+        settings::lock_version(&mut reads);
         imports::lock_open(&mut reads);
         let open = imports::list_open(&mut reads);
         self.transact(reads, move |results| {
@@ -133,6 +135,7 @@ impl<E: Executor> Imports for Engine<E> {
         self.transact(reads, move |results| {
             let found = results.list(page, imported_accounts::read_found)?;
             let mut writes = Script::default();
+            imports::interrupt(&mut writes, undo.id);
             let mut undone =
                 UndoneBatch { last: found.last().map(|last| last.place), ..UndoneBatch::default() };
             for (account, event) in found.iter().zip(&undo.events) {

@@ -74,7 +74,16 @@ fn free_elsewhere<T: Send + 'static>(batch: T) {
 /// Returns the result of a record whose place is not filled in yet.
 const fn result_of(outcome: RecordOutcome, problems: Vec<Problem>) -> RecordResult {
     let linked = Vec::new();
-    RecordResult { place: 0, line: 0, outcome, user_id: None, problems, linked, imported_id: None }
+    RecordResult {
+        place: 0,
+        file: None,
+        line: 0,
+        outcome,
+        user_id: None,
+        problems,
+        linked,
+        imported_id: None,
+    }
 }
 
 /// State of the decision about a batch.
@@ -142,7 +151,10 @@ impl<'b> Decision<'b> {
             self.emails.insert(new.record.email.key().as_str());
         }
         Ok(Some(match verdict {
-            Verdict::Stop(problem) => {
+            Verdict::Stop(mut problem) => {
+                if let Some(file) = &record.file {
+                    problem.message = format!("in {file}: {}", problem.message);
+                }
                 self.stopped = Some((record.line, problem));
                 return Ok(None);
             }
@@ -241,7 +253,8 @@ impl<'b> Decision<'b> {
         for problem in &result.problems {
             self.counts.note(problem);
         }
-        self.results.push(RecordResult { place: record.place, line: record.line, ..result });
+        let (place, file, line) = (record.place, record.file.clone(), record.line);
+        self.results.push(RecordResult { place, file, line, ..result });
     }
 
     /// Takes the script that writes the batch.

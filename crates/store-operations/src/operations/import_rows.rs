@@ -41,7 +41,10 @@ impl AccountRows {
             record.email.as_typed(),
             record.email.key(),
             record.email_verified,
-            record.email_verified.then_some(created_at),
+            record
+                .first_verified_at
+                .map(|time| time.min(now))
+                .or(record.email_verified.then_some(created_at)),
             record.is_banned,
             object_text(record.metadata.as_map())?,
             record.locale.as_ref().map(Locale::as_str),
@@ -52,6 +55,8 @@ impl AccountRows {
             record.last_sign_in_at,
             record.user_handle.map(|handle| handle.as_bytes().to_vec()),
             now,
+            record.deletes_at,
+            record.is_contested,
         ];
         let password =
             |hash: &PasswordHash| values![new.id, hash.as_str(), record.has_proven_password(), now].into();

@@ -96,6 +96,7 @@ fn read_exported(cells: &mut Cells<'_>) -> StoreResult<ExportedAccount> {
     Ok(ExportedAccount {
         user: account.user,
         has_proven_password: account.has_proven_password,
+        first_verified_at: account.first_verified_at,
         password: account.password,
         locale,
         profile,

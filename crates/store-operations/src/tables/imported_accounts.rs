@@ -43,13 +43,16 @@ statements! {
         FROM (", page!("place, user_id, imported_at"), ") AS a
         LEFT JOIN users AS u ON u.id = a.user_id LEFT JOIN profiles AS p ON p.user_id = a.user_id ORDER BY a.place"
     );
-    /// Reads the accounts of a page that exist, each with its id in the source if that was no UUID.
+    /// Reads the accounts of a page that exist, each with its id in the source if that was no UUID. A value of another type
+    /// is not the import's.
     LIST_IDS: read list_ids(id: ImportId, after: i64, limit: u32) = concat!(
-        "SELECT a.place, a.user_id, u.metadata::json ->> 'importedId' FROM (", page!("place, user_id"), ") AS a
-        JOIN users AS u ON u.id = a.user_id ORDER BY a.place"
+        "SELECT a.place, a.user_id,
+            CASE json_typeof(u.metadata::json -> 'importedId') WHEN 'string' THEN u.metadata::json ->> 'importedId' END
+        FROM (", page!("place, user_id"), ") AS a JOIN users AS u ON u.id = a.user_id ORDER BY a.place"
     ), concat!(
-        "SELECT a.place, a.user_id, u.metadata ->> 'importedId' FROM (", page!("place, user_id"), ") AS a
-        JOIN users AS u ON u.id = a.user_id ORDER BY a.place"
+        "SELECT a.place, a.user_id,
+            CASE json_type(u.metadata, '$.importedId') WHEN 'text' THEN u.metadata ->> 'importedId' END
+        FROM (", page!("place, user_id"), ") AS a JOIN users AS u ON u.id = a.user_id ORDER BY a.place"
     );
 }
 

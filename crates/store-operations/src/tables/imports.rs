@@ -70,12 +70,15 @@ statements! {
         "UPDATE imports SET active_at = $3 WHERE id = $1 AND claim = $2 AND state = 'running'";
     END: change end(id: ImportId, claim: Uuid, state: ImportState, now: Timestamp)
         [id, Value::Id(Some(claim)), state.as_str(), now] =
-        "UPDATE imports SET state = $3, active_at = $4, ended_at = $4 WHERE id = $1 AND claim = $2";
-    /// Writes the last line of the report, after those of all records, if this process writes the import.
+        "UPDATE imports SET state = $3, active_at = $4, ended_at = $4 WHERE id = $1 AND claim = $2
+            AND state IN ('running', $3)";
+    /// Writes the last line of the report, after those of all records, if this process writes the import and has ended it.
     INSERT_END: change insert_end(id: ImportId, claim: Uuid, line: &str) [id, Value::Id(Some(claim)), line] = "
     INSERT INTO import_problems (import_id, place, number, line)
-    SELECT i.id, 9223372036854775807, 0, $3 FROM imports AS i WHERE i.id = $1 AND i.claim = $2
+    SELECT i.id, 9223372036854775807, 0, $3 FROM imports AS i WHERE i.id = $1 AND i.claim = $2 AND i.state = 'failed'
     ON CONFLICT (import_id, place, number) DO UPDATE SET line = excluded.line";
+    /// Ends an import that was interrupted, because its accounts are about to be deleted: a process that slept may not write on.
+    INTERRUPT: change interrupt(id: ImportId) = "UPDATE imports SET state = 'failed' WHERE id = $1 AND state = 'running'";
     /// Forgets the file of an import whose accounts are deleted. It may not go on, or what was deleted would be missing.
     FORGET_FILE: change forget_file(id: ImportId, nothing: &[u8]) = "UPDATE imports SET digest = $2 WHERE id = $1";
     END_UNDO: change end_undo(id: ImportId, now: Timestamp) =
@@ -95,19 +98,19 @@ statements! {
     INSERT_USERS = "
     INSERT INTO users (id, email, email_key, email_verified, first_verified_at, pending, contested, banned_at, metadata,
         locale, pending_email, created_at, updated_at, signed_up_at, two_step_at, has_profile, last_sign_in_at,
-        user_handle)
-    SELECT id, email, email_key, email_verified, first_verified_at, FALSE, FALSE, CASE WHEN banned THEN now END, metadata,
+        user_handle, deletes_at)
+    SELECT id, email, email_key, email_verified, first_verified_at, FALSE, contested, CASE WHEN banned THEN now END, metadata,
         locale, NULL, created_at, updated_at, NULL, CASE WHEN two_step THEN now END, has_profile, last_sign_in_at,
-        user_handle
-    FROM unnest($1::uuid[], $2::text[], $3::text[], $4::boolean[], $5::bigint[], $6::boolean[], $7::text[], $8::text[], $9::bigint[], $10::bigint[], $11::boolean[], $12::boolean[], $13::bigint[], $14::bytea[], $15::bigint[]) AS r (id, email, email_key, email_verified,
+        user_handle, deletes_at
+    FROM unnest($1::uuid[], $2::text[], $3::text[], $4::boolean[], $5::bigint[], $6::boolean[], $7::text[], $8::text[], $9::bigint[], $10::bigint[], $11::boolean[], $12::boolean[], $13::bigint[], $14::bytea[], $15::bigint[], $16::bigint[], $17::boolean[]) AS r (id, email, email_key, email_verified,
         first_verified_at, banned, metadata, locale, created_at, updated_at, two_step, has_profile, last_sign_in_at,
-        user_handle, now)
+        user_handle, now, deletes_at, contested)
     WHERE NOT EXISTS (SELECT 1 FROM undo_tokens AS t WHERE t.email = r.email_key AND t.expires_at > r.now)", "
     INSERT INTO users (id, email, email_key, email_verified, first_verified_at, pending, contested, banned_at, metadata,
         locale, pending_email, created_at, updated_at, signed_up_at, two_step_at, has_profile, last_sign_in_at,
-        user_handle)
-    VALUES ($1, $2, $3, $4, $5, FALSE, FALSE, CASE WHEN $6 THEN $15 END, $7, $8, NULL, $9, $10, NULL,
-        CASE WHEN $11 THEN $15 END, $12, $13, $14)";
+        user_handle, deletes_at)
+    VALUES ($1, $2, $3, $4, $5, FALSE, $17, CASE WHEN $6 THEN $15 END, $7, $8, NULL, $9, $10, NULL,
+        CASE WHEN $11 THEN $15 END, $12, $13, $14, $16)";
     INSERT_PASSWORDS = "
     INSERT INTO credentials (user_id, kind, data, proven, created_at, updated_at)
     SELECT user_id, 'password', data, proven, now, now FROM unnest($1::uuid[], $2::text[], $3::boolean[], $4::bigint[]) AS r (user_id, data, proven, now)", "

@@ -47,6 +47,9 @@ pub(super) fn record(name: &str) -> ImportRecord {
         custom: Map::new(),
         locale: None,
         is_banned: false,
+        deletes_at: None,
+        first_verified_at: None,
+        is_contested: false,
         created_at: Some(at(-1_000)),
         updated_at: None,
         last_sign_in_at: None,
@@ -117,6 +120,7 @@ impl World {
         let before = job.0.counts.clone();
         let one = |(place, record): (u64, ImportRecord)| BatchRecord {
             place,
+            file: None,
             line: place + 1,
             read: Ok(Box::new(self.imported(record, now))),
             problems: Vec::new(),

@@ -15,7 +15,9 @@ use latchkey_domain::imports::{
 use latchkey_domain::profile::{Name, NewProfile, ProfilePatch};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::AppMetadata;
-use latchkey_store::{ExportReceiver, ExportedAccount, NewAccount, UndoImport, UndoneBatch, UpdateProfile};
+use latchkey_store::{
+    ExportReceiver, ExportedAccount, ExportedInstance, NewAccount, UndoImport, UndoneBatch, UpdateProfile,
+};
 use serde_json::json;
 
 use super::fixtures::{World, at, email, object};
@@ -177,6 +179,16 @@ pub(super) async fn an_undo_keeps_accounts_whose_profile_came_or_went(world: Wor
 struct Kept(Arc<Mutex<Vec<ExportedAccount>>>);
 
 impl ExportReceiver for Kept {
+    fn begin<'a: 'f, 'f>(
+        &'a mut self,
+        _instance: ExportedInstance,
+    ) -> Pin<Box<dyn Future<Output = bool> + Send + 'f>>
+    where
+        Self: 'f,
+    {
+        Box::pin(ready(true))
+    }
+
     fn take<'a: 'f, 'f>(
         &'a mut self,
         accounts: Vec<ExportedAccount>,

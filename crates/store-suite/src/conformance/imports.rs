@@ -319,6 +319,7 @@ pub(super) async fn an_undo_deletes_what_is_not_in_use(world: World) {
     let mut job = world.begun_import(ConflictPolicy::Skip, at(0)).await;
     let refused = BatchRecord {
         place: 4,
+        file: None,
         line: 5,
         read: Err(Problem::new(ProblemCode::JsonInvalid)),
         problems: Vec::new(),

