@@ -158,15 +158,15 @@ pub(super) async fn a_usable_passkey_activates_a_grant(world: World) {
     let token = grant.activation.hash;
     world.grant_operator(grant).await.unwrap().unwrap();
     let ada = TwoStep { user, session, factor: world.id(at(0), latchkey_domain::factors::FactorId::new) };
-    let used = async |rp_id| {
+    let activated = async |rp_id| {
         let activate = ActivateOperator { rp_id, ..world.activate(&ada, token, at(2)) };
         world.activate_operator(activate).await.unwrap()
     };
 
     for unusable in [None, Some(RpId::new("elsewhere.example"))] {
-        assert_eq!(used(unusable).await, ActivatedOperator::NoFactor);
+        assert_eq!(activated(unusable).await, ActivatedOperator::NoFactor);
     }
-    assert_eq!(used(Some(rp_id())).await, ActivatedOperator::Activated);
+    assert_eq!(activated(Some(rp_id())).await, ActivatedOperator::Activated);
 }
 
 pub(super) async fn only_a_verified_account_in_use_becomes_an_operator(world: World) {

@@ -49,7 +49,8 @@ fn groups(person: &Person) -> Vec<SettingGroup> {
         about: "Whether people may create accounts by themselves.".to_owned(),
         field,
         default: "true".to_owned(),
-        reset: matches!(source, Source::Stored).then(|| "/console/settings/change?key=auth.disable_sign_up&default=1".to_owned()),
+        reset: matches!(source, Source::Stored)
+            .then(|| "/console/settings/change?key=auth.disable_sign_up&default=1".to_owned()),
         source,
     };
     let text = || SettingField::Text { value: person.app.clone() };
