@@ -181,9 +181,7 @@ async fn follow_search(service: Arc<Service>, mut stop: watch::Receiver<bool>) {
 
 async fn keep_up(service: Arc<Service>, mut stop: watch::Receiver<bool>) {
     loop {
-        if let Err(error) = keep_up_once(&service).await {
-            tracing::warn!(error = chain_of(&error), "upkeep failed and will be tried again");
-        }
+        keep_up_once(&service).await;
         tokio::select! {
             () = sleep(UPKEEP) => {}
             _ = stop.changed() => {
@@ -197,23 +195,32 @@ async fn keep_up(service: Arc<Service>, mut stop: watch::Receiver<bool>) {
     }
 }
 
-async fn keep_up_once(service: &Service) -> latchkey_service::Result<()> {
-    service.instances.report().await?;
-    service.upkeep.record_refusals().await?;
-    service.upkeep.count_statistics_if_due().await?;
-    service.passwords.learn_classes().await?;
-    let wrapped = service.passwords.wrap_digests().await?;
-    if wrapped > 0 {
-        tracing::info!(wrapped, "weak password hashes of imported accounts were wrapped in argon2id");
-    }
-    if service.upkeep.rotate_signing_key_if_due().await? {
+/// Does all steps of upkeep. One that fails is logged and holds up no other: without the purge the database grows, and
+/// deleted accounts stay.
+async fn keep_up_once(service: &Service) {
+    attempt("report this instance", service.instances.report()).await;
+    attempt("record refusals", service.upkeep.record_refusals()).await;
+    if attempt("rotate the signing key", service.upkeep.rotate_signing_key_if_due()).await == Some(true) {
         tracing::info!("the signing key was rotated");
     }
-    let deleted = service.upkeep.purge().await?;
-    if deleted > 0 {
+    if let Some(deleted @ 1..) = attempt("delete expired rows", service.upkeep.purge()).await {
         tracing::info!(deleted, "rows past their use were deleted");
     }
-    Ok(())
+    attempt("count the statistics", service.upkeep.count_statistics_if_due()).await;
+    attempt("learn the work classes of passwords", service.passwords.learn_classes()).await;
+    if let Some(wrapped @ 1..) = attempt("wrap digests", service.passwords.wrap_digests()).await {
+        tracing::info!(wrapped, "weak password hashes of imported accounts were wrapped in argon2id");
+    }
+}
+
+async fn attempt<T>(step: &str, work: impl Future<Output = latchkey_service::Result<T>>) -> Option<T> {
+    match work.await {
+        Ok(done) => Some(done),
+        Err(error) => {
+            tracing::warn!(step, error = chain_of(&error), "a step of upkeep failed and will be tried again");
+            None
+        }
+    }
 }
 
 #[cfg(test)]

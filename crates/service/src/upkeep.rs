@@ -75,10 +75,12 @@ impl Upkeep {
             // Each round checks the clock again, because it can jump between two rounds.
             let Some(now) = self.trusted_now() else { return Ok(deleted) };
             let (retention, stale) = (self.lifetimes.audit_event, now.minus(self.lifetimes.pending));
-            let round = self.kernel.store.purge(now).await?
-                + self.kernel.store.purge_events(retention, now).await?
-                + self.kernel.store.purge_sign_ups(stale).await?
-                + self.finish_deletions(now).await?;
+            // Each is tried, so that one that fails holds up no other.
+            let rows = self.kernel.store.purge(now).await;
+            let events = self.kernel.store.purge_events(retention, now).await;
+            let sign_ups = self.kernel.store.purge_sign_ups(stale).await;
+            let deletions = self.finish_deletions(now).await;
+            let round = rows? + events? + sign_ups? + deletions?;
             deleted += round;
             if round == 0 {
                 break;

@@ -11,7 +11,7 @@ const BY_INDEX: &[&str] = &["enable_seqscan = off", "plan_cache_mode = force_gen
 /// A search may have one match or a million, and each needs another plan. The candidates of a million fit into the memory.
 const OF_LONG_READS: &[&str] = &["plan_cache_mode = force_custom_plan", "work_mem = '16MB'"];
 /// The reader of the pages may take its time.
-const OF_PAGES: &[&str] = &["idle_in_transaction_session_timeout = 0"];
+const OF_PAGES: &str = "idle_in_transaction_session_timeout = 0";
 /// The index of trigrams takes up its list of changes when the list is this long. Many short lists take a multiple of the
 /// time of a long one. The rows that are there already are found one by one: a plan that was made while a table was small
 /// would otherwise read it as a whole for each batch, until the server has analysed it.
@@ -56,7 +56,7 @@ pub(crate) struct Openings {
     pub(crate) reads: Opening,
     /// For reads from one snapshot that may take long.
     pub(crate) long_reads: Opening,
-    /// For reads from one snapshot, one after another.
+    /// For reads from one snapshot, one after another, each of which may take [`PostgresOptions::page_timeout`].
     pub(crate) pages: Opening,
     /// For reads from one snapshot that find all rows by an index.
     pub(crate) index_reads: Opening,
@@ -70,12 +70,13 @@ impl Openings {
     pub(crate) fn new(options: &PostgresOptions) -> Self {
         let Settings { statement_timeout, idle_timeout, jit, pending_list } = &Settings::new(options);
         let snapshot = [statement_timeout.as_str(), jit];
+        let of_page = format!("statement_timeout = {}", options.page_timeout().as_millis());
         let writes = [statement_timeout.as_str(), idle_timeout, pending_list];
         Self {
             read: Opening::new(READ_COMMITTED, &[], &[statement_timeout]),
             reads: Opening::new(SNAPSHOT, &[], &snapshot),
             long_reads: Opening::new(SNAPSHOT, OF_LONG_READS, &snapshot),
-            pages: Opening::new(SNAPSHOT, OF_PAGES, &snapshot),
+            pages: Opening::new(SNAPSHOT, &[OF_PAGES, &of_page], &snapshot),
             index_reads: Opening::new(SNAPSHOT, BY_INDEX, &snapshot),
             writes: Opening::new(READ_COMMITTED, &[], &writes),
             many_writes: Opening::new(READ_COMMITTED, OF_MANY_ROWS, &writes),
@@ -131,12 +132,14 @@ mod tests {
     }
 
     #[test]
-    fn pages_have_no_idle_timeout_of_the_session() {
+    fn pages_have_timeouts_of_their_own() {
         let options = PostgresOptions::new("postgres:///latchkey");
         assert!(session(&options).contains("SET idle_in_transaction_session_timeout = 10000;"));
         for is_direct in [true, false] {
             let pages = Openings::new(&options).pages;
-            assert!(pages.on(is_direct).ends_with("SET LOCAL idle_in_transaction_session_timeout = 0"));
+            let own =
+                "SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL statement_timeout = 60000";
+            assert!(pages.on(is_direct).ends_with(own));
         }
     }
 }

@@ -16,6 +16,9 @@ use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
 /// timeout.
 const WAY: Duration = Duration::from_secs(1);
 
+/// Maximum execution time of a read that counts or pages through whole tables. Nobody waits for its response.
+const PAGE: Duration = Duration::from_mins(1);
+
 /// Preparation of statements under a name on the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Prepared {
@@ -83,6 +86,16 @@ impl PostgresOptions {
     /// Returns the maximum wait for a response: the statement timeout plus time for the network.
     pub(crate) fn response_timeout(&self) -> Duration {
         self.statement_timeout.saturating_add(WAY)
+    }
+
+    /// Returns the maximum execution time of one of the reads that follow one another in a snapshot.
+    pub(crate) fn page_timeout(&self) -> Duration {
+        self.statement_timeout.max(PAGE)
+    }
+
+    /// Returns the maximum wait for the response to such a read.
+    pub(crate) fn page_response_timeout(&self) -> Duration {
+        self.page_timeout().saturating_add(WAY)
     }
 
     /// Returns the statement timeout in milliseconds, as the server takes it.

@@ -22,6 +22,7 @@ pub type PostgresStore = Engine<Postgres>;
 pub struct Postgres {
     pool: Pool,
     response_timeout: Duration,
+    page_response_timeout: Duration,
     openings: Openings,
     /// True once the server has accepted LISTEN. On a server without notifications, NOTIFY would abort the
     /// transaction.
@@ -47,6 +48,7 @@ impl Postgres {
             pool,
             announces: AtomicBool::new(false),
             response_timeout: options.response_timeout(),
+            page_response_timeout: options.page_response_timeout(),
             openings: Openings::new(options),
         }))
     }
@@ -81,6 +83,11 @@ impl Postgres {
 
     pub(crate) async fn connection(&self) -> Fallible<Connection> {
         Ok(Connection::new(self.pool.get().await?, self.response_timeout))
+    }
+
+    /// Returns a connection for reads that follow one another in a snapshot.
+    pub(crate) async fn connection_for_pages(&self) -> Fallible<Connection> {
+        Ok(Connection::new(self.pool.get().await?, self.page_response_timeout))
     }
 
     pub(crate) async fn link(&self) -> Fallible<PooledLink> {

@@ -210,7 +210,7 @@ impl Snapshot<'_> {
 impl Postgres {
     /// Begins a snapshot with its first read.
     pub(crate) async fn snapshot(&self) -> StoreResult<Snapshot<'_>> {
-        Ok(Snapshot { connection: self.connection().await?, opening: Some(&self.openings().pages) })
+        Ok(Snapshot { connection: self.connection_for_pages().await?, opening: Some(&self.openings().pages) })
     }
 }
 

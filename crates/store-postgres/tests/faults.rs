@@ -11,7 +11,8 @@ use latchkey_domain::codes::Purpose;
 use latchkey_domain::profile::{Name, ProfilePatch};
 use latchkey_store::{
     Accounts, Audit, CreateOutcome, EmailCodes, LimitedResult, ListMails, Outbox, Profiles, RequestEmailCode,
-    Settings, Store, StoreError, StoreResult, UniqueKey, UpdateProfile, UpdateProfileOutcome,
+    Settings, StatisticsStore, Store, StoreError, StoreResult, UniqueKey, UpdateProfile,
+    UpdateProfileOutcome,
 };
 use latchkey_store_postgres::{OptionsError, Postgres, PostgresOptions, PostgresStore};
 use latchkey_store_suite::cluster::TestCluster;
@@ -160,6 +161,24 @@ async fn statement_timeout_leaves_no_trace() {
     assert!(is_unavailable(&held));
     fixture.run("COMMIT").await;
     assert!(rename(&fixture.store, "a").await.is_ok());
+}
+
+#[tokio::test]
+async fn counts_may_take_longer_than_the_statement_timeout() {
+    let limit = Duration::from_millis(200);
+    let fixture = Fixture::with(|options| PostgresOptions { statement_timeout: limit, ..options }).await;
+    let other = connect(fixture.database.url()).await;
+    other.batch_execute("BEGIN; LOCK TABLE outbox IN ACCESS EXCLUSIVE MODE").await.unwrap();
+    let waited = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
+        AND wait_event_type = 'Lock' AND clock_timestamp() > query_start + interval '600 milliseconds'";
+
+    let (counted, ()) = tokio::join!(fixture.store.count_statistics(at(0), at(1)), async {
+        while fixture.one::<i64>(waited).await == 0 {}
+        other.batch_execute("COMMIT").await.unwrap();
+    });
+
+    counted.unwrap();
+    assert!(fixture.store.load_statistics(at(0)).await.unwrap().is_some());
 }
 
 #[tokio::test]

@@ -52,4 +52,5 @@ mod start;
 mod start_errors;
 mod terminal;
 mod traces;
+mod upkeep;
 mod waiting;

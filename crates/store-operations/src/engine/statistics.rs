@@ -5,9 +5,9 @@ use latchkey_domain::time::Timestamp;
 use latchkey_store::{StatisticsStore, StoreResult, StoredStatistics};
 
 use super::Engine;
-use crate::form::{Executor, Repeat, Results, Script};
+use crate::form::{Executor, Receiver, Repeat, Results, Script};
 use crate::tables::credentials;
-use crate::tables::statistics::{self, Counting};
+use crate::tables::statistics::{self, Counted, Counting};
 
 /// Maximum number of work classes that are counted; the passwords of further ones count as usual ones.
 const MAX_CLASSES: usize = 64;
@@ -27,18 +27,25 @@ impl<E: Executor> StatisticsStore for Engine<E> {
         .await
     }
 
-    /// Counts in one read, which locks nothing, and stores the counts by a write of their own: on SQLite the writer
+    /// Counts from one snapshot, which locks nothing, and stores the counts by a write of their own: on SQLite the writer
     /// does not wait for the counting. Two instances that count at the same time store the same.
     async fn count_statistics(&self, since: Timestamp, now: Timestamp) -> StoreResult<()> {
         let classes = self.list_password_classes().await?;
-        let mut reads = Script::default();
-        let counting = Counting::add(&mut reads, classes, since, now);
-        let (counts, days) = self
-            .read_long(reads, move |results| Ok((counting.counts(results)?, counting.days(results)?)))
-            .await?;
+        let mut counted = Counted::default();
+        self.read_pages(Counting::new(classes, since, now), Latest(&mut counted)).await?;
         let mut writes = Script::default();
-        statistics::save(&mut writes, &counts, &days, now)?;
+        statistics::save(&mut writes, &counted, now)?;
         self.write(writes, Repeat::Harmless, |_| Ok(())).await
+    }
+}
+
+/// Receiver that keeps the latest page.
+struct Latest<'a>(&'a mut Counted);
+
+impl Receiver<Counted> for Latest<'_> {
+    async fn take(&mut self, counted: Counted) -> bool {
+        *self.0 = counted;
+        true
     }
 }
 

@@ -1,7 +1,7 @@
 //! Tables `statistics` and `statistics_days`: counts of the whole service at one time, and numbers of events of each
 //! day. The statements that count read other tables.
 
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 
 use latchkey_domain::audit::AuditKind;
 use latchkey_domain::statistics::{Counts, DAY, DayCounts};
@@ -9,7 +9,7 @@ use latchkey_domain::time::Timestamp;
 use latchkey_store::{StoreError, StoreResult};
 
 use crate::bulk::{Table, columns};
-use crate::form::{Cells, Results, Script, Slot, statements, values};
+use crate::form::{Cells, Pages, Results, Script, Slot, Sql, Value, statements, values};
 use crate::tables::credentials;
 
 pub const TABLE: Table = Table::new("statistics", 1, columns! { int id, int counted_at, text counts });
@@ -72,132 +72,183 @@ statements! {
 const COUNTED: [AuditKind; 4] =
     [AuditKind::SignedUp, AuditKind::SignedIn, AuditKind::SignInFailed, AuditKind::PasswordReset];
 
-/// Handles of the statements that count.
+/// What was counted so far.
+#[derive(Clone, Default)]
+pub(crate) struct Counted {
+    pub(crate) counts: Counts,
+    /// The days with their starts. A day without events is absent.
+    pub(crate) days: Vec<(Timestamp, DayCounts)>,
+}
+
+/// Function that adds the results of a statement to the counts.
+type Add = Box<dyn FnOnce(&Results<'_>, &mut Counted) -> StoreResult<()> + Send>;
+
+/// The statements that count, each with its own time limit: of many accounts all of them together take longer than an
+/// engine waits for one.
 pub(crate) struct Counting {
-    users: Slot,
-    active: Slot,
-    sessions: Slot,
-    ways_in: Slot,
-    classes: Vec<(String, Slot)>,
-    identities: Slot,
-    mails: Slot,
-    database: Slot,
-    events: Slot,
+    waiting: VecDeque<(Script, Add)>,
+    add: Option<Add>,
+    counted: Counted,
 }
 
 impl Counting {
-    /// Adds the statements. `classes` are the work classes of hashes in the index of these.
-    pub(crate) fn add(script: &mut Script, classes: Vec<String>, since: Timestamp, now: Timestamp) -> Self {
-        let count = |class: String| {
-            let slot = credentials::count_class(script, &class);
-            (class, slot)
-        };
-        let classes = classes.into_iter().map(count).collect();
+    /// `classes` are the work classes of hashes in the index of these.
+    pub(crate) fn new(classes: Vec<String>, since: Timestamp, now: Timestamp) -> Self {
         let [sign_ups, sign_ins, failures, resets] = COUNTED.map(AuditKind::as_str);
         let active = values![now.minus(DAY), now.minus(DAY * 7), now.minus(DAY * 30)];
         let events = values![since, day_millis(), sign_ups, sign_ins, failures, resets];
-        Self {
-            users: script.read(&COUNT_USERS, Vec::new()),
-            active: script.read(&COUNT_ACTIVE, active),
-            sessions: script.read(&COUNT_SESSIONS, values![now]),
-            ways_in: script.read(&COUNT_WAYS_IN, Vec::new()),
-            classes,
-            identities: script.read(&COUNT_IDENTITIES, Vec::new()),
-            mails: script.read(&COUNT_MAILS, Vec::new()),
-            database: script.read(&MEASURE, Vec::new()),
-            events: script.read(&COUNT_EVENTS, events),
-        }
+        let mut waiting: VecDeque<_> = classes.into_iter().map(password_class).collect();
+        waiting.extend([
+            count(&COUNT_USERS, Vec::new(), users),
+            count(&COUNT_ACTIVE, active, active_users),
+            count(&COUNT_SESSIONS, values![now], sessions),
+            count(&COUNT_WAYS_IN, Vec::new(), ways_in),
+            count(&COUNT_IDENTITIES, Vec::new(), identities),
+            count(&COUNT_MAILS, Vec::new(), mails),
+            count(&MEASURE, Vec::new(), database),
+            count(&COUNT_EVENTS, events, days),
+        ]);
+        Self { waiting, add: None, counted: Counted::default() }
+    }
+}
+
+impl Pages for Counting {
+    /// All counts so far.
+    type Page = Counted;
+
+    fn next(&mut self) -> Option<Script> {
+        let (script, add) = self.waiting.pop_front()?;
+        self.add = Some(add);
+        Some(script)
     }
 
-    pub(crate) fn counts(&self, results: &Results<'_>) -> StoreResult<Counts> {
-        let mut counts = Counts::default();
-        results.find(self.users, |cells| {
-            cells.of("users");
-            counts.users = number(cells, "id")?;
-            counts.verified = number(cells, "email_verified")?;
-            counts.pending = number(cells, "pending")?;
-            counts.banned = number(cells, "banned_at")?;
-            counts.two_step = number(cells, "two_step_at")?;
-            counts.operators = number(cells, "id")?;
-            Ok(())
-        })?;
-        results.find(self.active, |cells| {
-            cells.of("seen_devices");
-            counts.active_day = number(cells, "seen_at")?;
-            counts.active_week = number(cells, "seen_at")?;
-            counts.active_month = number(cells, "seen_at")?;
-            Ok(())
-        })?;
-        results.find(self.sessions, |cells| {
-            counts.live_sessions = number(cells.of("sessions"), "id")?;
-            Ok(())
-        })?;
-        results.find(self.ways_in, |cells| {
-            counts.passwords = number(cells.of("credentials"), "kind")?;
-            counts.passkeys = number(cells.of("passkeys"), "user_id")?;
-            Ok(())
-        })?;
-        counts.password_classes = self.password_classes(counts.passwords, results)?;
-        let provider = |cells: &mut Cells<'_>| {
-            Ok((cells.of("identities").text("provider")?.to_owned(), number(cells, "provider")?))
-        };
-        counts.providers = results.list(self.identities, provider)?.into_iter().collect();
-        results.find(self.mails, |cells| {
-            cells.of("outbox");
-            counts.mails_queued = number(cells, "state")?;
-            counts.mails_dead = number(cells, "state")?;
-            counts.oldest_mail_at = cells.maybe_int("created_at")?;
-            Ok(())
-        })?;
-        results.find(self.database, |cells| {
-            cells.of("schema_migrations").text("version")?.clone_into(&mut counts.engine);
-            counts.database_bytes = number(cells, "version")?;
-            counts.migration = number(cells, "version")?;
-            Ok(())
-        })?;
-        Ok(counts)
-    }
-
-    /// Returns the number of passwords by work class. Those outside the index are of the usual class.
-    fn password_classes(&self, passwords: u64, results: &Results<'_>) -> StoreResult<BTreeMap<String, u64>> {
-        let mut classes = BTreeMap::new();
-        for (class, slot) in &self.classes {
-            classes.insert(class.clone(), credentials::count(results, *slot)?);
+    fn read(&mut self, results: &Results<'_>) -> StoreResult<Counted> {
+        if let Some(add) = self.add.take() {
+            add(results, &mut self.counted)?;
         }
-        let usual = passwords.saturating_sub(classes.values().sum());
-        classes.insert(credentials::USUAL_CLASS.to_owned(), usual);
-        classes.retain(|_, count| *count > 0);
-        Ok(classes)
+        Ok(self.counted.clone())
     }
+}
 
-    /// Returns the counted days with their starts. A day without events is absent.
-    pub(crate) fn days(&self, results: &Results<'_>) -> StoreResult<Vec<(Timestamp, DayCounts)>> {
-        let event = |cells: &mut Cells<'_>| {
-            let day = cells.of("audit_events").int("happened_at")?;
-            Ok((day, cells.parsed("kind", AuditKind::parse)?, number(cells, "kind")?))
-        };
-        let mut days: Vec<(Timestamp, DayCounts)> = Vec::new();
-        for (day, kind, events) in results.list(self.events, event)? {
-            let starts_at = Timestamp::from_millis(day.saturating_mul(day_millis()));
-            if days.last().is_none_or(|(last, _)| *last != starts_at) {
-                days.push((starts_at, DayCounts::default()));
-            }
-            let Some((_, counts)) = days.last_mut() else { continue };
-            match kind {
-                AuditKind::SignedUp => counts.sign_ups = events,
-                AuditKind::SignedIn => counts.sign_ins = events,
-                AuditKind::SignInFailed => counts.failures = events,
-                _ => counts.resets = events,
-            }
+fn count(
+    sql: &'static Sql,
+    values: Vec<Value>,
+    add: fn(&Results<'_>, Slot, &mut Counted) -> StoreResult<()>,
+) -> (Script, Add) {
+    let (script, slot) = Script::of_read(sql, values);
+    (script, Box::new(move |results, counted| add(results, slot, counted)))
+}
+
+fn password_class(class: String) -> (Script, Add) {
+    let mut script = Script::default();
+    let slot = credentials::count_class(&mut script, &class);
+    let add = move |results: &Results<'_>, counted: &mut Counted| {
+        counted.counts.password_classes.insert(class, credentials::count(results, slot)?);
+        Ok(())
+    };
+    (script, Box::new(add))
+}
+
+fn users(results: &Results<'_>, slot: Slot, Counted { counts, .. }: &mut Counted) -> StoreResult<()> {
+    results.find(slot, |cells| {
+        cells.of("users");
+        counts.users = number(cells, "id")?;
+        counts.verified = number(cells, "email_verified")?;
+        counts.pending = number(cells, "pending")?;
+        counts.banned = number(cells, "banned_at")?;
+        counts.two_step = number(cells, "two_step_at")?;
+        counts.operators = number(cells, "id")?;
+        Ok(())
+    })?;
+    Ok(())
+}
+
+fn active_users(results: &Results<'_>, slot: Slot, Counted { counts, .. }: &mut Counted) -> StoreResult<()> {
+    results.find(slot, |cells| {
+        cells.of("seen_devices");
+        counts.active_day = number(cells, "seen_at")?;
+        counts.active_week = number(cells, "seen_at")?;
+        counts.active_month = number(cells, "seen_at")?;
+        Ok(())
+    })?;
+    Ok(())
+}
+
+fn sessions(results: &Results<'_>, slot: Slot, Counted { counts, .. }: &mut Counted) -> StoreResult<()> {
+    results.find(slot, |cells| {
+        counts.live_sessions = number(cells.of("sessions"), "id")?;
+        Ok(())
+    })?;
+    Ok(())
+}
+
+/// Passwords outside the index of work classes, which are counted before, are of the usual class.
+fn ways_in(results: &Results<'_>, slot: Slot, Counted { counts, .. }: &mut Counted) -> StoreResult<()> {
+    results.find(slot, |cells| {
+        counts.passwords = number(cells.of("credentials"), "kind")?;
+        counts.passkeys = number(cells.of("passkeys"), "user_id")?;
+        Ok(())
+    })?;
+    let classes = &mut counts.password_classes;
+    let usual = counts.passwords.saturating_sub(classes.values().sum());
+    classes.insert(credentials::USUAL_CLASS.to_owned(), usual);
+    classes.retain(|_, count| *count > 0);
+    Ok(())
+}
+
+fn identities(results: &Results<'_>, slot: Slot, Counted { counts, .. }: &mut Counted) -> StoreResult<()> {
+    let provider = |cells: &mut Cells<'_>| {
+        Ok((cells.of("identities").text("provider")?.to_owned(), number(cells, "provider")?))
+    };
+    counts.providers = results.list(slot, provider)?.into_iter().collect();
+    Ok(())
+}
+
+fn mails(results: &Results<'_>, slot: Slot, Counted { counts, .. }: &mut Counted) -> StoreResult<()> {
+    results.find(slot, |cells| {
+        cells.of("outbox");
+        counts.mails_queued = number(cells, "state")?;
+        counts.mails_dead = number(cells, "state")?;
+        counts.oldest_mail_at = cells.maybe_int("created_at")?;
+        Ok(())
+    })?;
+    Ok(())
+}
+
+fn database(results: &Results<'_>, slot: Slot, Counted { counts, .. }: &mut Counted) -> StoreResult<()> {
+    results.find(slot, |cells| {
+        cells.of("schema_migrations").text("version")?.clone_into(&mut counts.engine);
+        counts.database_bytes = number(cells, "version")?;
+        counts.migration = number(cells, "version")?;
+        Ok(())
+    })?;
+    Ok(())
+}
+
+fn days(results: &Results<'_>, slot: Slot, Counted { days, .. }: &mut Counted) -> StoreResult<()> {
+    let event = |cells: &mut Cells<'_>| {
+        let day = cells.of("audit_events").int("happened_at")?;
+        Ok((day, cells.parsed("kind", AuditKind::parse)?, number(cells, "kind")?))
+    };
+    for (day, kind, events) in results.list(slot, event)? {
+        let starts_at = Timestamp::from_millis(day.saturating_mul(day_millis()));
+        if days.last().is_none_or(|(last, _)| *last != starts_at) {
+            days.push((starts_at, DayCounts::default()));
         }
-        Ok(days)
+        let Some((_, counts)) = days.last_mut() else { continue };
+        match kind {
+            AuditKind::SignedUp => counts.sign_ups = events,
+            AuditKind::SignedIn => counts.sign_ins = events,
+            AuditKind::SignInFailed => counts.failures = events,
+            _ => counts.resets = events,
+        }
     }
+    Ok(())
 }
 
 pub(crate) fn save(
     writes: &mut Script,
-    counts: &Counts,
-    days: &[(Timestamp, DayCounts)],
+    Counted { counts, days }: &Counted,
     now: Timestamp,
 ) -> StoreResult<()> {
     let text = serde_json::to_string(counts).map_err(|_| CORRUPT)?;
