@@ -1,7 +1,7 @@
 //! Data folder: its creation, and the server secret and admin key that development mode generates into it at the first
 //! start.
 
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -92,6 +92,7 @@ impl<'a> DataFolder<'a> {
                 Err(error) => return Err(fail("cannot be written")(error)),
             }
             fs::remove_file(&draft).map_err(fail("cannot be written"))?;
+            sync_folder(self.path).map_err(fail("cannot be written"))?;
         }
         let secret = read_secret(&path)?;
         Ok(Kept { secret, path, is_new })
@@ -112,7 +113,8 @@ pub(crate) fn replace_secret(
         writeln!(file, "{}", secret.reveal())?;
         file.sync_all()?;
         fs::hard_link(&path, &old)?;
-        fs::rename(&draft, &path)
+        fs::rename(&draft, &path)?;
+        sync_folder(folder)
     };
     match write() {
         Ok(()) => Ok(path),
@@ -139,6 +141,11 @@ fn read_secret(path: &Path) -> Result<Secret, DataFolderError> {
         return Err(fail("is no secret", short));
     }
     Ok(secret)
+}
+
+/// Makes the names in a folder durable.
+pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
 }
 
 /// Creates a folder and its missing parents, readable by their owner only (mode 700).

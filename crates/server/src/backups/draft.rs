@@ -15,6 +15,7 @@ use latchkey_service::entropy::Entropy;
 use rustix::fs::{CWD, FlockOperation, Mode, OFlags, RenameFlags, flock, open, renameat_with};
 
 use super::{BackupError, beside};
+use crate::data_folder::sync_folder;
 
 const PREFIX: &str = ".latchkey-backup-";
 const SUFFIX: &str = ".partial";
@@ -59,6 +60,12 @@ impl Draft {
 
     pub(super) fn append(&self) -> io::Result<File> {
         OpenOptions::new().append(true).open(&self.path)
+    }
+
+    /// Copies a file to one beside the draft, which is deleted with it.
+    pub(super) fn add(&self, suffix: &str, file: &Path) -> io::Result<()> {
+        let mut copy = open_new(&beside(&self.path, suffix))?;
+        io::copy(&mut File::open(file)?, &mut copy).map(drop)
     }
 
     /// Syncs the file and gives it its name. Returns `false` if a file of that name exists; the draft stays then.
@@ -136,8 +143,7 @@ fn open_new(path: &Path) -> io::Result<File> {
 /// Makes a rename in a folder durable.
 pub(super) fn sync_folder_of(file: &Path) -> Result<(), BackupError> {
     let folder = folder_of(file);
-    let synced = File::open(folder).and_then(|folder| folder.sync_all());
-    synced.map_err(BackupError::file(folder, "cannot be written"))
+    sync_folder(folder).map_err(BackupError::file(folder, "cannot be written"))
 }
 
 /// Returns the folder of a file; the working directory for a bare name.

@@ -33,6 +33,8 @@ pub struct Restoring {
     draft: Draft,
     /// Manifest of the backup; `None` if there is none and the restore was forced.
     pub manifest: Option<Manifest>,
+    /// Log beside the backup, which is in the copy too.
+    pub log: Option<PathBuf>,
 }
 
 /// Restored database.
@@ -56,9 +58,12 @@ impl Restoring {
         refuse_same_file(backup, &target)?;
         refuse_target(&target, force)?;
         refuse_missing(backup)?;
-        let manifest = Manifest::read(backup)?;
+        let (manifest, log) = (Manifest::read(backup)?, log_of(backup));
         match &manifest {
-            Some(manifest) => refuse_other_secret(manifest, secret)?,
+            Some(manifest) => {
+                refuse_other_secret(manifest, secret)?;
+                log.as_deref().map_or(Ok(()), refuse_log)?;
+            }
             None if force == Force::No => {
                 return Err(BackupError::Refused(format!(
                     "{} is missing, so nothing says whether the backup is whole and which secret it needs: put it back \
@@ -78,13 +83,19 @@ impl Restoring {
         if let Some(manifest) = &manifest {
             manifest.compare(backup, &measured)?;
         }
+        if let Some(log) = &log {
+            // What a process writes meanwhile would be in one of the copies alone.
+            Sqlite::refuse_if_in_use(backup)?;
+            draft.add("-wal", log).map_err(BackupError::file(log, "cannot be copied"))?;
+            Sqlite::fold_log(draft.path()).map_err(BackupError::copy(backup))?;
+        }
         let examined = Sqlite::examine(draft.path(), now).map_err(BackupError::copy(backup))?;
         refuse_two_secrets(&examined)?;
         match &manifest {
             Some(manifest) => refuse_differences(manifest, &examined, secret)?,
             None => refuse_unopened(&examined, secret)?,
         }
-        Ok(Self { target, draft, manifest })
+        Ok(Self { target, draft, manifest, log })
     }
 
     /// Returns the path of the copy, on which the restore is settled before it gets its place.
@@ -112,6 +123,19 @@ impl Restoring {
         }
         Ok(Restored { target, moved })
     }
+}
+
+/// Returns the log beside a file, if it has anything.
+fn log_of(backup: &Path) -> Option<PathBuf> {
+    Some(beside(backup, "-wal")).filter(|log| fs::metadata(log).is_ok_and(|log| log.len() > 0))
+}
+
+/// Refuses a log beside a backup that has a manifest: a backup is one file.
+fn refuse_log(log: &Path) -> Result<(), BackupError> {
+    Err(BackupError::Refused(format!(
+        "{} lies beside the backup and is no part of it: move it away to restore what the manifest describes",
+        log.display()
+    )))
 }
 
 /// True if one of the files of a database is there. A log that was left behind would be read into the restored file.
@@ -167,11 +191,12 @@ fn refuse_unopened(examined: &Examined, secret: &ServerSecret) -> Result<(), Bac
     ))
 }
 
-/// Renames the files of a database, so that they are one database still.
+/// Renames the files of a database, so that they are one database still. The main file goes first: if this process dies
+/// between, nothing serves it without what its log has.
 fn move_aside(target: &Path, now: Timestamp) -> Result<PathBuf, BackupError> {
     let digits = now.to_rfc3339().replace(['-', ':', '.'], "");
     let aside = beside(target, &format!(".before-restore-{digits}"));
-    for suffix in FILES.iter().rev() {
+    for suffix in FILES {
         let (from, to) = (beside(target, suffix), beside(&aside, suffix));
         if from.exists() {
             fs::rename(&from, &to).map_err(BackupError::file(&from, "cannot be moved aside"))?;

@@ -16,6 +16,7 @@ use rustix::process::geteuid;
 
 use super::CommandError;
 use crate::cli::ExportArgs;
+use crate::data_folder::sync_folder;
 use crate::wiring::Assembly;
 
 pub(super) async fn run(assembly: &Assembly, arguments: ExportArgs) -> Result<(), CommandError> {
@@ -93,7 +94,9 @@ impl Unfinished {
     /// Makes the file durable and gives it its name.
     fn finish(self, out: &Path) -> Result<(), CommandError> {
         self.file.sync_all().map_err(fault_of(&self.path))?;
-        std::fs::rename(&self.path, out).map_err(fault_of(out))
+        std::fs::rename(&self.path, out).map_err(fault_of(out))?;
+        let folder = out.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
+        sync_folder(folder).map_err(fault_of(folder))
     }
 }
 

@@ -28,12 +28,15 @@ pub(super) async fn run(mut settings: Settings, arguments: RestoreArgs) -> Resul
     let restoring = on_thread(move || Ok(Restoring::begin(&file, &target, &secret, force, now)?)).await?;
     let sessions = if arguments.keep_sessions { RestoredSessions::Keep } else { RestoredSessions::End };
     let settled = settle(&mut settings, restoring.copy(), sessions).await?;
-    let manifest = restoring.manifest.clone();
+    let (manifest, log) = (restoring.manifest.clone(), restoring.log.clone());
     if manifest.is_none() && !arguments.output.json {
         println!(
             "There was no manifest: that the backup is whole, how many accounts it should have and when it was made could \
              not be checked."
         );
+    }
+    if let Some(log) = log.filter(|_| !arguments.output.json) {
+        println!("{} was restored too.", log.display());
     }
     let Restored { target, moved } = restoring.finish(force, now)?;
     if arguments.output.json {

@@ -135,6 +135,39 @@ async fn log_of_a_lost_database_is_not_read_into_the_restored_one() {
 }
 
 #[tokio::test]
+async fn log_beside_a_database_that_was_moved_aside_is_restored_with_it() {
+    let (binary, _) = backed_up().await;
+    let running = binary.serve().await;
+    sign_up(&running.anon(), "bob@example.org").await;
+    running.kill().await; // leaves the log, which alone has Bob
+    binary.run(&["restore", "copy.db", "--force"]).await.good();
+    let folder = binary.path("latchkey-data");
+    let names = names_in(&folder);
+    let is_moved = |name: &&String| name.starts_with("latchkey.db.before-restore-") && name.ends_with('Z');
+    let moved = format!("latchkey-data/{}", names.iter().find(is_moved).unwrap());
+
+    let back = binary.run(&["restore", &moved, "--force"]).await;
+
+    assert!(back.good().contains("-wal was restored too"), "{back:?}");
+    assert!(!names_in(&folder).iter().any(|name| name.contains("partial")), "{:?}", names_in(&folder));
+    let running = binary.serve().await;
+    running.anon().sign_in("bob@example.org", PASSWORD).send().await.expect(200);
+}
+
+#[tokio::test]
+async fn log_beside_a_backup_with_a_manifest_is_refused() {
+    let (binary, _) = backed_up().await;
+    std::fs::write(binary.path("copy.db-wal"), "x").unwrap();
+
+    for force in [&[][..], &["--force"]] {
+        let arguments = [&["restore", "copy.db", "--to", "new.db"], force].concat();
+        binary.run(&arguments).await.refused(&["copy.db-wal lies beside the backup", "move it away"]);
+    }
+
+    assert!(!binary.path("new.db").exists());
+}
+
+#[tokio::test]
 async fn running_service_is_not_restored_over() {
     let (binary, session) = backed_up().await;
     let running = binary.serve().await;

@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 use super::answers::Answers;
 use crate::cli::InitArgs;
 use crate::commands::CommandError;
-use crate::data_folder::{DataFolderError, create_private};
+use crate::data_folder::{DataFolderError, create_private, sync_folder};
 
 pub(super) const SETTINGS_FILE: &str = "latchkey.toml";
 
@@ -62,6 +62,9 @@ impl Files {
             )));
         }
         let written = self.files.iter().try_for_each(|(name, _, text)| write(&self.folder.join(name), text));
+        let written = written.and_then(|()| {
+            sync_folder(&self.folder).map_err(|error| DataFolderError::unwritable(&self.folder, error))
+        });
         if written.is_err() {
             self.remove();
         }
