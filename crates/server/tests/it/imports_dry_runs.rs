@@ -2,7 +2,7 @@
 
 use latchkey_testkit::{PASSWORD, TestApp, Value, both_stores, json};
 
-use crate::imports::{import_lines, report};
+use crate::imports::import_lines;
 
 /// More than a batch.
 const MANY: usize = 600;
@@ -34,20 +34,6 @@ fn google(subject: &str) -> Value {
 }
 
 both_stores! {
-    async fn report_of_records_with_very_many_problems_is_whole(app) {
-        let identities: Vec<_> = (0..100).map(|at| json!({"provider": "acme", "subject": at.to_string()})).collect();
-        let record = |at: u32| {
-            json!({"email": format!("p{at}@example.org"), "username": "a b", "identities": identities}).to_string()
-        };
-        let lines: Vec<_> = (0..1_000).map(record).collect();
-
-        let job = import_lines(&app, "&dryRun=true", &lines.join("\n")).await;
-
-        let count = job["problems"].as_object().unwrap().values().filter_map(Value::as_u64).sum::<u64>();
-        assert!(count > 100_000, "{job}");
-        assert_eq!(report(&app, &job).await.len() as u64, count);
-    }
-
     async fn identity_of_a_skipped_record_is_free(app) {
         app.anon().sign_up("ex1@example.org", PASSWORD).send().await.expect(200);
         let records = |name: &str| [

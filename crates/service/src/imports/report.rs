@@ -1,14 +1,19 @@
 //! Reports of imports: a line for each problem, then a line for each id that is not that of the source.
 
 use latchkey_domain::ids::ImportId;
+use latchkey_domain::imports::ProblemCode;
 use serde_json::json;
 
 use super::Imports;
 use crate::error::Result;
 
-/// Number of records whose lines are read at once. One has some 450 at most: 21 of each code, and one for each identity. The
-/// store reads at most 100,000 lines.
+/// Number of records whose lines are read at once.
 const PAGE: u32 = 200;
+/// Maximum number of lines about a record: those of each code that its reader tells, and one for each identity.
+const MOST_OF_RECORD: usize = 21 * ProblemCode::ALL.len() + 100;
+/// Maximum number of lines that the store reads at once.
+const MOST: usize = 100_000;
+const _: () = assert!(PAGE as usize * MOST_OF_RECORD <= MOST, "a page would be cut");
 
 /// Position in a report; the default is its start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
