@@ -27,6 +27,7 @@ const VALUES: &[&str] =
 /// Settings of each kind, as values of the chart, and the variables that they become.
 const SETTINGS: &str = r#"settings={"server":{"max_connections":1000000},"auth":{"allowed_redirect_urls":["https://a.example","https://b.example"]},"mail":{"smtp":{"port":2525}},"log":{"format":"text"}}"#;
 const VARIABLES: &[(&str, &str)] = &[
+    ("SERVER__STOP_DELAY", "5s"),
     ("SERVER__MAX_CONNECTIONS", "1000000"),
     ("AUTH__ALLOWED_REDIRECT_URLS", "https://a.example,https://b.example"),
     ("MAIL__SMTP__PORT", "2525"),

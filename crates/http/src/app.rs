@@ -1,6 +1,7 @@
 //! The shared state of all endpoints.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use latchkey_metrics::Registry;
 use latchkey_service::Service;
@@ -24,6 +25,8 @@ pub struct App {
     pub sign_up_cookie: Cookie,
     /// The metrics of the process; without them `/metrics` does not exist.
     pub metrics: Option<Arc<Registry>>,
+    /// True once the process is about to stop.
+    pub is_stopping: Arc<AtomicBool>,
 }
 
 impl App {
@@ -46,6 +49,7 @@ impl App {
             settings: Arc::new(settings),
             service,
             metrics: None,
+            is_stopping: Arc::default(),
         }
     }
 
@@ -53,6 +57,12 @@ impl App {
     #[must_use]
     pub fn with_metrics(self, metrics: Arc<Registry>) -> Self {
         Self { metrics: Some(metrics), ..self }
+    }
+
+    /// Returns the same state, which is not ready while `is_stopping` is true.
+    #[must_use]
+    pub fn not_ready_while(self, is_stopping: Arc<AtomicBool>) -> Self {
+        Self { is_stopping, ..self }
     }
 }
 

@@ -70,7 +70,8 @@ pub async fn serve(settings: Settings) -> Result<(), ServeError> {
 }
 
 async fn serve_until(settings: Settings, stopping: &Stopping) -> Result<(), ServeError> {
-    let stop_signal = stop_signal(stopping.clone()).map_err(ServeError::Signals)?;
+    let stop_signal =
+        stop_signal(stopping.clone(), settings.server.stop_delay).map_err(ServeError::Signals)?;
     let listeners = Listeners::open(&settings).await?;
     let addresses =
         Addresses { main: listeners.addresses(), metrics: listeners.metrics_addresses().first().copied() };
@@ -94,7 +95,7 @@ async fn serve_until(settings: Settings, stopping: &Stopping) -> Result<(), Serv
         return serve_closed(&settings, templates, &metrics, listening, assembling, stop).await;
     };
     let assembly = assembly?;
-    let routes = layered_routers(&assembly, &settings, templates, &metrics);
+    let routes = layered_routers(&assembly, &settings, templates, &metrics, stopping);
     let exposition = metrics.listener(&plain_middleware(&settings));
     // Requests are answered while the workers start.
     let serving = listeners.serve(routes, exposition, serve_settings(&settings), stop_signal);
@@ -145,7 +146,7 @@ async fn serve_closed(
         Ok(Some(assembly)) => {
             // The readiness gate opens before the banner is printed: once the banner says "ready", requests must
             // succeed.
-            gates.open(layered_routers(&assembly, settings, templates, metrics));
+            gates.open(layered_routers(&assembly, settings, templates, metrics, stopping));
             let starting = Running::start(settings, addresses, assembly, stopping);
             Some(tokio::join!(starting, stop_signal).0)
         }
@@ -292,6 +293,7 @@ fn layered_routers(
     settings: &Settings,
     templates: Rendering,
     metrics: &Metrics,
+    stopping: &Stopping,
 ) -> Routers {
     metrics.add_service(&assembly.service);
     let app = App::new(
@@ -299,7 +301,8 @@ fn layered_routers(
         http_settings(settings),
         settings.server.cors_origins.clone(),
     )
-    .with_metrics(Arc::clone(&metrics.registry));
+    .with_metrics(Arc::clone(&metrics.registry))
+    .not_ready_while(Arc::clone(&stopping.has_begun));
     let middleware =
         Middleware::new(Arc::clone(&app.settings), app.origins.clone(), Arc::new(new_request_id))
             .with_metrics(Arc::clone(&metrics.requests));
@@ -353,12 +356,20 @@ impl Stopping {
 }
 
 /// Returns a future that completes at the first signal that ends the service, or when its secret is replaced. Signal
-/// handlers are installed at once, so that no signal is lost during the start.
-fn stop_signal(stopping: Stopping) -> io::Result<impl Future<Output = ()>> {
+/// handlers are installed at once, so that no signal is lost during the start. Between the signal and the completion lies
+/// `delay`, which a second signal ends.
+fn stop_signal(stopping: Stopping, delay: Duration) -> io::Result<impl Future<Output = ()>> {
     let mut endings = Endings::receive()?;
     Ok(async move {
         tokio::select! {
-            signal = endings.next() => tracing::info!(%signal, "stopping: requests in flight are finished"),
+            signal = endings.next() => {
+                stopping.has_begun.store(true, Ordering::Relaxed);
+                if !delay.is_zero() {
+                    tracing::info!(%signal, "not ready any more: requests are still served for server.stop_delay");
+                    let _ = timeout(delay, endings.next()).await; // either way the stop goes on
+                }
+                tracing::info!(%signal, "stopping: requests in flight are finished");
+            }
             () = stopping.of_another_secret.notified() => {
                 stopping.is_for_another_secret.store(true, Ordering::Relaxed);
                 tracing::info!("stopping, because server.secret was replaced: requests in flight are finished");

@@ -2,6 +2,7 @@
 //! do not depend on the engine (SQLite or PostgreSQL).
 
 use std::borrow::Cow;
+use std::io;
 use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::Arc;
@@ -18,6 +19,7 @@ use tokio::time::Instant;
 
 use crate::data_folder::create_private;
 use crate::settings::{Settings, StorageUrl};
+use crate::terminal::on_thread;
 use crate::wiring::WiringError;
 
 /// Pause between two attempts to reach the database.
@@ -213,7 +215,12 @@ async fn open_sqlite(path: &Path, options: SqliteOptions) -> Result<OpenStore, S
     {
         create_private(parent).map_err(|error| StorageFault::Permanent(error.to_string()))?;
     }
-    let store = Sqlite::share(Sqlite::open_with(path, options).map_err(|error| of_sqlite(&error))?);
+    // A migration can take minutes, in which signals and health checks are answered.
+    let file = path.to_owned();
+    let opened = on_thread(move || Ok::<_, io::Error>(Sqlite::open_with(&file, options))).await;
+    let opened =
+        opened.map_err(|error| StorageFault::Permanent(format!("no thread can open it: {error}")))?;
+    let store = Sqlite::share(opened.map_err(|error| of_sqlite(&error))?);
     store.check().await.map_err(|error| of_sqlite(&error))?;
     Ok(OpenStore { store, announcing: None })
 }

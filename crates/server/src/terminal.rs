@@ -77,7 +77,7 @@ pub(crate) async fn on_thread<T: Send + 'static, E: From<io::Error> + Send + 'st
 ) -> Result<T, E> {
     let (sender, answer) = oneshot::channel();
     let work = move || sender.send(work()); // the command may have ended meanwhile
-    std::thread::Builder::new().name("input".to_owned()).spawn(work)?;
+    std::thread::Builder::new().name("waiting".to_owned()).spawn(work)?;
     answer.await.unwrap_or_else(|_| Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()))
 }
 

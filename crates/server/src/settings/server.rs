@@ -96,7 +96,11 @@ settings! {
         "server.body_timeout" => body_timeout: Duration = "10s";
         /// Timeout of a whole request; after it the response is 503.
         "server.request_timeout" => request_timeout: Duration = "15s";
-        /// Time for requests in flight after SIGTERM, SIGINT or SIGHUP; then their connections are closed.
+        /// Time after SIGTERM, SIGINT or SIGHUP in which /health/ready is 503 while requests are still served, so that a load
+        /// balancer takes this instance out before it refuses connections. A second signal ends it. For systems that
+        /// ask /health/ready: longer than they take to notice.
+        "server.stop_delay" => stop_delay: Duration [Kind::DurationOrZero] = "0s";
+        /// Time for requests in flight after server.stop_delay; then their connections are closed.
         "server.drain_timeout" => drain_timeout: Duration [Kind::DurationOrZero] = "20s";
         /// Maximum number of open connections; further ones wait in the accept queue of the system. One client address
         /// (IPv6: a /64 network) may have an eighth of them; further ones of that client are closed at once. The limit

@@ -127,6 +127,22 @@ async fn request_beyond_the_drain_timeout_is_cut() {
 }
 
 #[tokio::test]
+async fn service_is_not_ready_and_serves_until_the_delay_is_over() {
+    let running = Binary::new().set("server.stop_delay=1h").serve().await;
+    running.anon().get("/health/ready").send().await.expect(200);
+
+    running.signal(Signal::TERM);
+
+    let unready =
+        async || Some(running.anon().get("/health/ready").send().await).filter(|now| now.status != 200);
+    eventually("it is not ready", unready).await.refused(503, "SERVICE_BUSY");
+    running.anon().sign_up("ada@example.org", PASSWORD).send().await.expect(200);
+    let output = running.stop().await; // a second signal
+    assert_eq!(output.code, Some(0), "{output:#?}");
+    assert!(output.err.contains("not ready any more") && output.err.contains("stopped"), "{output:#?}");
+}
+
+#[tokio::test]
 async fn idle_connections_do_not_delay_the_stop() {
     let running = Binary::new().set("server.drain_timeout=1h").serve().await;
     let mut idle = TcpStream::connect(running.address).await.unwrap();

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use latchkey_testkit::postgres::{TestCluster, TestDatabase};
 use latchkey_testkit::{Answer, Client, PASSWORD, json};
 
+use crate::backup::FILE;
 use crate::binary::{Binary, eventually};
 
 /// Stopped PostgreSQL cluster with a database.
@@ -63,6 +64,23 @@ async fn service_waits_for_its_database_and_continues_when_it_is_available() {
     for words in ["the database cannot be reached: waiting for it", "the database is there"] {
         assert!(output.err.contains(words), "{words:?} is missing in {output:#?}");
     }
+}
+
+#[tokio::test]
+async fn service_answers_while_it_opens_a_sqlite_file() {
+    let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap();
+    let binary = Binary::new().set(&format!("server.bind={free}"));
+    binary.serve().await.stop().await;
+    let client = Client::outside(free, &format!("http://{free}"));
+    let file = rusqlite::Connection::open(binary.path(FILE)).unwrap();
+    file.execute_batch("BEGIN IMMEDIATE").unwrap(); // the start waits for this lock, as for a long migration
+
+    let starting = binary.start();
+    listens(&client).await;
+    assert_unavailable(&client.get("/health/ready").send().await);
+    file.execute_batch("COMMIT").unwrap();
+
+    starting.ready().await.anon().get("/health/ready").send().await.expect(200);
 }
 
 #[tokio::test]
