@@ -13,6 +13,7 @@ use latchkey_metrics::Registry;
 use latchkey_service::Service;
 
 use self::process::ProcessMetrics;
+pub(crate) use self::process::REVISION;
 
 /// The metrics of a running process.
 pub(crate) struct Metrics {

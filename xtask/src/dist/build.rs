@@ -39,6 +39,7 @@ pub(super) fn build(target: &Target, profile: &str) -> Result<PathBuf, String> {
         (&format!("CARGO_TARGET_{upper}_LINKER"), compiler),
         (&format!("CC_{}", triple.replace('-', "_")), compiler),
         ("CFLAGS", &c.join(" ")),
+        ("LATCHKEY_REVISION", &revision()?),
         ("AWS_LC_SYS_CFLAGS", &format!("{AWS_LC_FLAGS} {}", c.join(" "))),
     ];
     let line =
@@ -87,6 +88,15 @@ pub(super) fn epoch() -> Result<String, String> {
         Some(epoch) => Err(format!("SOURCE_DATE_EPOCH is {epoch:?}; give it seconds since 1970")),
         None => text_of("git log -1 --format=%ct")
             .map_err(|error| format!("{error}; outside of a checkout set SOURCE_DATE_EPOCH")),
+    }
+}
+
+/// Returns the commit that the binary names: `LATCHKEY_REVISION`, or that of the checkout.
+pub(super) fn revision() -> Result<String, String> {
+    match variable("LATCHKEY_REVISION") {
+        Some(revision) => Ok(revision),
+        None => text_of("git rev-parse HEAD")
+            .map_err(|error| format!("{error}; outside of a checkout set LATCHKEY_REVISION")),
     }
 }
 

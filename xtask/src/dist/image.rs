@@ -88,6 +88,8 @@ fn config(release: &Release, layers: &[(String, Blob)]) -> Result<Value, String>
                 "PATH=/usr/bin",
                 "LATCHKEY__SERVER__BIND=0.0.0.0:8700",
                 "LATCHKEY__DATA__DIR=/data",
+                // The only folder that is there. `latchkey import -` copies its input.
+                "TMPDIR=/data",
             ],
             "Entrypoint": ["/usr/bin/latchkey"],
             "Volumes": {"/data": {}},

@@ -12,7 +12,9 @@ const FOLDERS: [&str; 2] = ["target/reproducible/one", "target/reproducible/the-
 /// Packs the commit `HEAD` twice, each in a folder of its own.
 pub(super) fn check(arguments: &Arguments) -> Outcome {
     let root = std::env::current_dir().map_err(|error| error.to_string())?;
-    let epoch = build::epoch()?;
+    let (epoch, revision) = (build::epoch()?, build::revision()?);
+    // The folders have no checkout of their own.
+    let facts = [("SOURCE_DATE_EPOCH", epoch.as_str()), ("LATCHKEY_REVISION", &revision)];
     let mut outs = Vec::new();
     for folder in FOLDERS {
         let folder = root.join(folder);
@@ -20,7 +22,7 @@ pub(super) fn check(arguments: &Arguments) -> Outcome {
         let commit = folder.with_extension("tar");
         run(&format!("git archive --format=tar --output={} HEAD", commit.display()))?;
         run(&format!("tar --extract --file={} --directory={}", commit.display(), folder.display()))?;
-        step(&folder.display().to_string(), || pack_in(&folder, arguments, &epoch))?;
+        step(&folder.display().to_string(), || pack_in(&folder, arguments, facts))?;
         let out = root.join("target/reproducible").join(format!("packages-{}", outs.len() + 1));
         take(&folder.join(OUT), &out)?;
         remove(&folder)?;
@@ -29,7 +31,7 @@ pub(super) fn check(arguments: &Arguments) -> Outcome {
     compare(&outs[0], &outs[1])
 }
 
-fn pack_in(folder: &Path, arguments: &Arguments, epoch: &str) -> Outcome {
+fn pack_in(folder: &Path, arguments: &Arguments, facts: [(&str, &str); 2]) -> Outcome {
     let mut words = ["--chdir", &folder.display().to_string(), "cargo", "xtask", "dist", "--profile"]
         .map(ToOwned::to_owned)
         .to_vec();
@@ -38,7 +40,8 @@ fn pack_in(folder: &Path, arguments: &Arguments, epoch: &str) -> Outcome {
         words.extend(["--target".to_owned(), target.clone()]);
     }
     let target_dir = folder.join("target").display().to_string();
-    let variables = [("SOURCE_DATE_EPOCH", epoch), ("CARGO_TARGET_DIR", target_dir.as_str())];
+    let [epoch, revision] = facts;
+    let variables = [epoch, revision, ("CARGO_TARGET_DIR", target_dir.as_str())];
     run_with("env", &words, &variables)
 }
 

@@ -7,11 +7,16 @@ use serde_json::json;
 use super::{CommandError, json, output};
 use crate::cli::{self, CompletionsArgs, ManArgs, Output};
 use crate::data_folder::DataFolderError;
+use crate::metrics::REVISION;
 
 pub(super) fn version(output: Output) -> io::Result<()> {
     let version = env!("CARGO_PKG_VERSION");
     if output.json {
-        return json::print(&json!({"version": version}));
+        let mut document = json!({"version": version});
+        if let Some(revision) = REVISION {
+            document["revision"] = revision.into();
+        }
+        return json::print(&document);
     }
     println!("latchkey {version}");
     Ok(())

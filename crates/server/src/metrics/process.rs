@@ -19,7 +19,7 @@ const THREADS: About = About { name: "process_threads", help: "Threads." };
 const STARTED: About = About { name: "process_start_time_seconds", help: "Time of the start, in Unix time." };
 
 /// Revision of the sources, which the build of a package sets.
-const REVISION: Option<&str> = option_env!("LATCHKEY_REVISION");
+pub(crate) const REVISION: Option<&str> = option_env!("LATCHKEY_REVISION");
 /// Number of series.
 const SERIES: usize = 8;
 
