@@ -12,6 +12,7 @@ use latchkey_service::secrets::ServerSecret;
 use latchkey_store_sqlite::{CopyError, Examined, LogAtClose, Sqlite};
 
 use super::draft::{self, Draft};
+use super::folder::Look;
 use super::manifest::{Manifest, Measured, Owner};
 use super::{BackupError, folder, opens};
 use crate::data_folder::create_private;
@@ -41,8 +42,12 @@ pub struct Taken {
     pub manifest: Manifest,
     /// Old backups that were deleted.
     pub pruned: Vec<PathBuf>,
+    /// Why old backups could not be deleted.
+    pub faults: Vec<BackupError>,
     /// Backups of the folder whose time is ahead of the clock. They stay.
     pub ahead: Vec<PathBuf>,
+    /// Backups of the folder whose manifest cannot be read. They stay.
+    pub unreadable: Vec<PathBuf>,
 }
 
 /// Backs up a database: copies and examines it under a temporary name, then gives file and manifest their names.
@@ -61,7 +66,7 @@ pub fn take(source: &Source<'_>, place: &Place<'_>, now: Timestamp) -> Result<Ta
     let manifest = copy(source, draft.path(), now)?;
     let manifest_draft = Draft::with_text(folder, &manifest.to_line(), entropy)?;
     let publish = |path: &Path| publish(&draft, &manifest_draft, path);
-    let (mut pruned, mut ahead) = (Vec::new(), Vec::new());
+    let (mut pruned, mut faults, mut seen) = (Vec::new(), Vec::new(), Look::default());
     let path = match place {
         Place::Output(_) => {
             print(draft.path())?;
@@ -79,14 +84,18 @@ pub fn take(source: &Source<'_>, place: &Place<'_>, now: Timestamp) -> Result<Ta
             }
             let path = path.ok_or_else(|| BackupError::Exists((*folder).to_owned()))?;
             if let Some(keep) = keep {
-                let look = folder::look(folder, &manifest.owner(), now)?;
-                pruned = folder::prune(&look, *keep, &path)?;
-                ahead = look.ahead;
+                // The backup is made, whatever happens to the old ones.
+                match folder::look(folder, &manifest.owner(), now) {
+                    Ok(look) => seen = look,
+                    Err(fault) => faults.push(fault),
+                }
+                let (deleted, kept) = folder::prune(&seen, *keep, &path);
+                (pruned, faults) = (deleted, [faults, kept].into_iter().flatten().collect());
             }
             Some(path)
         }
     };
-    Ok(Taken { path, manifest, pruned, ahead })
+    Ok(Taken { path, manifest, pruned, faults, ahead: seen.ahead, unreadable: seen.unreadable })
 }
 
 /// Copies the database and examines the copy.

@@ -70,6 +70,8 @@ pub struct Look {
     /// Backups of this database whose time is ahead of the clock. They are not counted, and not deleted: either the clock
     /// was wrong when they were made, or it is wrong now.
     pub ahead: Vec<PathBuf>,
+    /// Backups whose manifest cannot be read. They are not counted, and not deleted.
+    pub unreadable: Vec<PathBuf>,
     /// Number of backups of other databases, which are left alone.
     pub others: usize,
 }
@@ -103,7 +105,14 @@ pub fn look(folder: &Path, owner: &Owner, now: Timestamp) -> Result<Look, Backup
         if size_of(&path).is_none() || size_of(&Manifest::path_of(&path)).is_none() {
             continue;
         }
-        let Some(manifest) = Manifest::read(&path).ok().flatten() else { continue };
+        let manifest = match Manifest::read(&path) {
+            Ok(Some(manifest)) => manifest,
+            Ok(None) => continue,
+            Err(_) => {
+                look.unreadable.push(path);
+                continue;
+            }
+        };
         let is_ahead = name > latest_name || manifest.created_at().is_some_and(|at| at > latest);
         match (owner.has(&manifest), is_ahead) {
             (false, _) => look.others += 1,
@@ -115,24 +124,30 @@ pub fn look(folder: &Path, owner: &Owner, now: Timestamp) -> Result<Look, Backup
 }
 
 /// Deletes all backups of a database but the newest ones and `made`, the one that was made just now. Returns the deleted
-/// ones.
-pub(super) fn prune(look: &Look, keep: NonZeroUsize, made: &Path) -> Result<Vec<PathBuf>, BackupError> {
+/// ones, and why others could not be deleted.
+pub(super) fn prune(look: &Look, keep: NonZeroUsize, made: &Path) -> (Vec<PathBuf>, Vec<BackupError>) {
     let mut old: Vec<_> =
         look.ours.iter().map(|(path, _)| path.clone()).filter(|path| path != made).collect();
     // `made` is one of those that stay.
     old.truncate((old.len() + 1).saturating_sub(keep.get()));
-    for path in &old {
-        for file in [path.clone(), Manifest::path_of(path)] {
-            match fs::remove_file(&file) {
-                // Another process deletes the same ones.
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(BackupError::file(&file, "cannot be deleted")(error));
-                }
-                _ => {}
-            }
+    let (mut deleted, mut faults) = (Vec::new(), Vec::new());
+    for path in old {
+        match [path.clone(), Manifest::path_of(&path)].iter().try_for_each(|file| delete(file)) {
+            Ok(()) => deleted.push(path),
+            Err(fault) => faults.push(fault),
         }
     }
-    Ok(old)
+    (deleted, faults)
+}
+
+fn delete(file: &Path) -> Result<(), BackupError> {
+    match fs::remove_file(file) {
+        // Another process deletes the same ones.
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(BackupError::file(file, "cannot be deleted")(error))
+        }
+        _ => Ok(()),
+    }
 }
 
 #[cfg(test)]
@@ -173,7 +188,9 @@ mod tests {
 
     fn pruned(folder: &Path, keep: usize, made: &str) -> Vec<PathBuf> {
         let look = look(folder, &owner(Some("a")), LATER).unwrap();
-        prune(&look, NonZeroUsize::new(keep).unwrap(), &folder.join(made)).unwrap()
+        let (deleted, faults) = prune(&look, NonZeroUsize::new(keep).unwrap(), &folder.join(made));
+        assert!(faults.is_empty(), "{faults:?}");
+        deleted
     }
 
     fn remaining(folder: &Path) -> Vec<String> {
@@ -229,6 +246,32 @@ mod tests {
         let mut expected = [files, vec![torn.to_owned()]].concat();
         expected.sort();
         assert_eq!(remaining(folder.path()), expected);
+    }
+
+    #[test]
+    fn backup_that_cannot_be_deleted_holds_up_no_other() {
+        let (stuck, old, made) =
+            ("latchkey-20260301T120000Z.db", "latchkey-20260302T120000Z.db", "latchkey-20260401T120000Z.db");
+        let folder = folder_with(&[stuck, old, made]);
+        let look = look(folder.path(), &owner(Some("a")), LATER).unwrap();
+        fs::remove_file(folder.path().join(stuck)).unwrap();
+        fs::create_dir(folder.path().join(stuck)).unwrap(); // no file, so it is not deleted as one
+
+        let (deleted, faults) = prune(&look, NonZeroUsize::MIN, &folder.path().join(made));
+
+        assert_eq!(deleted, [folder.path().join(old)]);
+        assert_eq!(faults.len(), 1, "{faults:?}");
+    }
+
+    #[test]
+    fn backup_whose_manifest_cannot_be_read_is_named() {
+        let name = "latchkey-20260301T120000Z.db";
+        let folder = folder_with(&[name]);
+        fs::write(folder.path().join(format!("{name}.json")), "no manifest").unwrap();
+
+        let found = look(folder.path(), &owner(Some("a")), LATER).unwrap();
+
+        assert_eq!((found.unreadable, found.ours.len()), (vec![folder.path().join(name)], 0));
     }
 
     #[test]

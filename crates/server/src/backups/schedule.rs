@@ -39,10 +39,13 @@ pub struct Schedule {
     keep: NonZeroUsize,
     /// Interval; `None` if the folder is only watched.
     every: Option<Duration>,
-    /// What the log has of the folder already: backups whose time is ahead of the clock, and whether there are some of
-    /// other databases.
-    told: Mutex<(Vec<PathBuf>, bool)>,
+    /// What the log has of the folder already.
+    told: Mutex<Told>,
 }
+
+/// What lies in the folder beside the backups that count: those whose time is ahead of the clock, those that cannot be
+/// read, and whether there are some of other databases.
+type Told = (Vec<PathBuf>, Vec<PathBuf>, bool);
 
 impl Schedule {
     /// Returns the schedule of the settings; `None` on PostgreSQL, whose tools make backups.
@@ -107,8 +110,11 @@ impl Schedule {
         if self.every.is_none_or(|every| newest.is_some_and(|newest| now.since(newest.created_at) < every)) {
             return Ok(());
         }
-        let Taken { manifest, pruned, .. } = self.take(now).await?;
+        let Taken { manifest, pruned, faults, .. } = self.take(now).await?;
         tracing::info!(bytes = manifest.bytes, users = manifest.users, pruned = pruned.len(), "backed up");
+        for fault in faults {
+            tracing::warn!(error = chain_of(&fault), "an old backup could not be deleted");
+        }
         service.backups.count(BackupOutcome::Made);
         service.backups.remember(self.newest(service.now())?);
         Ok(())
@@ -122,10 +128,10 @@ impl Schedule {
             Owner { database: mark.map(Owner::name_of), secret_fingerprint: self.secret.fingerprint()? };
         let look = folder::look(&self.folder, &owner, now)?;
         let newest = look.newest();
-        let found = (look.ahead, look.others > 0);
+        let found = (look.ahead, look.unreadable, look.others > 0);
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         if *told != found {
-            tell(&self.folder, &found.0, look.others);
+            tell(&self.folder, &found, look.others);
             *told = found;
         }
         Ok(newest)
@@ -150,11 +156,20 @@ impl Schedule {
 }
 
 /// Logs what lies in the folder of backups beside those that count.
-fn tell(folder: &Path, ahead: &[PathBuf], others: usize) {
-    if !ahead.is_empty() {
-        let files: Vec<_> = ahead.iter().map(|path| path.display().to_string()).collect();
+fn tell(folder: &Path, (ahead, unreadable, _): &Told, others: usize) {
+    let names = |paths: &[PathBuf]| {
+        paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+    };
+    if !unreadable.is_empty() {
         tracing::warn!(
-            files = files.join(", "),
+            files = names(unreadable),
+            "backups have a manifest that cannot be read: they do not count, and are not deleted; give the files to the \
+             user of the service"
+        );
+    }
+    if !ahead.is_empty() {
+        tracing::warn!(
+            files = names(ahead),
             "backups have a time that is ahead of the clock: they do not count as the newest, and are not deleted; correct \
              the clock, or delete them"
         );

@@ -47,7 +47,16 @@ fn back_up(settings: &Settings, arguments: &BackupArgs) -> Result<(), CommandErr
     storage::refuse_missing_database(settings)?;
     let secret = stored_secret(settings)?;
     let source = Source { database, secret: &secret, log: settings.storage.log_at_close() };
-    let Taken { path, manifest, pruned, ahead } = backups::take(&source, &place, now)?;
+    let Taken { path, manifest, pruned, faults, ahead, unreadable } = backups::take(&source, &place, now)?;
+    for fault in faults {
+        eprintln!("latchkey: an old backup stays: {fault}.");
+    }
+    for path in unreadable {
+        eprintln!(
+            "latchkey: {} has a manifest that cannot be read: it is not counted, and not deleted.",
+            path.display()
+        );
+    }
     for path in ahead {
         eprintln!(
             "latchkey: {} has a time that is ahead of the clock: it is not counted, and not deleted.",
