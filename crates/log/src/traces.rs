@@ -4,7 +4,7 @@
 //! Spans and events of the target [`TARGET`] are for traces alone: the log has none of them. While traces are off, their
 //! call sites are disabled, and cost a comparison.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
@@ -61,6 +61,8 @@ pub struct Traces {
     pub random: fn() -> u64,
     /// The queue of finished traces. While it is full, traces are dropped.
     pub queue: SyncSender<Vec<FinishedSpan>>,
+    /// Number of spans that were dropped because the queue was full.
+    pub dropped: Arc<AtomicU64>,
 }
 
 /// The layer of `tracing` that collects spans.
@@ -175,7 +177,11 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for TraceLayer {
         }
         if is_root && (trace.is_sampled || trace.is_failed.load(Relaxed)) {
             // A full queue means that the collector does not keep up. Spans are then lost, and nothing waits.
-            let _ = self.0.queue.try_send(std::mem::take(&mut finished));
+            let spans = std::mem::take(&mut *finished);
+            let count = spans.len() as u64;
+            if self.0.queue.try_send(spans).is_err() {
+                self.0.dropped.fetch_add(count, Relaxed);
+            }
         }
     }
 }
