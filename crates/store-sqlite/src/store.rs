@@ -67,6 +67,8 @@ impl Sqlite {
         }
         if options.is_replicated {
             open::leave_log_alone(&conn)?;
+            // Also if the start fails from here on.
+            open::keep_log(&conn, true)?;
         }
         migrations::migrate(&conn)?;
         if let Some(mark) = options.mark {

@@ -54,7 +54,13 @@ async fn make_database(settings: &Settings) -> Result<Option<String>, CommandErr
         );
         return Err(CommandError::Refused(text));
     }
-    storage::open(settings).await?;
+    if let Err(error) = storage::open(settings).await {
+        // What was made of the file would be taken for the database of another secret.
+        for suffix in ["", "-wal", "-shm"] {
+            let _ = std::fs::remove_file(format!("{}{suffix}", path.display()));
+        }
+        return Err(error.into());
+    }
     Ok(Some(path.display().to_string()))
 }
 
