@@ -60,7 +60,7 @@ impl Page {
         self
     }
 
-    /// Adds the headers of the hosted pages, for a page that people get to by a link or a sign-in.
+    /// Adds the headers of the hosted pages, for a page with a task.
     #[must_use]
     fn with_headers(mut self) -> Self {
         self.headers = &HEADERS;
@@ -130,7 +130,7 @@ pub fn dead_link(kind: LinkKind, service_name: &str) -> Page {
         .paragraph(&format!("This link was meant to {what} at {service_name}. It has expired, was replaced by a newer one, or was not copied whole."))
         .paragraph(advice)
         .paragraph("If you did not ask for this mail, you need not do anything.");
-    Page::new(StatusCode::BAD_REQUEST, "This link does not work", body).with_headers()
+    Page::new(StatusCode::BAD_REQUEST, "This link does not work", body)
 }
 
 /// Builds the page that asks for confirmation before an email address is verified. It is shown if the account was used
@@ -158,9 +158,7 @@ pub fn ask_to_verify(
             "Was it you? Then open the link of the mail in the browser in which you are signed in: you keep everything.",
         )
         .quiet("If you did not ask for this mail, close this page. Nothing was changed.");
-    Ok(Page::new(StatusCode::OK, "Verify your email address", body)
-        .policy(form_policy(target)?)
-        .with_headers())
+    Ok(Page::new(StatusCode::OK, "Verify your email address", body).policy(form_policy(target)?))
 }
 
 /// Builds the Content Security Policy of a page with a form: the strict policy with another `form-action`. Browsers
@@ -182,7 +180,7 @@ pub fn dead_sign_in(message: &str, service_name: &str) -> Page {
     let body = Markup::new().paragraph(message).paragraph(&format!(
         "Nothing was changed at {service_name}. Go back to the app and sign in there once more."
     ));
-    Page::new(StatusCode::BAD_REQUEST, "This sign-in cannot be finished", body).with_headers()
+    Page::new(StatusCode::BAD_REQUEST, "This sign-in cannot be finished", body)
 }
 
 #[cfg(test)]
