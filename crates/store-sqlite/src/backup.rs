@@ -2,6 +2,7 @@
 //! restore` decide on names, manifests and secrets.
 
 use std::fs::File;
+use std::io;
 use std::num::NonZeroU32;
 use std::path::Path;
 use std::thread;
@@ -163,10 +164,16 @@ fn copy_in_steps(from: &Connection, to: &mut Connection, target: &Path) -> Resul
             StepResult::More => {}
             _ => return Err(CopyError::Locked),
         }
-        let begun = Instant::now();
-        file.sync_data().map_err(of_file)?;
-        thread::sleep(begun.elapsed() * PAUSE);
+        sync_and_pause(&file).map_err(of_file)?;
     }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the thread of the copy waits as long as the disk asks for")]
+fn sync_and_pause(file: &File) -> io::Result<()> {
+    let begun = Instant::now();
+    file.sync_data()?;
+    thread::sleep(begun.elapsed() * PAUSE);
+    Ok(())
 }
 
 /// Changes the journal mode in the file's header, so that a reader of the copy needs no files beside it.

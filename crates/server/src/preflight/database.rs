@@ -30,8 +30,13 @@ pub(super) async fn inspect(settings: &Settings, bad: &Bad<'_>, findings: &mut F
             Ok(look) => look,
             Err(error) => return findings.refuse_as(&error, ""),
         };
-    if !missing.is_empty() {
-        findings.notes.push(format!("the start migrates the database: {}", missing.join(", ")));
+    match missing.as_slice() {
+        [] => {}
+        [one] => findings.notes.push(format!("the start migrates the database: {one}")),
+        [first, .., last] => findings.notes.push(format!(
+            "the start migrates the database: {first} to {last}, {} migrations",
+            missing.len()
+        )),
     }
     if is_secret_replaced {
         findings.refuse("server.secret", WrongSecret::Unfinished.to_string());

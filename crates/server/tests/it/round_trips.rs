@@ -43,7 +43,7 @@ const DEARER: &[(&str, usize)] = &[
     // Every part of the account is read by an operation of its own.
     ("/api/auth/account/export", 10),
     // Nothing was counted yet, so the first reader counts: accounts, and the passwords by their kind.
-    ("/api/auth/stats", 8),
+    ("/api/auth/stats", 16),
     // The session is read first, in a round trip of its own.
     ("unlink an identity", 3),
 ];
