@@ -10,7 +10,7 @@ use latchkey_domain::limits::Rate;
 use latchkey_domain::operator::Party;
 use latchkey_domain::time::Timestamp;
 use latchkey_settings::settings;
-use latchkey_store::{ExportReceiver, ExportedAccount, ExportedInstance, HashKey};
+use latchkey_store::{ExportReceiver, ExportedAccount, ExportedInstance, ExportedPage, HashKey};
 use serde_json::Value;
 
 use crate::error::{Error, Result};
@@ -183,31 +183,30 @@ impl Receiver {
     }
 }
 
-#[async_trait]
-impl ExportReceiver for Receiver {
-    async fn begin(&mut self, instance: ExportedInstance) -> bool {
+impl Receiver {
+    async fn write_instance(&self, instance: ExportedInstance) -> Result<()> {
         let ExportedInstance { hash_keys, providers, settings } = instance;
-        let written = match self.exports.key_lines(&hash_keys, self.secrets) {
-            Ok(lines) => {
-                let mut state = self.state.lock().await;
-                state.rest =
-                    providers.into_iter().map(Line::provider).chain([Line::settings(settings)]).collect();
-                state.write(&lines).await
-            }
-            Err(error) => Err(error),
-        };
-        self.goes_on(written)
+        let lines = self.exports.key_lines(&hash_keys, self.secrets)?;
+        let mut state = self.state.lock().await;
+        state.rest = providers.into_iter().map(Line::provider).chain([Line::settings(settings)]).collect();
+        state.write(&lines).await
     }
 
-    async fn take(&mut self, accounts: Vec<ExportedAccount>) -> bool {
+    async fn write_accounts(&self, accounts: Vec<ExportedAccount>) -> Result<()> {
         let users = accounts.len() as u64;
-        let written = match self.exports.lines_of(accounts, self.secrets) {
-            Ok(lines) => {
-                let mut state = self.state.lock().await;
-                state.users += users;
-                state.write(&lines).await
-            }
-            Err(error) => Err(error),
+        let lines = self.exports.lines_of(accounts, self.secrets)?;
+        let mut state = self.state.lock().await;
+        state.users += users;
+        state.write(&lines).await
+    }
+}
+
+#[async_trait]
+impl ExportReceiver for Receiver {
+    async fn take(&mut self, page: ExportedPage) -> bool {
+        let written = match page {
+            ExportedPage::Instance(instance) => self.write_instance(instance).await,
+            ExportedPage::Accounts(accounts) => self.write_accounts(accounts).await,
         };
         self.goes_on(written)
     }

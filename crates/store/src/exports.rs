@@ -77,21 +77,28 @@ pub struct ExportedInstance {
     pub settings: StoredSettings,
 }
 
+/// Page of an export.
+#[derive(Debug, Clone)]
+pub enum ExportedPage {
+    /// The first page: what there is beside the accounts.
+    Instance(ExportedInstance),
+    /// The next accounts, in the order of their ids.
+    Accounts(Vec<ExportedAccount>),
+}
+
 /// Receiver of the pages of an export.
 #[async_trait]
 pub trait ExportReceiver: Send {
-    /// Takes what there is beside the accounts, before them. Returns false if no page is wanted.
-    async fn begin(&mut self, instance: ExportedInstance) -> bool;
-
-    /// Takes the next accounts, in the order of their ids. Returns false if no further page is wanted.
-    async fn take(&mut self, accounts: Vec<ExportedAccount>) -> bool;
+    /// Takes the next page. Returns false if no further one is wanted.
+    async fn take(&mut self, page: ExportedPage) -> bool;
 }
 
 /// Export of all accounts.
 #[async_trait]
 pub trait Exports {
     /// Reads what there is beside the accounts, and all of them but pending ones, in the order of their ids and from one
-    /// snapshot, and hands them over page by page. With `since`, only those that were created or changed, or whose profile was, at that time or later.
+    /// snapshot, and hands them over page by page. With `since`, only those that were created or changed, or whose profile
+    /// was, at that time or later.
     async fn export_accounts(
         &self,
         since: Option<Timestamp>,

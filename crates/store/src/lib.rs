@@ -69,7 +69,8 @@ pub use email_sign_in::{
 pub use entry::{ChallengeTerms, Entered, Entry, NewChallenge};
 pub use error::{GuardedResult, LimitedResult, StoreError, StoreResult, UniqueKey};
 pub use exports::{
-    EXPORTED_PAGE, ExportReceiver, ExportedAccount, ExportedIdentity, ExportedInstance, ExportedTotp, Exports,
+    EXPORTED_PAGE, ExportReceiver, ExportedAccount, ExportedIdentity, ExportedInstance, ExportedPage,
+    ExportedTotp, Exports,
 };
 pub use factors::{
     AccountFactors, BeginTotp, BegunTotp, ChangeFactors, ChangedFactors, ConfirmTotp, ConfirmedTotp,

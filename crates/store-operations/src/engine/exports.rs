@@ -3,9 +3,7 @@
 use async_trait::async_trait;
 use latchkey_domain::ids::UserId;
 use latchkey_domain::time::Timestamp;
-use latchkey_store::{
-    EXPORTED_PAGE, ExportReceiver, ExportedAccount, ExportedInstance, Exports, StoreResult,
-};
+use latchkey_store::{EXPORTED_PAGE, ExportReceiver, ExportedInstance, ExportedPage, Exports, StoreResult};
 use uuid::Uuid;
 
 use super::Engine;
@@ -42,13 +40,8 @@ enum Reads {
     Accounts(PageReads),
 }
 
-enum Page {
-    Instance(ExportedInstance),
-    Accounts(Vec<ExportedAccount>),
-}
-
 impl Pages for AllPages {
-    type Page = Page;
+    type Page = ExportedPage;
 
     fn next(&mut self) -> Option<Script> {
         let mut script = Script::default();
@@ -65,11 +58,11 @@ impl Pages for AllPages {
         Some(script)
     }
 
-    fn read(&mut self, results: &Results<'_>) -> StoreResult<Page> {
+    fn read(&mut self, results: &Results<'_>) -> StoreResult<ExportedPage> {
         let accounts = match self.reads {
             Reads::Nothing => Vec::new(),
             Reads::Instance([keys, providers, stored]) => {
-                return Ok(Page::Instance(ExportedInstance {
+                return Ok(ExportedPage::Instance(ExportedInstance {
                     hash_keys: results.list(keys, hash_keys::read)?,
                     providers: results.list(providers, oauth_providers::read_provider)?,
                     settings: settings::settings(results, stored)?,
@@ -79,17 +72,14 @@ impl Pages for AllPages {
         };
         let is_full = accounts.len() == EXPORTED_PAGE as usize;
         self.after = accounts.last().filter(|_| is_full).map(|last| last.user.id);
-        Ok(Page::Accounts(accounts))
+        Ok(ExportedPage::Accounts(accounts))
     }
 }
 
 struct Boxed(Box<dyn ExportReceiver>);
 
-impl Receiver<Page> for Boxed {
-    async fn take(&mut self, page: Page) -> bool {
-        match page {
-            Page::Instance(instance) => self.0.begin(instance).await,
-            Page::Accounts(accounts) => self.0.take(accounts).await,
-        }
+impl Receiver<ExportedPage> for Boxed {
+    async fn take(&mut self, page: ExportedPage) -> bool {
+        self.0.take(page).await
     }
 }

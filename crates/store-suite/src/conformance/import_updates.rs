@@ -16,7 +16,7 @@ use latchkey_domain::profile::{Name, NewProfile, ProfilePatch};
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::AppMetadata;
 use latchkey_store::{
-    ExportReceiver, ExportedAccount, ExportedInstance, NewAccount, UndoImport, UndoneBatch, UpdateProfile,
+    ExportReceiver, ExportedAccount, ExportedPage, NewAccount, UndoImport, UndoneBatch, UpdateProfile,
 };
 use serde_json::json;
 
@@ -179,24 +179,13 @@ pub(super) async fn an_undo_keeps_accounts_whose_profile_came_or_went(world: Wor
 struct Kept(Arc<Mutex<Vec<ExportedAccount>>>);
 
 impl ExportReceiver for Kept {
-    fn begin<'a: 'f, 'f>(
-        &'a mut self,
-        _instance: ExportedInstance,
-    ) -> Pin<Box<dyn Future<Output = bool> + Send + 'f>>
+    fn take<'a: 'f, 'f>(&'a mut self, page: ExportedPage) -> Pin<Box<dyn Future<Output = bool> + Send + 'f>>
     where
         Self: 'f,
     {
-        Box::pin(ready(true))
-    }
-
-    fn take<'a: 'f, 'f>(
-        &'a mut self,
-        accounts: Vec<ExportedAccount>,
-    ) -> Pin<Box<dyn Future<Output = bool> + Send + 'f>>
-    where
-        Self: 'f,
-    {
-        self.0.lock().unwrap().extend(accounts);
+        if let ExportedPage::Accounts(accounts) = page {
+            self.0.lock().unwrap().extend(accounts);
+        }
         Box::pin(ready(true))
     }
 }
