@@ -2,7 +2,7 @@
 //! restore` decide on names, manifests and secrets.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::num::NonZeroU32;
 use std::path::Path;
 use std::thread;
@@ -28,6 +28,9 @@ const STEP: i32 = 64;
 /// A copy pauses for this multiple of the time that the disk took for a step.
 const PAUSE: u32 = 2;
 
+/// Place of `PRAGMA application_id` in the header of a file, which has the mark.
+const MARK_AT: usize = 68;
+
 const CHECK_INTEGRITY: &str = "PRAGMA integrity_check(1)";
 const CHECK_REFERENCES: &str = "SELECT \"table\" FROM pragma_foreign_key_check LIMIT 1";
 const COUNT_USERS: &str = "SELECT count(*) FROM users";
@@ -46,6 +49,11 @@ pub enum CopyError {
     /// A row refers to a row that is not there.
     #[error("the file is damaged: a row of the table {0} refers to nothing")]
     Dangling(String),
+    /// The log beside the file is that of another database, or an older one.
+    #[error(
+        "the log beside the file (-wal) is not its own: it is of another database, or older than the file"
+    )]
+    StrangeLog,
     /// The file has no tables.
     #[error("the file has no migration, so it is no database of this service")]
     Empty,
@@ -71,6 +79,32 @@ impl From<Fault> for CopyError {
 impl From<rusqlite::Error> for CopyError {
     fn from(error: rusqlite::Error) -> Self {
         Fault::from(error).into()
+    }
+}
+
+/// What tells a database file from others, and from earlier states of its own (<https://sqlite.org/fileformat2.html>, 1.3).
+/// All are zero in a file that is empty yet.
+struct Header {
+    /// Grows with commits that write the first page.
+    changes: u32,
+    /// Number that tells the database from others, as [`Sqlite::mark_of`] returns it; 0 if it has none yet.
+    mark: u32,
+}
+
+impl Header {
+    fn read(path: &Path) -> Result<Self, CopyError> {
+        let mut bytes = Vec::new();
+        let read = File::open(path).and_then(|file| file.take(100).read_to_end(&mut bytes));
+        read.map_err(|error| CopyError::Target(StoreError::Unavailable(Box::new(error))))?;
+        let number = |at: usize| {
+            let four = bytes.get(at..at + 4).and_then(|four| four.try_into().ok());
+            u32::from_be_bytes(four.unwrap_or_default())
+        };
+        Ok(Self { changes: number(24), mark: number(MARK_AT) })
+    }
+
+    fn follows(&self, before: &Self) -> bool {
+        self.changes >= before.changes && (before.mark == 0 || self.mark == before.mark)
     }
 }
 
@@ -127,9 +161,12 @@ impl Sqlite {
         Ok(Examined { migration, users, signing_keys, is_secret_replaced, mark })
     }
 
-    /// Writes what the log beside a copy has into the copy, and deletes the log. No process may have the copy open.
+    /// Writes what the log beside a copy has into the copy, and deletes the log. No process may have the copy open. Refuses
+    /// a log that would make another or an older database of it: SQLite does not tell whose log it is.
     pub fn fold_log(copy: &Path) -> Result<(), CopyError> {
-        Ok(leave_wal_mode(copy)?)
+        let before = Header::read(copy)?;
+        leave_wal_mode(copy)?;
+        if Header::read(copy)?.follows(&before) { Ok(()) } else { Err(CopyError::StrangeLog) }
     }
 
     /// Fails if a process has the file open. The check takes no lock itself.

@@ -73,6 +73,8 @@ impl Restoring {
             }
             None => {}
         }
+        // What a process writes meanwhile would be in one of the copies alone, before and after they are made.
+        log.as_ref().map_or(Ok(()), |_| Sqlite::refuse_if_in_use(backup))?;
         let folder = draft::folder_of(&target);
         create_private(folder).map_err(|error| BackupError::Refused(error.to_string()))?;
         draft::delete_abandoned(folder, now);
@@ -84,9 +86,8 @@ impl Restoring {
             manifest.compare(backup, &measured)?;
         }
         if let Some(log) = &log {
-            // What a process writes meanwhile would be in one of the copies alone.
-            Sqlite::refuse_if_in_use(backup)?;
             draft.add("-wal", log).map_err(BackupError::file(log, "cannot be copied"))?;
+            Sqlite::refuse_if_in_use(backup)?;
             Sqlite::fold_log(draft.path()).map_err(BackupError::copy(backup))?;
         }
         let examined = Sqlite::examine(draft.path(), now).map_err(BackupError::copy(backup))?;

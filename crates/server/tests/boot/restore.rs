@@ -155,6 +155,22 @@ async fn log_beside_a_database_that_was_moved_aside_is_restored_with_it() {
 }
 
 #[tokio::test]
+async fn log_of_another_database_is_not_restored() {
+    let (this, _) = backed_up().await;
+    let other = binary();
+    let running = other.serve().await;
+    sign_up(&running.anon(), "bob@example.org").await;
+    running.kill().await; // leaves the log, which has the first page since the file is new
+    std::fs::remove_file(this.path("copy.db.json")).unwrap();
+    std::fs::copy(other.path("latchkey-data/latchkey.db-wal"), this.path("copy.db-wal")).unwrap();
+
+    let output = this.run(&["restore", "copy.db", "--to", "new.db", "--force"]).await;
+
+    output.refused(&["the log beside the file (-wal) is not its own"]);
+    assert!(!this.path("new.db").exists());
+}
+
+#[tokio::test]
 async fn log_beside_a_backup_with_a_manifest_is_refused() {
     let (binary, _) = backed_up().await;
     std::fs::write(binary.path("copy.db-wal"), "x").unwrap();
