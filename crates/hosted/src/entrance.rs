@@ -18,6 +18,9 @@ use crate::problem::Rejection;
 use crate::sealed::Carried;
 use crate::visit::Visit;
 
+/// Lifetime of the cookie with the secret of a browser in which somebody stays signed in: the longest that browsers keep.
+const SECRET_STAYS: Duration = Duration::from_hours(400 * 24);
+
 /// Longest time in which the browser goes on to the app. A code that lives shorter ends it.
 const TICKET_LIFETIME: Duration = Duration::from_mins(1);
 
@@ -111,8 +114,8 @@ pub(crate) fn set_token(visit: &mut Visit, token: &PageToken, session: &Session)
     let cookie = visit.hosted.cookies.pages.set(&token, lifetime);
     visit.set_cookie(cookie)?;
     // The session is worth nothing without the secret of its browser, so both cookies outlive the browser. The secret alone
-    // opens nothing, so it stays as long when the session ends before.
-    let cookie = visit.hosted.browser.set(&visit.browser.secret.expose(), lifetime);
+    // opens nothing, and later sessions of this browser, which do not set it, are not to lose it: it stays longer than they.
+    let cookie = visit.hosted.browser.set(&visit.browser.secret.expose(), SECRET_STAYS);
     visit.set_cookie(cookie)
 }
 

@@ -215,7 +215,9 @@ impl SecretRotation {
             return Err(RotationError::SameSecret);
         }
         let unfinished = self.store.unfinished_secret_rotation().await?;
-        if unfinished.is_some() && unfinished != Some(self.secrets()?) {
+        // Earlier builds stored the fingerprint of the new secret alone.
+        let own = [self.secrets()?, self.new.fingerprint()?];
+        if unfinished.as_ref().is_some_and(|unfinished| !own.contains(unfinished)) {
             return Err(RotationError::OtherRotation);
         }
         let kept = self.store.list_sealed(SealedColumn::KeptKeys, None, BATCH).await?;

@@ -125,7 +125,15 @@ async fn send(visit: &mut Visit, email: Email) -> Result<String, Rejection> {
     let mail = SignInMail { email, redirect: visit.mailed(PATH), code_challenge: Some(challenge) };
     let sent = visit.service().mailbox.send_sign_in(mail, &visit.to_client()).await;
     if sent.is_err() {
-        visit.change_flow(|flow| *flow = Flow { email: flow.email.take(), ..before })?;
+        visit.change_flow(|flow| {
+            let email = flow.email.take();
+            // A code that was mailed to another address is not one of this one.
+            *flow = if email == before.email {
+                before
+            } else {
+                Flow { email, mailed_at: None, verifier: None, ..before }
+            };
+        })?;
     }
     sent?;
     Ok(visit.href_with(PATH, &[(ACT, "code")]))
