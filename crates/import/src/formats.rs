@@ -11,6 +11,7 @@ mod pocketbase;
 mod supabase;
 mod table;
 
+pub(crate) use keycloak::OF_USERS;
 use serde_json::{Map, Value};
 
 use crate::draft::Draft;
@@ -71,6 +72,9 @@ pub struct Side {
     pub owners: &'static [&'static str],
     /// What names the collection of the account, whose id is unique in that one only; `None` without collections.
     pub collection: Option<CollectionNames>,
+    /// True if accounts would lack something without the table. Another one is only told of: a table of its name without the
+    /// id of the account is one of the application, and is passed over.
+    pub is_needed: bool,
     /// Columns that are read.
     pub(crate) keeps: &'static [&'static str],
     /// Takes off what is not read of a row; `None` for a row that says nothing.

@@ -5,13 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use crate::formats::Format;
+use crate::formats::{Format, OF_USERS};
 use crate::input::Part;
 use crate::read_error::ReadError;
 use crate::source::{Bytes, Document, Outline, open};
 
-/// Member with the attributes that users may write, which [`Writable::split`] makes.
-pub(crate) const OF_USERS: &str = "userAttributes";
 /// Component of a realm with the attributes and who may write them.
 const PROFILE: &str = "org.keycloak.userprofile.UserProfileProvider";
 /// Setting of the component, a JSON document in a text.
@@ -89,7 +87,7 @@ fn read(
     }
     let (before, of_file) = (found.len(), realm_of_file(&part));
     let (mut ours, mut others) = (0, 0);
-    Document::new(bytes, format.names.to_vec()).outline(&MEMBERS, |outline| {
+    let outlined = Document::new(bytes, format.names.to_vec()).outline(&MEMBERS, |outline| {
         let realm = text(&outline, "realm");
         if outline.number.is_some() && realm.is_none() && !outline.has_table {
             return; // an account
@@ -101,12 +99,20 @@ fn read(
         if *count > MOST {
             return;
         }
+        let key = realm.clone().unwrap_or_default();
         if let Some(writable) = writable(&outline).filter(|_| is_wanted) {
-            rules.insert(realm.clone().unwrap_or_default(), writable);
+            rules.insert(key, writable);
+        } else if is_wanted && outline.is_torn && of_file.is_none() {
+            rules.entry(key).or_insert(Writable::All); // the rest might have allowed it
         }
         let part = Part { document: outline.number, ..part.clone() };
         found.push(Found { part, realm, has_users: outline.has_table });
-    })?;
+    });
+    // Accounts of a broken file are read as far as it goes, and the break is told there. Of an array of realms those after the
+    // break would vanish.
+    if found[before..].iter().any(|one| one.part.document.is_some()) {
+        outlined?;
+    }
     if ours > MOST || rules.len() > MOST {
         let names = found.iter().filter_map(|one| one.realm.clone()).collect();
         return Err(ReadError::Realms(shown(&names)));

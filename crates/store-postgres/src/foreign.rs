@@ -86,7 +86,7 @@ async fn query_of(
     let (mut lists, mut fields) = (String::new(), Vec::new());
     for side in sides {
         let columns = columns_of(client, side.table).await?;
-        if columns.is_empty() || fields.contains(&side.field) {
+        if !side.is_read(&columns) || fields.contains(&side.field) {
             continue;
         }
         let owner = match side.owner(&columns) {

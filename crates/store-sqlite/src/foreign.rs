@@ -157,7 +157,7 @@ fn beside<'c>(
     let mut beside: Vec<Beside<'_>> = Vec::new();
     for side in sides {
         let columns = columns_of(conn, side.table)?;
-        if columns.is_empty() || beside.iter().any(|one| one.field == side.field) {
+        if !side.is_read(&columns) || beside.iter().any(|one| one.field == side.field) {
             continue;
         }
         match beside_of(conn, table, side, &columns)? {
@@ -294,7 +294,7 @@ mod tests {
         let path = folder.path().join("data.db");
         Connection::open(&path).unwrap().execute_batch(script).unwrap();
         let owners = &["recordRef", "recordId"];
-        let side = SideTable { field: "list", table: "beside", owners, scope: None };
+        let side = SideTable { field: "list", table: "beside", owners, scope: None, is_needed: true };
         foreign_rows(&path, "users", vec![side], || false).unwrap().collect()
     }
 
@@ -331,7 +331,8 @@ mod tests {
         let path = folder.path().join("data.db");
         Connection::open(&path).unwrap().execute_batch(script).unwrap();
         let scope = Scope { columns: &["collectionRef", "collectionId"], tables: "_collections", key: "of" };
-        let side = SideTable { field: "list", table: "beside", owners: &["recordRef"], scope: Some(scope) };
+        let owners = &["recordRef"];
+        let side = SideTable { field: "list", table: "beside", owners, scope: Some(scope), is_needed: true };
         foreign_rows(&path, "Users", vec![side], || false).unwrap().collect()
     }
 

@@ -15,6 +15,8 @@ pub struct SideTable {
     pub owners: &'static [&'static str],
     /// What tells whose accounts a row is about; `None` if the table is beside that of the accounts alone.
     pub scope: Option<Scope>,
+    /// True if the accounts would lack something without the table. Another one without any of `owners` is passed over.
+    pub is_needed: bool,
 }
 
 /// How rows of a table beside those of several tables of accounts name the one that they belong to. An id is unique in one
@@ -30,6 +32,12 @@ pub struct Scope {
 }
 
 impl SideTable {
+    /// False if the table does not exist, or is passed over.
+    #[must_use]
+    pub fn is_read(&self, columns: &[String]) -> bool {
+        !columns.is_empty() && (self.is_needed || self.owner(columns).is_ok())
+    }
+
     /// Returns the column with the id of the account, as the table writes its name.
     pub fn owner<'c>(&self, columns: &'c [String]) -> Result<&'c str, NoColumn> {
         self.first_of(self.owners, columns)

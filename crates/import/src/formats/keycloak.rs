@@ -6,8 +6,10 @@ use super::Format;
 use super::hashes;
 use crate::base32;
 use crate::draft::Draft;
-use crate::realms::OF_USERS;
 use crate::values::{Fields, text_of};
+
+/// Member with the attributes that users may write, which are taken out of the others before.
+pub(crate) const OF_USERS: &str = "userAttributes";
 
 pub(super) const FORMAT: Format = Format {
     name: "keycloak",

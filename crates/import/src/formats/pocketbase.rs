@@ -17,6 +17,7 @@ pub(super) const FORMAT: Format = Format {
         // Releases before 0.23 had the id in `recordId`.
         owners: &["recordRef", "recordId"],
         collection: Some(COLLECTION),
+        is_needed: true,
         keeps: &["provider", "providerId", "collectionRef", "collectionId"],
         slim: Some,
     }],

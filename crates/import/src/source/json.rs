@@ -176,19 +176,21 @@ pub(crate) struct Outline {
     pub(crate) members: Vec<(String, Vec<u8>)>,
     /// True if it has a table.
     pub(crate) has_table: bool,
+    /// True if the document could not be read to its end.
+    pub(crate) is_torn: bool,
 }
 
 impl Document {
-    /// Passes the outlines of the document, or of all objects in its array, to `each`.
+    /// Passes the outlines of the document, or of all objects in its array, to `each`: also that of an object at which the
+    /// reading fails, as far as it goes.
     pub(crate) fn outline(mut self, wanted: &[&str], mut each: impl FnMut(Outline)) -> io::Result<()> {
         if self.bytes.skip_blanks()? == Some(b'{') {
-            each(self.outline_of(wanted, None)?);
-            return Ok(());
+            return self.outline_of(wanted, None, &mut each);
         }
         self.expect(b'[')?;
         for number in 0.. {
             match self.skip_commas()? {
-                Some(b'{') => each(self.outline_of(wanted, Some(number))?),
+                Some(b'{') => self.outline_of(wanted, Some(number), &mut each)?,
                 Some(b']') => break,
                 _ => {
                     self.read_value()?;
@@ -201,9 +203,21 @@ impl Document {
         Ok(())
     }
 
-    fn outline_of(&mut self, wanted: &[&str], number: Option<usize>) -> io::Result<Outline> {
+    fn outline_of(
+        &mut self,
+        wanted: &[&str],
+        number: Option<usize>,
+        each: &mut impl FnMut(Outline),
+    ) -> io::Result<()> {
+        let mut outline = Outline { number, members: Vec::new(), has_table: false, is_torn: false };
+        let read = self.fill(&mut outline, wanted);
+        outline.is_torn = read.is_err();
+        each(outline);
+        read
+    }
+
+    fn fill(&mut self, outline: &mut Outline, wanted: &[&str]) -> io::Result<()> {
         self.expect(b'{')?;
-        let mut outline = Outline { number, members: Vec::new(), has_table: false };
         while let Some(name) = self.read_name()? {
             outline.has_table |= self.is_table(&name)?;
             let is_small = self.read_value()?;
@@ -212,7 +226,7 @@ impl Document {
                 outline.members.push((name, if is_small { self.buffer.clone() } else { Vec::new() }));
             }
         }
-        Ok(outline)
+        Ok(())
     }
 }
 

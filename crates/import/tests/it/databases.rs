@@ -91,6 +91,35 @@ fn identity_of_another_collection_of_pocketbase_is_left_out() {
     }
 }
 
+/// Reads an account that names no collection, beside which there are identities of these ones.
+fn of_collections(collections: &[&str]) -> (Vec<String>, Vec<ProblemCode>) {
+    let link = |(at, collection): (usize, &&str)| {
+        json!({"recordRef": "u1", "collectionRef": collection, "provider": "google",
+        "providerId": at.to_string()})
+    };
+    let links: Vec<_> = collections.iter().enumerate().map(link).collect();
+    let user = json!({"id": "u1", "email": "ada@example.org"});
+    let entry = read("pocketbase", json!({"users": [user], "_externalAuths": links}).to_string()).remove(0);
+    (identities(entry.read.as_ref().unwrap()), codes(&entry))
+}
+
+#[test]
+fn account_of_pocketbase_that_names_no_collection_is_of_the_only_one() {
+    let both = vec!["google/0".to_owned(), "google/1".to_owned()];
+    assert_eq!(of_collections(&["members_id", "members_id"]), (both.clone(), vec![]));
+    assert_eq!(of_collections(&["members_id", ""]), (both, vec![]));
+}
+
+#[test]
+fn account_of_pocketbase_that_names_no_collection_is_of_users_if_there_are_several() {
+    for (collections, own) in [
+        (["members_id", "_pb_users_auth_"], vec!["google/1".to_owned()]),
+        (["members_id", "staff_id"], vec![]),
+    ] {
+        assert_eq!(of_collections(&collections), (own, vec![ProblemCode::FieldDropped]), "{collections:?}");
+    }
+}
+
 #[test]
 fn account_of_a_database_with_very_many_rows_beside_it_has_the_first_100() {
     let accounts: Vec<_> = (0..101)

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use latchkey_domain::imports::ImportRecord;
+use latchkey_domain::imports::{ImportRecord, ProblemCode};
 use latchkey_import::{Format, ImportOptions, Input, Records};
 use serde_json::{Value, json};
 
-use super::{read_with, record};
+use super::{codes, read, read_with, record};
 
 fn open(input: Input, realm: Option<&str>) -> Result<Vec<ImportRecord>, String> {
     let options = ImportOptions { realm: realm.map(str::to_owned), ..ImportOptions::default() };
@@ -163,6 +163,69 @@ fn one_realm_of_an_array_is_read_once_it_is_named() {
     assert_eq!(
         emails(&of_text(&json!([user("ada@example.org")]).to_string(), None).unwrap()),
         ["ada@example.org"]
+    );
+}
+
+#[test]
+fn malformed_account_of_an_array_is_refused_alone() {
+    let good = |email: &str| user(email).to_string();
+    for bad in [r#"{"email": "bob@example.org", 7}"#, r#"{"email" "bob@example.org"}"#, r"{bob}"] {
+        let text = format!("[{},\n{bad},\n{}]", good("ada@example.org"), good("zoe@example.org"));
+
+        let entries = read("keycloak", text);
+
+        assert_eq!(
+            entries.iter().map(codes).collect::<Vec<_>>(),
+            [vec![], vec![ProblemCode::JsonInvalid], vec![]]
+        );
+        assert_eq!(entries[1].line, 2, "{bad}");
+    }
+}
+
+/// Reads a text that ends early: the accounts before that, and the error.
+fn torn(text: &str, realm: Option<&str>) -> (Vec<ImportRecord>, String) {
+    let options = ImportOptions { realm: realm.map(str::to_owned), ..ImportOptions::default() };
+    let mut entries = read_with("keycloak", text, options);
+    let error = entries.pop().unwrap().unwrap_err().to_string();
+    (entries.into_iter().map(|entry| *entry.unwrap().read.unwrap()).collect(), error)
+}
+
+#[test]
+fn accounts_before_the_end_of_a_torn_file_are_read() {
+    let accounts = format!("[{},\n{},\n{{\"ema", user("ada@example.org"), user("bob@example.org"));
+    let document = format!("{{\"realm\": \"prod\", \"users\": {accounts}");
+    for (text, realm) in [(&accounts, None), (&document, None), (&document, Some("prod"))] {
+        let (records, error) = torn(text, realm);
+        assert_eq!(emails(&records), ["ada@example.org", "bob@example.org"]);
+        assert!(error.starts_with("line 3: the file ends"), "{error}");
+    }
+    assert!(torn(&document, Some("dev")).1.contains("no such realm"));
+
+    let whole = json!({"realm": "prod", "users": [user("ada@example.org")]});
+    let (records, error) = torn(&format!("[{whole},\n{document}"), None);
+    assert_eq!(
+        (records.len(), error.starts_with("line 4: ")),
+        (0, true),
+        "a realm behind the tear would vanish"
+    );
+}
+
+#[test]
+fn torn_realm_may_let_users_write_all() {
+    let text = format!("{{\"realm\": \"prod\", \"users\": [{},\n", user("ada@example.org"));
+    assert_eq!(split(&torn(&text, None).0[0]), (Value::Null, json!({"role": "admin", "city": "London"})));
+
+    let files = [("prod-realm.json", json!({"realm": "prod", "keycloakVersion": "26.0.0"}))];
+    let folder = folder(&files);
+    std::fs::write(folder.path().join("prod-users-0.json"), text).unwrap();
+    let input = Input::Folder(folder.path().to_owned());
+    let mut records =
+        Records::open(Format::find("keycloak").unwrap(), input, ImportOptions::default()).unwrap();
+    let record = records.next().unwrap().unwrap().read.unwrap();
+    assert_eq!(
+        split(&record),
+        (json!({"role": "admin", "city": "London"}), Value::Null),
+        "the other file says it"
     );
 }
 

@@ -4,7 +4,7 @@ use latchkey_domain::imports::ProblemCode;
 use latchkey_import::{Entry, Format, ImportOptions, Input, Records};
 use serde_json::json;
 
-use super::{identities, read};
+use super::{codes, identities, read};
 
 const UUID: &str = "6d4f3a5e-0000-4000-8000-0000000000aa";
 
@@ -51,6 +51,16 @@ fn malformed_row_of_a_document_is_refused() {
     let text =
         json!({"externalAuths": [{"provider": "github", "providerId": "1"}], "users": [user]}).to_string();
     assert_eq!(refused(&read("pocketbase", text), &[(1, "externalAuths: the id")]), [""; 0]);
+}
+
+#[test]
+fn table_of_the_application_with_the_name_of_a_plugin_is_passed_over() {
+    let user = json!({"id": "u1", "email": "ada@example.org"});
+    for name in ["passkey", "twoFactor", "two_factor"] {
+        let text = json!({"user": [user], name: [{"id": "p1", "device": "x"}]}).to_string();
+        let entries = read("better-auth", text);
+        assert_eq!((entries.len(), codes(&entries[0])), (1, vec![]), "{name}");
+    }
 }
 
 #[test]

@@ -231,6 +231,28 @@ async fn cause_that_ends_the_reading_of_a_database_is_told() {
 }
 
 #[tokio::test]
+async fn table_of_the_application_with_the_name_of_a_plugin_is_passed_over() {
+    let binary = Binary::new();
+    let database = TestCluster::shared().bare_database();
+    std::fs::write(binary.path("url"), database.url()).unwrap();
+    let tables = |email: &str| {
+        format!(
+            "CREATE TABLE \"user\" (id text, email text); CREATE TABLE passkey (id text, device text);
+            CREATE TABLE account (id text, \"userId\" text, \"providerId\" text, \"accountId\" text);
+            INSERT INTO \"user\" VALUES ('u1', '{email}'); INSERT INTO passkey VALUES ('u1', 'x')"
+        )
+    };
+    database.run(&tables("ada@example.org"));
+    let file = rusqlite::Connection::open(binary.path("auth.db")).unwrap();
+    file.execute_batch(&tables("bob@example.org")).unwrap();
+    drop(file);
+    for source in [&["--url-file", "url"][..], &["auth.db"]] {
+        let output = binary.run(&[&["import", "--from", "better-auth"], source].concat()).await;
+        assert!(output.good().contains("1 read, 1 created"), "{}", output.out);
+    }
+}
+
+#[tokio::test]
 async fn realm_of_several_has_to_be_named_and_the_report_names_the_file() {
     let binary = Binary::new();
     std::fs::create_dir(binary.path("out")).unwrap();

@@ -66,6 +66,7 @@ fn sides(format: &Format, table_of: fn(&Side) -> &'static str) -> Vec<SideTable>
             tables: names.table,
             key: names.field,
         }),
+        is_needed: side.is_needed,
     };
     tables.map(side).collect()
 }
