@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 
 use latchkey_store::{StoreError, StoreResult};
-use rusqlite::Connection;
+use rusqlite::{Connection, InterruptHandle};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::errors::{EngineFault, Fallible, driver, unavailable};
@@ -53,13 +53,17 @@ impl Readers {
 }
 
 /// One snapshot for reads that follow one another, on a connection and thread of its own.
-pub(crate) struct Snapshot(Threads);
+pub(crate) struct Snapshot {
+    interrupt: InterruptHandle,
+    threads: Threads,
+}
 
 impl Snapshot {
     /// Begins a read transaction. Its snapshot is that of the first read.
     pub(crate) fn begin(conn: Connection) -> Fallible<Self> {
         execute(&conn, "BEGIN", [])?;
-        Ok(Self(Threads::start(vec![conn]).map_err(unavailable)?))
+        let interrupt = conn.get_interrupt_handle();
+        Ok(Self { interrupt, threads: Threads::start(vec![conn]).map_err(unavailable)? })
     }
 
     pub(crate) async fn run<T, F>(&self, read: F) -> StoreResult<T>
@@ -67,7 +71,14 @@ impl Snapshot {
         T: Send + 'static,
         F: FnOnce(&Connection) -> Fallible<T> + Send + 'static,
     {
-        self.0.run(read).await
+        self.threads.run(read).await
+    }
+}
+
+impl Drop for Snapshot {
+    /// Ends the read that nobody waits for any more. Who drops the snapshot would otherwise wait for it.
+    fn drop(&mut self) {
+        self.interrupt.interrupt();
     }
 }
 
@@ -131,5 +142,33 @@ fn serve(conn: &Connection, waiting: &Mutex<mpsc::Receiver<Task>>) {
         // A read that panics leaves no changes. Its caller gets an error, because the sender of the reply is
         // dropped.
         let _ = catch_unwind(AssertUnwindSafe(|| task(conn)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[tokio::test]
+    async fn dropped_snapshot_does_not_wait_for_its_read() {
+        let snapshot = Snapshot::begin(Connection::open_in_memory().unwrap()).unwrap();
+        let (begins, begun) = oneshot::channel();
+        let endless = snapshot.run(move |conn| {
+            let sql = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n";
+            let mut statement = conn.prepare(sql)?;
+            let mut rows = statement.query([])?;
+            rows.next()?;
+            begins.send(()).unwrap();
+            while rows.next()?.is_some() {}
+            Ok(())
+        });
+
+        tokio::select! {
+            _ = endless => panic!("it is endless"),
+            _ = begun => {}
+        }
+
+        drop(snapshot);
     }
 }
