@@ -56,7 +56,7 @@ pub(crate) struct Openings {
     pub(crate) reads: Opening,
     /// For reads from one snapshot that may take long.
     pub(crate) long_reads: Opening,
-    /// For reads from one snapshot, one after another, each of which may take [`PostgresOptions::page_timeout`].
+    /// For long reads from one snapshot, one after another, each of which may take [`PostgresOptions::page_timeout`].
     pub(crate) pages: Opening,
     /// For reads from one snapshot that find all rows by an index.
     pub(crate) index_reads: Opening,
@@ -71,12 +71,13 @@ impl Openings {
         let Settings { statement_timeout, idle_timeout, jit, pending_list } = &Settings::new(options);
         let snapshot = [statement_timeout.as_str(), jit];
         let of_page = format!("statement_timeout = {}", options.page_timeout().as_millis());
+        let pages = [OF_LONG_READS, &[OF_PAGES, &of_page]].concat();
         let writes = [statement_timeout.as_str(), idle_timeout, pending_list];
         Self {
             read: Opening::new(READ_COMMITTED, &[], &[statement_timeout]),
             reads: Opening::new(SNAPSHOT, &[], &snapshot),
             long_reads: Opening::new(SNAPSHOT, OF_LONG_READS, &snapshot),
-            pages: Opening::new(SNAPSHOT, &[OF_PAGES, &of_page], &snapshot),
+            pages: Opening::new(SNAPSHOT, &pages, &snapshot),
             index_reads: Opening::new(SNAPSHOT, BY_INDEX, &snapshot),
             writes: Opening::new(READ_COMMITTED, &[], &writes),
             many_writes: Opening::new(READ_COMMITTED, OF_MANY_ROWS, &writes),
@@ -132,11 +133,12 @@ mod tests {
     }
 
     #[test]
-    fn pages_have_timeouts_of_their_own() {
+    fn pages_are_long_reads_with_timeouts_of_their_own() {
         let options = PostgresOptions::new("postgres:///latchkey");
         assert!(session(&options).contains("SET idle_in_transaction_session_timeout = 10000;"));
         for is_direct in [true, false] {
             let pages = Openings::new(&options).pages;
+            assert!(OF_LONG_READS.iter().all(|setting| pages.on(is_direct).contains(setting)));
             let own =
                 "SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL statement_timeout = 60000";
             assert!(pages.on(is_direct).ends_with(own));
