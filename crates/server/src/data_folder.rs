@@ -7,6 +7,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use latchkey_service::entropy::Entropy;
+use rustix::io::Errno;
 
 use crate::settings::Secret;
 
@@ -143,9 +144,15 @@ fn read_secret(path: &Path) -> Result<Secret, DataFolderError> {
     Ok(secret)
 }
 
-/// Makes the names in a folder durable.
+/// What says that a folder cannot be opened, or that its file system cannot sync folders.
+const UNSYNCABLE: [Errno; 4] = [Errno::ACCESS, Errno::INVAL, Errno::NOTSUP, Errno::OPNOTSUPP];
+
+/// Makes the names in a folder durable. A folder that cannot be synced is no failure: what is in place stays.
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
+    let synced = File::open(folder).and_then(|folder| folder.sync_all());
+    let is_unsyncable =
+        |error: &io::Error| Errno::from_io_error(error).is_some_and(|it| UNSYNCABLE.contains(&it));
+    synced.or_else(|error| if is_unsyncable(&error) { Ok(()) } else { Err(error) })
 }
 
 /// Creates a folder and its missing parents, readable by their owner only (mode 700).
@@ -178,6 +185,14 @@ mod tests {
         assert_eq!(first.secret.reveal().len(), 64);
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&path), mode(&first.path)), (0o700, 0o600));
+    }
+
+    #[test]
+    fn folder_that_cannot_be_synced_is_no_failure() {
+        let proc = Path::new("/proc"); // its file system cannot sync folders
+        assert!(File::open(proc).unwrap().sync_all().is_err());
+        sync_folder(proc).unwrap();
+        assert!(sync_folder(&proc.join("no-such-folder")).is_err());
     }
 
     #[test]
