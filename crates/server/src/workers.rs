@@ -1,5 +1,5 @@
 //! Background loops of a running service, called workers: mail delivery, reload of shared settings and keys, search
-//! index, deletion of expired rows. Each runs at an interval, or earlier when notified, until shutdown.
+//! index, deletion of expired rows, counting of the statistics. Each runs at an interval, or earlier when notified, until shutdown.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ const SEARCH_POLL: Duration = Duration::from_millis(300);
 // In the worst case a change is seen one full interval after a poll, plus the duration of that poll. Both fit into the
 // second that is promised.
 const _: () = assert!(2 * SHARED_POLL.as_millis() < 1000 && 2 * SEARCH_POLL.as_millis() < 1000);
-/// Interval of deleting expired rows and of checking the age of the signing key. It is short because of one kind of
+/// Interval of counting, of deleting expired rows and of checking the age of the signing key. It is short because of one kind of
 /// row: the encrypted new refresh token, kept for a repeated refresh, must be deleted soon after the grace period.
 const UPKEEP: Duration = Duration::from_mins(1);
 /// Pause of a worker after a failed step.
@@ -61,6 +61,10 @@ pub fn start(
     let search = with();
     workers.spawn(keep_alive("search", AFTER_FAILURE, move || {
         follow_search(Arc::clone(&search.0), search.1.clone())
+    }));
+    let counting = with();
+    workers.spawn(keep_alive("statistics", AFTER_FAILURE, move || {
+        keep_counting(Arc::clone(&counting.0), counting.1.clone())
     }));
     let upkeep = with();
     workers
@@ -206,10 +210,23 @@ async fn keep_up_once(service: &Service) {
     if let Some(deleted @ 1..) = attempt("delete expired rows", service.upkeep.purge()).await {
         tracing::info!(deleted, "rows past their use were deleted");
     }
-    attempt("count the statistics", service.upkeep.count_statistics_if_due()).await;
-    attempt("learn the work classes of passwords", service.passwords.learn_classes()).await;
     if let Some(wrapped @ 1..) = attempt("wrap digests", service.passwords.wrap_digests()).await {
         tracing::info!(wrapped, "weak password hashes of imported accounts were wrapped in argon2id");
+    }
+}
+
+/// Counts the statistics, which can take minutes: no other step waits for it, and no stop.
+async fn keep_counting(service: Arc<Service>, mut stop: watch::Receiver<bool>) {
+    loop {
+        let counting = async {
+            attempt("count the statistics", service.upkeep.count_statistics_if_due()).await;
+            attempt("learn the work classes of passwords", service.passwords.learn_classes()).await;
+            sleep(UPKEEP).await;
+        };
+        tokio::select! {
+            () = counting => {}
+            _ = stop.changed() => return,
+        }
     }
 }
 

@@ -20,6 +20,7 @@ use crate::entropy::Entropy;
 use crate::metrics::Metrics;
 use crate::settings::{EmailSignIn, SettingsInForce};
 
+mod alone;
 mod client_limits;
 mod id_order;
 mod limit_audit;
@@ -27,6 +28,7 @@ mod mail_writer;
 mod pkce;
 mod statistics;
 
+pub(crate) use alone::Alone;
 pub(crate) use client_limits::ClientLimits;
 pub(crate) use id_order::IdOrder;
 pub(crate) use limit_audit::LimitAudit;
@@ -46,6 +48,8 @@ pub(crate) struct Kernel {
     pub(crate) operators: OperatorRules,
     pub(crate) ids: IdOrder,
     pub(crate) metrics: Metrics,
+    /// The counting of the statistics.
+    pub(crate) counting: Alone,
 }
 
 /// The rules about operators that the settings state.

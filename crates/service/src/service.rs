@@ -26,7 +26,7 @@ use crate::exports::Exports;
 use crate::factors::Factors;
 use crate::imports::Imports;
 use crate::instances::Instances;
-use crate::kernel::{ClientLimits, IdOrder, Kernel, LimitAudit, MailWriter, OperatorRules, Site};
+use crate::kernel::{Alone, ClientLimits, IdOrder, Kernel, LimitAudit, MailWriter, OperatorRules, Site};
 use crate::mailbox::Mailbox;
 use crate::metrics::Metrics;
 use crate::oauth::OAuth;
@@ -281,6 +281,7 @@ impl Service {
             operators: config.operators.clone(),
             ids: IdOrder::default(),
             metrics: Metrics::default(),
+            counting: Alone::default(),
         });
         let reloading = AsyncMutex::default();
         let locales = mailer.templates.locales().to_vec();

@@ -3,14 +3,14 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use latchkey_testkit::Client;
 use latchkey_testkit::postgres::TestDatabase;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
@@ -42,6 +42,7 @@ pub struct Starting {
     child: Child,
     out: Lines<BufReader<ChildStdout>>,
     err: JoinHandle<String>,
+    said: Arc<Mutex<String>>,
     folder: Arc<TempDir>,
 }
 
@@ -55,6 +56,8 @@ pub struct Running {
     /// Held open, so that the binary does not fail when it prints.
     out: Lines<BufReader<ChildStdout>>,
     err: JoinHandle<String>,
+    /// Log so far.
+    said: Arc<Mutex<String>>,
     /// Held, so that the folder is not deleted while the process runs.
     _folder: Arc<TempDir>,
 }
@@ -165,14 +168,17 @@ impl Binary {
     /// Starts the service without waiting.
     pub fn start(&self) -> Starting {
         let mut child = self.command(&[]).stdin(Stdio::null()).spawn().expect("the binary");
-        let mut stderr = child.stderr.take().unwrap();
+        let mut stderr = BufReader::new(child.stderr.take().unwrap()).lines();
+        let said = Arc::<Mutex<String>>::default();
+        let so_far = Arc::clone(&said);
         let err = tokio::spawn(async move {
-            let mut text = String::new();
-            let _ = stderr.read_to_string(&mut text).await;
-            text
+            while let Ok(Some(line)) = stderr.next_line().await {
+                so_far.lock().unwrap().push_str(&(line + "\n"));
+            }
+            so_far.lock().unwrap().clone()
         });
         let out = BufReader::new(child.stdout.take().unwrap()).lines();
-        Starting { child, out, err, folder: Arc::clone(&self.folder) }
+        Starting { child, out, err, said, folder: Arc::clone(&self.folder) }
     }
 
     /// Command with piped output and an empty environment.
@@ -203,12 +209,12 @@ impl Starting {
     /// Waits until the service is ready.
     pub async fn ready(mut self) -> Running {
         let banner = timeout(WAIT_LIMIT, read_banner(&mut self.out)).await.expect("a banner in time");
-        let Self { child, out, err, folder } = self;
+        let Self { child, out, err, said, folder } = self;
         let Some(address) = listening(&banner) else {
             let said = timeout(WAIT_LIMIT, err).await.unwrap().unwrap();
             panic!("no banner: {banner}\n{said}");
         };
-        Running { address, banner, child, out, err, _folder: folder }
+        Running { address, banner, child, out, err, said, _folder: folder }
     }
 
     /// Stops the process with SIGTERM, ready or not, and waits for its end.
@@ -290,6 +296,11 @@ impl Running {
     pub async fn kill(self) {
         self.signal(Signal::KILL);
         self.ended().await;
+    }
+
+    /// Waits until the log contains these words.
+    pub async fn says(&self, words: &str) {
+        eventually(words, async || self.said.lock().unwrap().contains(words).then_some(())).await;
     }
 
     /// Waits until new connections are refused.
