@@ -33,6 +33,15 @@ settings! {
     }
 }
 
+/// Part of what is deleted in each round.
+#[derive(Clone, Copy)]
+enum Part {
+    Rows,
+    Events,
+    SignUps,
+    Accounts,
+}
+
 pub struct Upkeep {
     kernel: Arc<Kernel>,
     sessions: Arc<Sessions>,
@@ -67,27 +76,41 @@ impl Upkeep {
         self.sessions.rotate_signing_key(Party::System, None).await
     }
 
-    /// Deletes expired rows in rounds; returns the number of rows. After a jump of the system clock nothing is deleted
-    /// during [`PROBATION`].
+    /// Deletes expired rows in rounds; returns the number of rows. A part that fails holds up no other, and its error is
+    /// returned at the end. After a jump of the system clock nothing is deleted during [`PROBATION`].
     pub async fn purge(&self) -> Result<u64> {
-        let mut deleted = 0;
+        let (mut deleted, mut failure) = (0, None);
+        let mut parts = vec![Part::Rows, Part::Events, Part::SignUps, Part::Accounts];
         for _ in 0..ROUNDS {
             // Each round checks the clock again, because it can jump between two rounds.
-            let Some(now) = self.trusted_now() else { return Ok(deleted) };
-            let (retention, stale) = (self.lifetimes.audit_event, now.minus(self.lifetimes.pending));
-            // Each is tried, so that one that fails holds up no other.
-            let rows = self.kernel.store.purge(now).await;
-            let events = self.kernel.store.purge_events(retention, now).await;
-            let sign_ups = self.kernel.store.purge_sign_ups(stale).await;
-            let deletions = self.finish_deletions(now).await;
-            let round = rows? + events? + sign_ups? + deletions?;
-            deleted += round;
-            if round == 0 {
+            let Some(now) = self.trusted_now() else { return failure.map_or(Ok(deleted), Err) };
+            let (before, mut going_on) = (deleted, Vec::new());
+            for part in parts {
+                match self.purge_part(part, now).await {
+                    Ok(rows) => {
+                        deleted += rows;
+                        going_on.push(part);
+                    }
+                    Err(error) => failure = failure.or(Some(error)),
+                }
+            }
+            if deleted == before {
                 break;
             }
+            parts = going_on;
         }
         self.kernel.limits.sweep(self.kernel.now());
-        Ok(deleted)
+        failure.map_or(Ok(deleted), Err)
+    }
+
+    async fn purge_part(&self, part: Part, now: Timestamp) -> Result<u64> {
+        let Self { kernel, lifetimes, .. } = self;
+        Ok(match part {
+            Part::Rows => kernel.store.purge(now).await?,
+            Part::Events => kernel.store.purge_events(lifetimes.audit_event, now).await?,
+            Part::SignUps => kernel.store.purge_sign_ups(now.minus(lifetimes.pending)).await?,
+            Part::Accounts => self.finish_deletions(now).await?,
+        })
     }
 
     /// Deletes accounts for good whose grace period is over, unless their owners restored them. Returns their number.
