@@ -24,7 +24,7 @@ use crate::banner::banner;
 use crate::listeners::{Gates, Listeners};
 use crate::metrics::Metrics;
 use crate::settings::{MailTransport, Settings, StorageUrl, passkey_origin_warnings, redirect_warnings};
-use crate::signals::Endings;
+use crate::signals::{Ending, Endings};
 use crate::storage::OpenedBy;
 use crate::wiring::{self, Assembly, WiringError, assemble, http_settings, serve_settings};
 use crate::workers;
@@ -295,6 +295,7 @@ fn layered_routers(
     metrics: &Metrics,
     stopping: &Stopping,
 ) -> Routers {
+    stopping.is_serving.store(true, Ordering::Relaxed);
     metrics.add_service(&assembly.service);
     let app = App::new(
         Arc::clone(&assembly.service),
@@ -341,6 +342,8 @@ fn new_request_id() -> uuid::Uuid {
 struct Stopping {
     has_begun: Arc<AtomicBool>,
     is_for_another_secret: Arc<AtomicBool>,
+    /// True once requests reach the service. Before that, a stop has nothing to wait for.
+    is_serving: Arc<AtomicBool>,
     /// Notified by the worker that finds the database sealed under another secret.
     of_another_secret: Arc<Notify>,
 }
@@ -353,28 +356,38 @@ impl Stopping {
     fn is_for_another_secret(&self) -> bool {
         self.is_for_another_secret.load(Ordering::Relaxed)
     }
+
+    /// Waits for the next signal that ends the service; `None` if its secret is replaced earlier.
+    async fn next_cause(&self, endings: &mut Endings) -> Option<Ending> {
+        tokio::select! {
+            signal = endings.next() => Some(signal),
+            () = self.of_another_secret.notified() => None,
+        }
+    }
 }
 
 /// Returns a future that completes at the first signal that ends the service, or when its secret is replaced. Signal
-/// handlers are installed at once, so that no signal is lost during the start. Between the signal and the completion lies
-/// `delay`, which a second signal ends.
+/// handlers are installed at once, so that no signal is lost during the start. While requests are served, `delay` lies
+/// between the signal and the completion; a second signal or a replaced secret ends it.
 fn stop_signal(stopping: Stopping, delay: Duration) -> io::Result<impl Future<Output = ()>> {
     let mut endings = Endings::receive()?;
     Ok(async move {
-        tokio::select! {
-            signal = endings.next() => {
-                stopping.has_begun.store(true, Ordering::Relaxed);
-                if !delay.is_zero() {
-                    tracing::info!(%signal, "not ready any more: requests are still served for server.stop_delay");
-                    let _ = timeout(delay, endings.next()).await; // either way the stop goes on
-                }
-                tracing::info!(%signal, "stopping: requests in flight are finished");
-            }
-            () = stopping.of_another_secret.notified() => {
-                stopping.is_for_another_secret.store(true, Ordering::Relaxed);
-                tracing::info!("stopping, because server.secret was replaced: requests in flight are finished");
+        let mut cause = stopping.next_cause(&mut endings).await;
+        stopping.has_begun.store(true, Ordering::Relaxed);
+        if let Some(signal) = cause
+            && !delay.is_zero()
+            && stopping.is_serving.load(Ordering::Relaxed)
+        {
+            tracing::info!(%signal, "not ready any more: requests are still served for server.stop_delay");
+            if let Ok(None) = timeout(delay, stopping.next_cause(&mut endings)).await {
+                cause = None;
             }
         }
-        stopping.has_begun.store(true, Ordering::Relaxed);
+        if let Some(signal) = cause {
+            tracing::info!(%signal, "stopping: requests in flight are finished");
+        } else {
+            stopping.is_for_another_secret.store(true, Ordering::Relaxed);
+            tracing::info!("stopping, because server.secret was replaced: requests in flight are finished");
+        }
     })
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use latchkey_service::clock::{Clock, SystemClock};
 use latchkey_store_suite::cluster::{TestCluster, TestDatabase};
 use latchkey_testkit::{Client, PASSWORD, Session, Value, challenge_id, json, recovery_codes, totp_code};
+use rustix::process::Signal;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
@@ -359,6 +360,23 @@ async fn wrong_or_equal_or_missing_secrets_change_nothing() {
     missing.refused(&["server.secret_next", "not set"]);
     typed.refused(&["server.secret_next", "on the command line"]);
     under(&binary, OLD).serve().await;
+}
+
+#[tokio::test]
+async fn secret_that_is_replaced_during_the_delay_of_a_stop_ends_it() {
+    let (binary, database) = on(binary().set("server.stop_delay=1h"));
+    let running = under(&binary, OLD).serve().await;
+    reported(&database).await;
+    database.run("DELETE FROM instances"); // as if it had not reported itself yet
+    running.signal(Signal::TERM);
+    let ready = async || (running.anon().get("/health/ready").send().await.status == 503).then_some(());
+    eventually("it is not ready", ready).await;
+
+    rotate(&binary).await.good();
+
+    let ended = running.ended().await;
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(ended.err.contains("latchkey: server.secret: it was replaced"), "{ended:?}");
 }
 
 #[tokio::test]

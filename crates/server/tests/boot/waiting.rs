@@ -87,7 +87,8 @@ async fn service_answers_while_it_opens_a_sqlite_file() {
 async fn waiting_service_stops_on_a_signal() {
     let (_cluster, database) = down();
     let (binary, client) = binary_on(&database);
-    let starting = binary.start();
+    // No request would be served during the delay.
+    let starting = binary.set("server.stop_delay=1h").start();
     listens(&client).await;
 
     let output = starting.stop().await;
