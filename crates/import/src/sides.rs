@@ -8,7 +8,7 @@ use latchkey_domain::imports::{LARGEST_RECORD, Problem, ProblemCode};
 use serde_json::{Map, Value};
 
 use crate::draft::Entry;
-use crate::formats::{CollectionNames, Format, Side};
+use crate::formats::{Format, Side};
 use crate::input::Part;
 use crate::read_error::ReadError;
 use crate::source::{Row, open};
@@ -70,27 +70,6 @@ pub(crate) fn cut(format: &Format, object: &mut Map<String, Value>) -> Option<Pr
     told
 }
 
-/// Collections that rows name.
-#[derive(Default)]
-enum Collections {
-    #[default]
-    None,
-    One(String),
-    Several,
-}
-
-impl Collections {
-    fn meet(&mut self, names: CollectionNames, row: &Map<String, Value>) {
-        let mut ids = names.columns.iter().filter_map(|column| row.get(*column).and_then(text_of));
-        let Some(id) = ids.find(|id| !id.is_empty()) else { return };
-        match self {
-            Self::None => *self = Self::One(id),
-            Self::One(known) if *known != id => *self = Self::Several,
-            Self::One(_) | Self::Several => {}
-        }
-    }
-}
-
 /// Rows of side tables.
 #[derive(Default)]
 pub(crate) struct Sides {
@@ -98,7 +77,6 @@ pub(crate) struct Sides {
     /// Rows by the id of their account.
     rows: HashMap<Box<str>, Rows>,
     bytes: usize,
-    collections: Collections,
     /// Rows that cannot be read, belong to no account, or have no room.
     refused: IntoIter<Entry>,
 }
@@ -140,9 +118,6 @@ impl Sides {
             let problem = Problem::of(ProblemCode::JsonInvalid, field, "the id of the account is missing");
             return if side.is_needed { Err(problem) } else { Ok(()) };
         };
-        if let Some(names) = side.collection {
-            self.collections.meet(names, &object);
-        }
         let Some(mut object) = (side.slim)(object) else { return Ok(()) };
         let columns = side.keeps.iter().map(|column| object.remove(*column).unwrap_or_default());
         let line = Value::Array(std::iter::once(number.into()).chain(columns).collect()).to_string();
@@ -160,27 +135,17 @@ impl Sides {
         self.refused.next()
     }
 
-    /// Adds the rows of an account to its row. If all rows name one collection, an account that names none is of that one.
+    /// Adds the rows of an account to its row.
     pub(crate) fn join(&mut self, object: &mut Map<String, Value>) {
         if self.rows.is_empty() {
             return;
         }
-        self.name_collection(object);
         let id = object.get("id").and_then(text_of).unwrap_or_default();
         let rows = self.rows.remove(id.as_str()).unwrap_or_default();
         for (side, row) in rows.lines.lines().filter_map(|line| self.parse(line)) {
             let list = object.entry(side.field).or_insert_with(|| Value::Array(Vec::new()));
             if let Value::Array(list) = list {
                 list.push(row);
-            }
-        }
-    }
-
-    fn name_collection(&self, object: &mut Map<String, Value>) {
-        let Collections::One(id) = &self.collections else { return };
-        for names in self.tables.iter().filter_map(|side| side.collection) {
-            if object.get(names.field).and_then(text_of).is_none_or(|named| named.is_empty()) {
-                object.insert(names.field.to_owned(), id.as_str().into());
             }
         }
     }
