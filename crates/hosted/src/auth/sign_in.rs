@@ -54,7 +54,7 @@ async fn act(Submission { mut visit, mut fields }: Submission) -> Outcome {
                 // The form of the password alone has an address.
                 email = visit.flow().email.clone().unwrap_or_default();
             }
-            let is_unverified = rejection.is_unverified() && act.is_none() && visit.flow().email.is_some();
+            let is_unverified = rejection.is_unverified() && visit.flow().email.is_some();
             let verify = is_unverified.then(|| visit.href("/auth/verify"));
             // A refusal is told at the form that was sent.
             let view = view(&visit, email, is_ticked, act.as_deref() != Some("resume"))?;
