@@ -55,6 +55,7 @@ use audit_events::filters as audit_filters;
 use sessions::{
     console as session_console, ends as session_ends, list as session_list, pages as session_pages,
 };
+use users::list::broad as user_search;
 use users::list::statements as user_list;
 
 macro_rules! lists {
@@ -69,7 +70,7 @@ pub fn all_statements() -> impl Iterator<Item = (&'static str, &'static str, &'s
         audit_events audit_filters challenges codes credentials email_changes exports hash_keys identities imported_accounts imports instances kept_keys known_clients limit_buckets limit_failures link_tokens
         oauth_codes oauth_flows oauth_providers operator_addresses operators outbox page_codes passkeys profiles recovery_codes sealed seen_devices
         session_console session_ends session_list session_pages sessions
-        settings sign_up_attempts signing_keys statistics totp_factors undo_tokens used_ceremonies used_tokens user_list users
+        settings sign_up_attempts signing_keys statistics totp_factors undo_tokens used_ceremonies used_tokens user_list user_search users
     );
     lists.into_iter().flat_map(|(table, all)| all.iter().map(move |&(name, sql)| (table, name, sql)))
 }

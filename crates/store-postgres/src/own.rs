@@ -24,7 +24,8 @@ impl Own for Postgres {
 
     fn name_query(query: &SearchQuery, longest: String, others: Vec<String>) -> NameQuery {
         let candidates: Vec<_> = trigrams::of_query(query).iter().map(ToString::to_string).collect();
-        NameQuery { candidates: candidates.join(" "), longest, others: others.join("\n") }
+        let is_exact = false; // trigrams are hashes
+        NameQuery { candidates: candidates.join(" "), is_exact, longest, others: others.join("\n") }
     }
 
     async fn check(&self) -> StoreResult<()> {

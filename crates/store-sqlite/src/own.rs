@@ -27,7 +27,8 @@ impl Own for Sqlite {
 
     fn name_query(query: &SearchQuery, longest: String, others: Vec<String>) -> NameQuery {
         let others = serde_json::Value::from(others).to_string();
-        NameQuery { candidates: search::candidates_by_name(query), longest, others }
+        let is_exact = search::is_exact_by_name(query);
+        NameQuery { candidates: search::candidates_by_name(query), is_exact, longest, others }
     }
 
     async fn check(&self) -> StoreResult<()> {

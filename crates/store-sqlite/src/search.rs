@@ -123,6 +123,13 @@ pub(crate) fn candidates_by_name(query: &SearchQuery) -> String {
     candidates(query).to_ascii_uppercase()
 }
 
+/// True if name or username of each candidate by name has all words: each word is one trigram, whose letters are in capitals
+/// in the index where it comes from a name or username, and nowhere else.
+pub(crate) fn is_exact_by_name(query: &SearchQuery) -> bool {
+    let is_trigram = |word: &str| word.chars().nth(TRIGRAM).is_none();
+    query.words().all(|word| is_trigram(word) && word.contains(|c: char| c.is_ascii_lowercase()))
+}
+
 /// Makes the full-text query for candidates: a conjunction of trigrams that every match contains. Each is a quoted
 /// string, so that no character acts as an operator.
 fn candidates(query: &SearchQuery) -> String {

@@ -25,6 +25,7 @@ mod acts;
 mod audit;
 mod audit_filters;
 mod begun_challenges;
+mod broad_searches;
 mod challenge_guards;
 mod challenges;
 mod code_lanes;
@@ -861,6 +862,10 @@ table::table! { $
         a_freed_address_begins_anew,
         an_empty_list_deletes_no_user,
         an_admin_deletes_a_profile_once,
+    }
+    broad_searches {
+        a_search_that_many_match_is_paged_in_every_order,
+        matches_that_lie_far_apart_are_found,
     }
     user_list {
         filters_and_orders_agree_with_a_model,

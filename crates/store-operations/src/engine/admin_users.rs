@@ -13,18 +13,18 @@ use latchkey_domain::operator::{Effect, Protection};
 use latchkey_domain::profile::Profile;
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::User;
-use latchkey_domain::user_list::UserFilter;
+use latchkey_domain::user_list::{UserFilter, UserSearch};
 use latchkey_store::{
     AccountAct, AdminUsers, ClearedProfile, GuardedResult, ListUsers, ReplacePassword, StoreResult,
     UpdateUser, UpdateUserOutcome, UserPage, UserPosition,
 };
 
 use super::{Engine, Own};
-use crate::form::{Decided, Executor, Results, Script, Slot};
+use crate::form::{Decided, Executor, NameQuery, Results, Script, Slot};
 use crate::operations::operator_guard::OperatorReads;
 use crate::operations::prove_mailbox::{Proven, prove};
 use crate::operations::{account_acts, delete_account, request_code};
-use crate::tables::users::list::Way;
+use crate::tables::users::list::{Read, Way, broad};
 use crate::tables::{
     audit_events, codes, link_tokens, outbox, profiles, sessions, sign_up_attempts, undo_tokens, users,
 };
@@ -38,25 +38,15 @@ impl<E: Own> AdminUsers for Engine<E> {
         let mut reads = Script::default();
         let read = match &list.filter.search {
             Some(search) => {
-                let names = search.name.as_ref().map(|name| {
-                    let (longest, others) = search.words();
-                    E::name_query(name, longest, others)
-                });
+                let names = Self::names(search);
+                if let Some(page) = self.walk_search(list, search, &names).await? {
+                    return Ok(page);
+                }
                 users::list::search(&mut reads, list, search, names)
             }
             None => users::list::read(&mut reads, list, self.way_to_page(list).await?),
         };
-        let (limit, is_backwards) = (list.limit as usize, matches!(list.position, UserPosition::Before(_)));
-        let finish = move |results: &Results<'_>| {
-            let (mut users, total) = users::list::users(results, &read)?;
-            let has_more = users.len() > limit;
-            users.truncate(limit);
-            if is_backwards {
-                users.reverse();
-            }
-            Ok(UserPage { users, total, has_more })
-        };
-        self.read_long(reads, finish).await
+        self.read_page(list, reads, read).await
     }
 
     async fn update_user(&self, update: UpdateUser) -> StoreResult<UpdateUserOutcome> {
@@ -167,6 +157,52 @@ impl<E: Own> Engine<E> {
         let mut all = list.clone();
         all.filter.search = None;
         Ok(Cow::Owned(all))
+    }
+
+    /// Returns the search for names in the words of the engine. It is empty if the search has no words.
+    fn names(search: &UserSearch) -> NameQuery {
+        let Some(name) = &search.name else { return NameQuery::default() };
+        let (longest, others) = search.words();
+        E::name_query(name, longest, others)
+    }
+
+    /// Reads the page of a search along the index of its order, if many users match. Returns `None` if few do, or if they lie
+    /// far apart.
+    async fn walk_search(
+        &self,
+        list: &ListUsers,
+        search: &UserSearch,
+        names: &NameQuery,
+    ) -> StoreResult<Option<UserPage>> {
+        let mut reads = Script::default();
+        let found = broad::find_sizes(&mut reads, search, names);
+        let sizes = self.read_long(reads, move |results| broad::sizes(results, found)).await?;
+        let Some((sizes, span)) = sizes.and_then(|sizes| Some((sizes, sizes.span(list, names)?))) else {
+            return Ok(None);
+        };
+        let mut reads = Script::default();
+        let found = broad::find_end(&mut reads, list, span);
+        let of = list.clone();
+        let end = self.read_long(reads, move |results| broad::end(results, found, &of)).await?;
+        let is_whole = end.is_none();
+        let mut reads = Script::default();
+        let read = broad::walk(&mut reads, list, search, names.clone(), sizes, end);
+        let page = self.read_page(list, reads, read).await?;
+        Ok(Some(page).filter(|page| is_whole || page.has_more))
+    }
+
+    async fn read_page(&self, list: &ListUsers, reads: Script, read: Read) -> StoreResult<UserPage> {
+        let (limit, is_backwards) = (list.limit as usize, matches!(list.position, UserPosition::Before(_)));
+        let finish = move |results: &Results<'_>| {
+            let (mut users, total) = users::list::users(results, &read)?;
+            let has_more = users.len() > limit;
+            users.truncate(limit);
+            if is_backwards {
+                users.reverse();
+            }
+            Ok(UserPage { users, total, has_more })
+        };
+        self.read_long(reads, finish).await
     }
 
     /// Chooses the way to a page of the list. Without a filter there is one only.

@@ -3,8 +3,12 @@
 //! small set first. The total of the first way is a sum of numbers, that of the second way is counted. `user_counts` does not
 //! know last sign-ins, hashes from elsewhere and passwords, so that these are counted themselves.
 
+pub(crate) mod broad;
+mod pages;
 mod sets;
 pub(crate) mod statements;
+
+use std::ops::Range;
 
 use latchkey_domain::time::Timestamp;
 use latchkey_domain::user::{EMAIL_PROVIDER, PASSKEY_PROVIDER, User};
@@ -22,6 +26,10 @@ use statements::{
     count_few_signed_in, count_imported_hashes, count_passwords, count_signed_in,
 };
 
+/// Place of the number of skipped users in [`page_values`].
+const OFFSET: usize = 7;
+/// Places of the key, the size and the number of skipped users.
+const BEYOND: Range<usize> = 4..8;
 /// Milliseconds of a day.
 const DAY: i64 = 86_400_000;
 /// Maximum size of a set that is small, whatever the number of users.
@@ -181,17 +189,11 @@ pub(crate) fn read(script: &mut Script, list: &ListUsers, way: Way) -> Read {
     }
 }
 
-/// Adds the statement that reads a page of a search; `names` are its words, if it has any.
-pub(crate) fn search(
-    script: &mut Script,
-    list: &ListUsers,
-    search: &UserSearch,
-    names: Option<NameQuery>,
-) -> Read {
+/// Adds the statement that reads a page of a search from all its matches.
+pub(crate) fn search(script: &mut Script, list: &ListUsers, search: &UserSearch, names: NameQuery) -> Read {
     let mut values = page_values(list);
     let (prefix, end) = addresses(search);
     let email = search.email.as_ref().map(|email| email.as_str().to_owned());
-    let names = names.unwrap_or_default();
     values.extend(values![search.id, prefix, end, email, names.candidates, names.longest, names.others]);
     Read::Gather(script.read(statement(&SEARCHED, list), values))
 }
@@ -338,21 +340,25 @@ fn page_values(list: &ListUsers) -> Vec<Value> {
     let mut values = kind(&list.filter);
     values.extend(values![from, until]);
     let key = match &list.position {
-        UserPosition::Offset(_) => start(list),
+        UserPosition::Offset(_) => start_of(list, list.order.direction),
         UserPosition::After(key) | UserPosition::Before(key) => key.clone(),
     };
-    values.push(match key.value {
-        UserKeyValue::Time(at) => Value::from(at),
-        UserKeyValue::Email(email) => email.into(),
-    });
+    values.push(key_value(key.value));
     values.extend(values![key.id, i64::from(list.limit) + 1, offset(&list.position)]);
     values.extend(values![signed_in_from, signed_in_until]);
     values
 }
 
-/// Returns the key before the first user of an order. It narrows the index of times, too.
-fn start(list: &ListUsers) -> UserKey {
-    let is_up = list.order.direction == Direction::Ascending;
+fn key_value(value: UserKeyValue) -> Value {
+    match value {
+        UserKeyValue::Time(at) => Value::from(at),
+        UserKeyValue::Email(email) => email.into(),
+    }
+}
+
+/// Returns the key before the first user of the order in a direction. It narrows the index of times, too.
+fn start_of(list: &ListUsers, direction: Direction) -> UserKey {
+    let is_up = direction == Direction::Ascending;
     let id = if is_up { Uuid::nil() } else { Uuid::max() };
     let outside = |(from, until): (i64, i64)| {
         UserKeyValue::Time(Timestamp::from_millis(if is_up { from.saturating_sub(1) } else { until }))

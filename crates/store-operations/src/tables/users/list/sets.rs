@@ -64,19 +64,57 @@ macro_rules! searched_in_postgres {
     () => {
         concat!(
             "(SELECT * FROM users WHERE id = $11
-            UNION ALL SELECT * FROM users WHERE email_key >= $12 AND email_key < $13
-            UNION ALL SELECT * FROM users WHERE email_key = $14 AND NOT (email_key >= $12 AND email_key < $13)
+            UNION ALL SELECT * FROM users WHERE ",
+            begins!("email_key", "$12", "$13"),
+            "
+            UNION ALL SELECT * FROM users WHERE email_key = $14 AND NOT (",
+            begins!("email_key", "$12", "$13"),
+            ")
             UNION ALL SELECT n.* FROM profiles AS p JOIN users AS n ON n.id = p.user_id
-            WHERE $15 <> '' AND NOT p.searchable AND ", has_words_in_postgres!(), " AND ", not_by_address!(),
+            WHERE ",
+            hidden_with_words!("$15", has_words_in_postgres!("$16", "$17")),
+            " AND ",
+            not_by_address!(),
             " UNION ALL SELECT n.* FROM profiles AS p JOIN users AS n ON n.id = p.user_id
-            WHERE $15 <> '' AND p.searchable AND ", of_names!(), " @> string_to_array($15, ' ')::int[]
-                AND ", has_words_in_postgres!(), " AND ", not_by_address!(), ") AS u WHERE TRUE"
+            WHERE ",
+            indexed_in_postgres!("$15", "$16", "$17"),
+            " AND ",
+            not_by_address!(),
+            ") AS u WHERE TRUE"
         )
     };
 }
 macro_rules! not_by_address {
     () => {
-        "NOT (n.email_key >= $12 AND n.email_key < $13) AND n.email_key IS DISTINCT FROM $14"
+        concat!("NOT (", begins!("n.email_key", "$12", "$13"), ") AND n.email_key IS DISTINCT FROM $14")
+    };
+}
+/// Addresses that begin with the text of a search.
+macro_rules! begins {
+    ($key:literal, $prefix:literal, $end:literal) => {
+        concat!($key, " >= ", $prefix, " AND ", $key, " < ", $end)
+    };
+}
+macro_rules! hidden_with_words {
+    ($candidates:literal, $has_words:expr) => {
+        concat!($candidates, " <> '' AND NOT p.searchable AND ", $has_words)
+    };
+}
+macro_rules! candidates_in_postgres {
+    ($candidates:literal) => {
+        concat!(
+            $candidates,
+            " <> '' AND p.searchable AND ",
+            of_names!(),
+            " @> string_to_array(",
+            $candidates,
+            ", ' ')::int[]"
+        )
+    };
+}
+macro_rules! indexed_in_postgres {
+    ($candidates:literal, $longest:literal, $others:literal) => {
+        concat!(candidates_in_postgres!($candidates), " AND ", has_words_in_postgres!($longest, $others))
     };
 }
 /// Trigrams of name and username, as the index `profiles_by_name_trigram` has them.
@@ -86,44 +124,79 @@ macro_rules! of_names {
     };
 }
 macro_rules! has_words_in_postgres {
-    () => {
-        "strpos(' ' || p.folded_name || ' ' || p.folded_username, $16) > 0
-            AND NOT EXISTS (SELECT 1 FROM unnest(string_to_array($17, E'\\n')) AS word
+    ($longest:literal, $others:literal) => {
+        concat!(
+            "strpos(' ' || p.folded_name || ' ' || p.folded_username, ",
+            $longest,
+            ") > 0
+            AND NOT EXISTS (SELECT 1 FROM unnest(string_to_array(",
+            $others,
+            ", E'\\n')) AS word
                 WHERE strpos(' ' || p.folded_name || ' ' || p.folded_username, word) = 0)"
+        )
     };
 }
 macro_rules! searched_in_sqlite {
     () => {
         concat!(
             "(SELECT id FROM users WHERE id = $11
-            UNION SELECT id FROM users WHERE email_key >= $12 AND email_key < $13
-            UNION SELECT id FROM users WHERE email_key = $14
-            UNION SELECT user_id AS id FROM profiles AS p WHERE $15 <> '' AND NOT p.searchable AND ",
-            has_words_in_sqlite!(),
-            " UNION SELECT p.user_id AS id
-            FROM profile_search CROSS JOIN profiles AS p ON p.search_id = profile_search.rowid
-            WHERE $15 <> '' AND profile_search MATCH $15 AND p.searchable AND ",
-            has_words_in_sqlite!(),
+            UNION SELECT id FROM users WHERE ",
+            begins!("email_key", "$12", "$13"),
             "
-                AND NOT EXISTS (SELECT 1 FROM profile_search_pending AS b WHERE b.search_id = p.search_id)
-            UNION SELECT p.user_id AS id
-            FROM profile_search_pending AS b CROSS JOIN profiles AS p ON p.search_id = b.search_id
-            WHERE $15 <> '' AND p.searchable AND ",
-            has_words_in_sqlite!(),
+            UNION SELECT id FROM users WHERE email_key = $14
+            UNION SELECT user_id AS id FROM profiles AS p
+            WHERE ",
+            hidden_with_words!("$15", has_words_in_sqlite!("$16", "$17")),
+            "
+            UNION ",
+            indexed_in_sqlite!("$15", "$16", "$17"),
+            "
+            UNION ",
+            pending_in_sqlite!("$15", "$16", "$17"),
             ")",
             one_by_one_in_sqlite!()
         )
     };
 }
+macro_rules! indexed_in_sqlite {
+    ($candidates:literal, $longest:literal, $others:literal) => {
+        concat!(
+            "SELECT p.user_id AS id
+            FROM profile_search CROSS JOIN profiles AS p ON p.search_id = profile_search.rowid
+            WHERE ", $candidates, " <> '' AND profile_search MATCH ", $candidates, " AND p.searchable
+                AND ", has_words_in_sqlite!($longest, $others), "
+                AND NOT EXISTS (SELECT 1 FROM profile_search_pending AS b WHERE b.search_id = p.search_id)"
+        )
+    };
+}
+macro_rules! pending_in_sqlite {
+    ($candidates:literal, $longest:literal, $others:literal) => {
+        concat!(
+            "SELECT p.user_id AS id
+            FROM profile_search_pending AS b CROSS JOIN profiles AS p ON p.search_id = b.search_id
+            WHERE ",
+            $candidates,
+            " <> '' AND p.searchable AND ",
+            has_words_in_sqlite!($longest, $others)
+        )
+    };
+}
 macro_rules! has_words_in_sqlite {
-    () => {
-        "instr(' ' || p.folded_name || ' ' || p.folded_username, $16) > 0
-            AND NOT EXISTS (SELECT 1 FROM json_each($17) AS word
+    ($longest:literal, $others:literal) => {
+        concat!(
+            "instr(' ' || p.folded_name || ' ' || p.folded_username, ",
+            $longest,
+            ") > 0
+            AND NOT EXISTS (SELECT 1 FROM json_each(",
+            $others,
+            ") AS word
                 WHERE instr(' ' || p.folded_name || ' ' || p.folded_username, word.value) = 0)"
+        )
     };
 }
 pub(super) use {
-    created, has_words_in_postgres, has_words_in_sqlite, joined_in_postgres, not_by_address, of_names,
-    of_provider, of_state, one_by_one_in_sqlite, operating, searched_in_postgres, searched_in_sqlite,
+    begins, candidates_in_postgres, created, has_words_in_postgres, has_words_in_sqlite, hidden_with_words,
+    indexed_in_postgres, indexed_in_sqlite, joined_in_postgres, not_by_address, of_names, of_provider,
+    of_state, one_by_one_in_sqlite, operating, pending_in_sqlite, searched_in_postgres, searched_in_sqlite,
     signed_in, with_imported_hash, with_passkey, without_profile,
 };

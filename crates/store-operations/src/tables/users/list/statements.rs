@@ -1,8 +1,10 @@
 //! SQL of the list of users: conditions, and pages by sort and direction.
 
+use super::pages::{gather, ordered, page_of, walk, walk_searched};
 use super::sets::{
-    created, has_words_in_postgres, has_words_in_sqlite, joined_in_postgres, not_by_address, of_names,
-    of_provider, of_state, one_by_one_in_sqlite, operating, searched_in_postgres, searched_in_sqlite,
+    begins, candidates_in_postgres, created, has_words_in_postgres, has_words_in_sqlite, hidden_with_words,
+    indexed_in_postgres, indexed_in_sqlite, joined_in_postgres, not_by_address, of_names, of_provider,
+    of_state, one_by_one_in_sqlite, operating, pending_in_sqlite, searched_in_postgres, searched_in_sqlite,
     signed_in, with_imported_hash, with_passkey, without_profile,
 };
 use crate::form::{Sql, statements};
@@ -95,82 +97,6 @@ macro_rules! sum_of {
             $state,
             " AND day >= $5 AND day < $6), 0)"
         )
-    };
-}
-/// Query for a page along the index of the order: users beyond the key (`$5`, `$6`), `$7` of them after the first `$8`.
-macro_rules! walk {
-    ($created:ident, $signed_in:ident, $beyond:literal, $order:literal) => {
-        concat!(
-            "SELECT ",
-            account_columns!(),
-            " FROM (SELECT u.id AS id FROM users AS u WHERE ",
-            $beyond,
-            " AND ",
-            passes!($created, $signed_in),
-            " ORDER BY ",
-            $order,
-            " LIMIT $7 OFFSET $8) AS page CROSS JOIN ",
-            account_tables!(),
-            " WHERE u.id = page.id ORDER BY ",
-            $order
-        )
-    };
-}
-/// Query for a page of a collected set, given as FROM clause and condition. Each row begins with the number of all matches, and
-/// with a flag that is false in the single row of an empty page. The conditions on times are for [`walk`] alone.
-macro_rules! gather {
-    ($set:expr, $created:ident, $signed_in:ident, $beyond:literal, $order:literal) => {
-        concat!(
-            "WITH hits AS MATERIALIZED (
-                SELECT u.id AS id, u.created_at AS created_at, u.last_sign_in_at AS last_sign_in_at,
-                    u.email_key AS email_key
-                FROM ",
-            $set,
-            " AND ",
-            passes!(by_row, by_row),
-            "),
-            page AS (SELECT u.id AS id FROM hits AS u WHERE ",
-            $beyond,
-            " ORDER BY ",
-            $order,
-            " LIMIT $7 OFFSET $8)
-            SELECT (SELECT count(*) FROM hits), u.id IS NOT NULL, ",
-            account_columns!(),
-            "
-            FROM (SELECT 1 AS one) AS one LEFT JOIN page ON TRUE LEFT JOIN users AS u ON u.id = page.id
-            LEFT JOIN credentials AS c ON c.user_id = u.id AND c.kind = 'password'
-            LEFT JOIN profiles AS p ON p.user_id = u.id ORDER BY ",
-            $order
-        )
-    };
-}
-/// Calls a macro with the conditions on times, the condition of a page and the order, of the list by `sort` in a direction.
-macro_rules! ordered {
-    ($query:ident ($($set:expr)?) created down) => {
-        $query!($($set,)? by_index, by_row,
-            "(u.created_at, u.id) < ($5, $6)", "u.created_at DESC, u.id DESC")
-    };
-    ($query:ident ($($set:expr)?) created up) => {
-        $query!($($set,)? by_index, by_row,
-            "(u.created_at, u.id) > ($5, $6)", "u.created_at, u.id")
-    };
-    ($query:ident ($($set:expr)?) sign_in down) => {
-        $query!($($set,)? by_row, by_index,
-            "(coalesce(u.last_sign_in_at, 0), u.id) < ($5, $6)",
-            "coalesce(u.last_sign_in_at, 0) DESC, u.id DESC")
-    };
-    ($query:ident ($($set:expr)?) sign_in up) => {
-        $query!($($set,)? by_row, by_index,
-            "(coalesce(u.last_sign_in_at, 0), u.id) > ($5, $6)",
-            "coalesce(u.last_sign_in_at, 0), u.id")
-    };
-    ($query:ident ($($set:expr)?) email down) => {
-        $query!($($set,)? by_row, by_row,
-            "u.email_key < $5 AND u.id <> $6", "u.email_key DESC") // unique: needs no tie-break
-    };
-    ($query:ident ($($set:expr)?) email up) => {
-        $query!($($set,)? by_row, by_row,
-            "u.email_key > $5 AND u.id <> $6", "u.email_key")
     };
 }
 
@@ -293,6 +219,18 @@ statements! {
         ordered!(gather (searched_in_sqlite!()) email down);
     SEARCH_EMAIL_UP = ordered!(gather (searched_in_postgres!()) email up),
         ordered!(gather (searched_in_sqlite!()) email up);
+    SEARCH_WALK_CREATED_DOWN = ordered!(walk_searched (has_words_in_postgres!("$11", "$12")) created down),
+        ordered!(walk_searched (has_words_in_sqlite!("$11", "$12")) created down);
+    SEARCH_WALK_CREATED_UP = ordered!(walk_searched (has_words_in_postgres!("$11", "$12")) created up),
+        ordered!(walk_searched (has_words_in_sqlite!("$11", "$12")) created up);
+    SEARCH_WALK_SIGN_IN_DOWN = ordered!(walk_searched (has_words_in_postgres!("$11", "$12")) sign_in down),
+        ordered!(walk_searched (has_words_in_sqlite!("$11", "$12")) sign_in down);
+    SEARCH_WALK_SIGN_IN_UP = ordered!(walk_searched (has_words_in_postgres!("$11", "$12")) sign_in up),
+        ordered!(walk_searched (has_words_in_sqlite!("$11", "$12")) sign_in up);
+    SEARCH_WALK_EMAIL_DOWN = ordered!(walk_searched (has_words_in_postgres!("$11", "$12")) email down),
+        ordered!(walk_searched (has_words_in_sqlite!("$11", "$12")) email down);
+    SEARCH_WALK_EMAIL_UP = ordered!(walk_searched (has_words_in_postgres!("$11", "$12")) email up),
+        ordered!(walk_searched (has_words_in_sqlite!("$11", "$12")) email up);
 }
 
 /// Statements of one way to a page: by created, last sign-in and email, each descending and ascending.
@@ -357,4 +295,10 @@ pub(super) static SEARCHED: Ordered = [
     [&SEARCH_CREATED_DOWN, &SEARCH_CREATED_UP],
     [&SEARCH_SIGN_IN_DOWN, &SEARCH_SIGN_IN_UP],
     [&SEARCH_EMAIL_DOWN, &SEARCH_EMAIL_UP],
+];
+/// Along the index of the order, looking each user through for a search.
+pub(super) static WALK_SEARCHED: Ordered = [
+    [&SEARCH_WALK_CREATED_DOWN, &SEARCH_WALK_CREATED_UP],
+    [&SEARCH_WALK_SIGN_IN_DOWN, &SEARCH_WALK_SIGN_IN_UP],
+    [&SEARCH_WALK_EMAIL_DOWN, &SEARCH_WALK_EMAIL_UP],
 ];

@@ -1,0 +1,231 @@
+//! Searches that many users match. Collecting the matches, to count and order them, takes long; so the page is read along the
+//! index of its order, where it is soon full, and the matches are only counted.
+
+use latchkey_domain::user_list::{UserFilter, UserKey, UserSearch};
+use latchkey_store::{ListUsers, StoreResult};
+
+use super::super::read_account;
+use super::sets::{
+    begins, candidates_in_postgres, has_words_in_postgres, has_words_in_sqlite, hidden_with_words,
+    indexed_in_postgres, indexed_in_sqlite, of_names, pending_in_sqlite,
+};
+use super::statements::{WALK, WALK_SEARCHED};
+use super::{
+    BEYOND, OFFSET, Read, addresses, direction, key_value, offset, page_values, start_of, statement,
+};
+use crate::form::{NameQuery, Results, Script, Slot, statements, values};
+
+/// Factor by which a page may pass more users than it would if matches were spread evenly. When it passes them all and is not
+/// full, the matches are collected after all.
+const PATIENCE: u64 = 4;
+
+/// Number up to which each set of [`Sizes`] is counted, or a hundredth of all users if that is more.
+const ENOUGH: i64 = 10_001;
+/// Cost of collecting a match, and of looking through a user, in units of the cost of counting a profile (measured with a
+/// million users, where both are some 8 µs).
+const DEAR: u64 = 3;
+
+/// Numbers by which the way to a page of a search is chosen.
+#[derive(Clone, Copy)]
+pub(crate) struct Sizes {
+    /// Addresses that begin with the text; not more than [`ENOUGH`].
+    addresses: u64,
+    /// Profiles that may have the words; not more than [`ENOUGH`].
+    names: u64,
+    all: u64,
+}
+
+macro_rules! find_sizes {
+    ($candidates:expr) => {
+        concat!(
+            "WITH n AS MATERIALIZED (SELECT coalesce((SELECT CAST(sum(total) AS BIGINT) FROM user_counts
+                WHERE provider = '' AND state <> 'no-profile'), 0) AS total)
+            SELECT (SELECT count(*) FROM (SELECT 1 FROM users AS u WHERE ",
+            begins!("u.email_key", "$1", "$2"),
+            " LIMIT (SELECT greatest($4, total / 100) FROM n)) AS few),
+            (SELECT count(*) FROM (SELECT 1 FROM ",
+            $candidates,
+            " LIMIT (SELECT greatest($4, total / 100) FROM n)) AS few),
+            (SELECT total FROM n)"
+        )
+    };
+}
+/// Condition on a profile `p`, in a count: it has the words `$5` and `$6`, if `$4` is not empty.
+macro_rules! named {
+    ($has_words:expr) => {
+        concat!("$4 <> '' AND ", $has_words)
+    };
+}
+/// Number of profiles with the words.
+macro_rules! count_named_in_postgres {
+    () => {
+        concat!(
+            "(SELECT count(*) FROM profiles AS p WHERE ",
+            hidden_with_words!("$4", has_words_in_postgres!("$5", "$6")),
+            ") + (SELECT count(*) FROM profiles AS p WHERE ",
+            indexed_in_postgres!("$4", "$5", "$6"),
+            ")"
+        )
+    };
+}
+macro_rules! count_named_in_sqlite {
+    ($indexed:expr) => {
+        concat!(
+            "(SELECT count(*) FROM profiles AS p WHERE ",
+            hidden_with_words!("$4", has_words_in_sqlite!("$5", "$6")),
+            ") + (SELECT count(*) FROM (",
+            pending_in_sqlite!("$4", "$5", "$6"),
+            ")) + (SELECT count(*) FROM (",
+            $indexed,
+            "))"
+        )
+    };
+}
+/// Profiles of the index with trigrams that nothing but the words has. `$5` and `$6` say the same.
+macro_rules! exactly_indexed_in_sqlite {
+    () => {
+        "SELECT 1 FROM profile_search WHERE $4 <> '' AND profile_search MATCH $4
+            AND NOT EXISTS (SELECT 1 FROM profile_search_pending AS b WHERE b.search_id = profile_search.rowid)"
+    };
+}
+/// Number of users with an address that begins with the text, and with the address `$3`, who meet a condition.
+macro_rules! count_addressed {
+    ($condition:expr) => {
+        concat!(
+            "(SELECT count(*) FROM users AS u WHERE ",
+            begins!("u.email_key", "$1", "$2"),
+            $condition,
+            ") + (SELECT count(*) FROM users AS u WHERE u.email_key = $3 AND NOT (",
+            begins!("u.email_key", "$1", "$2"),
+            ")",
+            $condition,
+            ")"
+        )
+    };
+}
+macro_rules! not_named {
+    ($has_words:expr) => {
+        concat!(
+            " AND NOT EXISTS (SELECT 1 FROM profiles AS p WHERE p.user_id = u.id AND ",
+            named!($has_words),
+            ")"
+        )
+    };
+}
+/// Condition on a user `u`: the address is not among those of [`count_addressed`].
+macro_rules! not_addressed {
+    () => {
+        concat!(" AND NOT (", begins!("u.email_key", "$1", "$2"), ") AND u.email_key <> coalesce($3, '')")
+    };
+}
+
+statements! {
+    /// Reads [`Sizes`].
+    FIND_SIZES = find_sizes!(concat!("profiles AS p WHERE ", candidates_in_postgres!("$3"))),
+        find_sizes!("profile_search WHERE $3 <> '' AND profile_search MATCH $3");
+    /// Counts the matches: profiles with the words, and users with such an address whose profile has not.
+    COUNT_NAMES = concat!(
+        "SELECT ", count_named_in_postgres!(), " + ", count_addressed!(not_named!(has_words_in_postgres!("$5", "$6")))
+    ), concat!(
+        "SELECT ", count_named_in_sqlite!(indexed_in_sqlite!("$4", "$5", "$6")),
+        " + ", count_addressed!(not_named!(has_words_in_sqlite!("$5", "$6")))
+    );
+    /// Counts the same where the index of SQLite is exact.
+    COUNT_EXACT_NAMES = concat!(
+        "SELECT ", count_named_in_postgres!(), " + ", count_addressed!(not_named!(has_words_in_postgres!("$5", "$6")))
+    ), concat!(
+        "SELECT ", count_named_in_sqlite!(exactly_indexed_in_sqlite!()),
+        " + ", count_addressed!(not_named!(has_words_in_sqlite!("$5", "$6")))
+    );
+    /// Counts the matches: users with such an address, and the other users of profiles with the words.
+    COUNT_ADDRESSES = concat!(
+        "SELECT ", count_addressed!(""),
+        " + (SELECT count(*) FROM profiles AS p JOIN users AS u ON u.id = p.user_id
+            WHERE ", hidden_with_words!("$4", has_words_in_postgres!("$5", "$6")), not_addressed!(),
+        ") + (SELECT count(*) FROM profiles AS p JOIN users AS u ON u.id = p.user_id
+            WHERE ", indexed_in_postgres!("$4", "$5", "$6"), not_addressed!(), ")"
+    ), concat!(
+        "SELECT ", count_addressed!(""),
+        " + (SELECT count(*) FROM (SELECT p.user_id AS id FROM profiles AS p
+            WHERE ", hidden_with_words!("$4", has_words_in_sqlite!("$5", "$6")), "
+            UNION ALL ", indexed_in_sqlite!("$4", "$5", "$6"), "
+            UNION ALL ", pending_in_sqlite!("$4", "$5", "$6"), ") AS d CROSS JOIN users AS u WHERE u.id = d.id",
+        not_addressed!(), ")"
+    );
+}
+
+/// Adds the statement that reads the sizes of a search.
+pub(crate) fn find_sizes(script: &mut Script, search: &UserSearch, names: &NameQuery) -> Slot {
+    let (prefix, end) = addresses(search);
+    script.read(&FIND_SIZES, values![prefix, end, names.candidates.clone(), ENOUGH])
+}
+
+pub(crate) fn sizes(results: &Results<'_>, found: Slot) -> StoreResult<Option<Sizes>> {
+    results.find(found, |cells| {
+        cells.of("users");
+        let mut next = || Ok(u64::try_from(cells.int("total")?).unwrap_or_default());
+        Ok(Sizes { addresses: next()?, names: next()?, all: next()? })
+    })
+}
+
+impl Sizes {
+    /// Returns the number of users that a page along the index may pass; `None` if collecting the matches costs less, or if
+    /// there is another filter, whose matches are not counted by themselves.
+    pub(crate) fn span(self, list: &ListUsers, names: &NameQuery) -> Option<u64> {
+        let is_search_alone = UserFilter { search: None, ..list.filter.clone() } == UserFilter::default();
+        let wanted = u64::from(list.limit) + 1 + offset(&list.position).unsigned_abs();
+        let passed = wanted.saturating_mul(self.all) / self.matches(names).max(1);
+        let counted = if names.is_exact { 0 } else { self.names } + self.addresses.min(self.names);
+        let walks = passed.saturating_mul(DEAR).saturating_add(counted) < self.matches(names) * DEAR;
+        (is_search_alone && walks).then(|| passed.saturating_mul(PATIENCE))
+    }
+
+    /// Estimates the number of matches. Many addresses that begin with a text go with usernames that do, and then a profile
+    /// that may have the words tells little.
+    const fn matches(self, names: &NameQuery) -> u64 {
+        let is_by_address =
+            self.addresses >= self.names || !names.is_exact && self.addresses > self.names / 10;
+        if is_by_address { self.addresses } else { self.names }
+    }
+}
+
+/// Adds the statement that reads the user at the end of a span of the order.
+pub(crate) fn find_end(script: &mut Script, list: &ListUsers, span: u64) -> Slot {
+    let all = ListUsers { filter: UserFilter::default(), limit: 0, ..list.clone() };
+    let mut values = page_values(&all);
+    values[OFFSET] = i64::try_from(span).unwrap_or(i64::MAX).into();
+    script.read(statement(&WALK, &all), values)
+}
+
+pub(crate) fn end(results: &Results<'_>, found: Slot, list: &ListUsers) -> StoreResult<Option<UserKey>> {
+    results.find(found, |cells| Ok(list.order.sort.key_of(&read_account(cells)?.user)))
+}
+
+/// Adds the statements that read a page of a search along the index, before a user, and the total.
+pub(crate) fn walk(
+    script: &mut Script,
+    list: &ListUsers,
+    search: &UserSearch,
+    names: NameQuery,
+    sizes: Sizes,
+    end: Option<UserKey>,
+) -> Read {
+    let (prefix, prefix_end) = addresses(search);
+    let email = search.email.as_ref().map(|email| email.as_str().to_owned());
+    let NameQuery { candidates, longest, others, is_exact } = names;
+    let counting = match (sizes.names < sizes.addresses, is_exact) {
+        (true, _) => &COUNT_ADDRESSES,
+        (false, true) => &COUNT_EXACT_NAMES,
+        (false, false) => &COUNT_NAMES,
+    };
+    let words = values![candidates, longest, others];
+    let mut values = values![prefix.clone(), prefix_end.clone(), email.clone()];
+    values.extend(words.iter().cloned());
+    let total = script.read(counting, values);
+    let UserKey { value, id } = end.unwrap_or_else(|| start_of(list, direction(list).turned()));
+    let mut values = values![key_value(value), id, prefix, prefix_end];
+    values.extend(page_values(list).drain(BEYOND));
+    values.push(email.into());
+    values.extend(words);
+    Read::Walk { total, page: script.read(statement(&WALK_SEARCHED, list), values) }
+}
