@@ -17,7 +17,8 @@ impl Entropy for SystemEntropy {
     fn fill(&self, buffer: &mut [u8]) {
         // Every use of this service's keys and tokens depends on randomness, so without it the process
         // ends.
-        if getrandom::fill(buffer).is_err() {
+        if let Err(error) = getrandom::fill(buffer) {
+            eprintln!("latchkey: the operating system gives no random numbers: {error}");
             std::process::abort();
         }
     }

@@ -28,12 +28,14 @@ const IS_THERE: &str = "SELECT count(*) FROM sqlite_schema WHERE name = 'schema_
 const LIST_APPLIED: &str = "SELECT version, checksum FROM schema_migrations ORDER BY version";
 const RECORD: &str = "INSERT INTO schema_migrations (version, name, checksum) VALUES (?1, ?2, ?3)";
 
-/// Applies the missing migrations. If several processes start together, one applies them and the others wait.
-pub(crate) fn migrate(conn: &Connection) -> Fallible<()> {
+/// Applies the missing migrations, and gives a new database its mark. If several processes start together, one applies them and
+/// the others wait.
+pub(crate) fn migrate(conn: &Connection, mark: Option<NonZeroU32>) -> Fallible<()> {
     in_transaction(conn, |conn| {
         if number(conn, COUNT_ALL, [])? == 0 {
             conn.execute_batch(fresh::SCRIPT)?;
             execute(conn, CREATE_TABLE, [])?;
+            mark.map_or(Ok(()), |mark| write_mark(conn, mark))?; // here it costs no wait for the disk
             return MIGRATIONS.iter().try_for_each(|migration| record(conn, migration));
         }
         apply_missing(conn, MIGRATIONS)
@@ -54,10 +56,14 @@ pub(crate) fn give_mark(conn: &Connection, mark: NonZeroU32) -> Fallible<()> {
     in_transaction(conn, |conn| {
         // Another process may have been first.
         if mark_of(conn)?.is_none() {
-            conn.pragma_update(None, MARK, mark.get().cast_signed())?;
+            write_mark(conn, mark)?;
         }
         Ok(())
     })
+}
+
+fn write_mark(conn: &Connection, mark: NonZeroU32) -> Fallible<()> {
+    Ok(conn.pragma_update(None, MARK, mark.get().cast_signed())?)
 }
 
 fn in_transaction(conn: &Connection, work: impl FnOnce(&Connection) -> Fallible<()>) -> Fallible<()> {

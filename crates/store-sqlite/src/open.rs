@@ -77,6 +77,18 @@ pub(crate) fn expect_many_writes(conn: &Connection) -> Fallible<()> {
     Ok(())
 }
 
+/// Writes what a power failure may undo, without a wait for the disk. A checkpoint that it causes does wait.
+pub(crate) fn without_waiting<T>(
+    conn: &Connection,
+    write: impl FnOnce(&Connection) -> Fallible<T>,
+) -> Fallible<T> {
+    let level: i64 = conn.pragma_query_value(None, "synchronous", |row| row.get(0))?;
+    conn.pragma_update(None, "synchronous", "NORMAL")?;
+    let outcome = write(conn);
+    conn.pragma_update(None, "synchronous", level)?;
+    outcome
+}
+
 /// Leaves checkpoints and truncation of the log to a replicator, which reads the log before it does either.
 pub(crate) fn leave_log_alone(conn: &Connection) -> Fallible<()> {
     conn.pragma_update(None, "wal_autocheckpoint", 0)?;

@@ -26,7 +26,7 @@ const BATCH: usize = 20_000;
 pub fn seed(path: &Path, people: impl Iterator<Item = SeededAccount>) -> StoreResult<()> {
     open::create_file(path)?;
     let conn = open::writer(path, Duration::from_secs(5))?;
-    migrations::migrate(&conn)?;
+    migrations::migrate(&conn, None)?;
     // Durability is not needed, because the file is discarded after a crash.
     conn.pragma_update(None, "synchronous", "OFF").map_err(crate::errors::driver)?;
     fill(&conn, people)?;

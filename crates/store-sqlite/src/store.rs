@@ -70,12 +70,12 @@ impl Sqlite {
             // Also if the start fails from here on.
             open::keep_log(&conn, true)?;
         }
-        migrations::migrate(&conn)?;
+        migrations::migrate(&conn, options.mark)?;
         if let Some(mark) = options.mark {
             migrations::give_mark(&conn, mark)?;
         }
         if options.reuse_snapshots {
-            index.prove(&conn, |conn| execute(conn, BEAT, []).is_ok());
+            index.prove(&conn, |conn| open::without_waiting(conn, |conn| execute(conn, BEAT, [])).is_ok());
         }
         let files = Arc::new(FileWatch::of(path, &conn).map_err(unavailable)?);
         open::keep_log(&conn, true)?;

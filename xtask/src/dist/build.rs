@@ -14,8 +14,13 @@ const CHEAP: &[(&str, &str)] =
     &[("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0"), ("CARGO_PROFILE_RELEASE_LTO", "off")];
 
 /// How the binary is linked: statically, and with packed relocations, which make it 0.9 MB smaller. The C library of Debian 12
-/// and later (glibc 2.36) reads them.
-const LINKED: [&str; 2] = ["-Ctarget-feature=+crt-static", "-Clink-arg=-Wl,-z,pack-relative-relocs"];
+/// and later (glibc 2.36) reads them. Random numbers come from the system call. The crate `getrandom` would look the C library's
+/// function up by name, which a static binary cannot, and then read `/dev/urandom`, which a container need not have.
+const RUST: [&str; 3] = [
+    "-Ctarget-feature=+crt-static",
+    "-Clink-arg=-Wl,-z,pack-relative-relocs",
+    "--cfg=getrandom_backend=\"linux_getrandom\"",
+];
 
 /// Flags of `.cargo/config.toml` for aws-lc, which takes no others where they are set.
 const AWS_LC_FLAGS: &str = env!("AWS_LC_SYS_CFLAGS");
@@ -32,7 +37,7 @@ pub(super) fn build(target: &Target, profile: &str) -> Result<PathBuf, String> {
     let c = places.map(|(path, name)| format!("-ffile-prefix-map={}={name}", path.display()));
     let compiler = target.compiler()?;
     let upper = triple.to_uppercase().replace('-', "_");
-    let flags = [LINKED.map(ToOwned::to_owned).as_slice(), &rust].concat().join("\u{1f}");
+    let flags = [RUST.map(ToOwned::to_owned).as_slice(), &rust].concat().join("\u{1f}");
     let variables = [
         ("CARGO_ENCODED_RUSTFLAGS", flags.as_str()),
         ("CARGO_INCREMENTAL", "0"),

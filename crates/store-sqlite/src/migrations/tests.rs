@@ -21,8 +21,8 @@ fn reason(outcome: Fallible<()>) -> String {
 #[test]
 fn all_migrations_apply_and_applying_them_again_changes_nothing() {
     let conn = database();
-    migrate(&conn).unwrap();
-    migrate(&conn).unwrap();
+    migrate(&conn, None).unwrap();
+    migrate(&conn, None).unwrap();
     let applied = number(&conn, "SELECT count(*) FROM schema_migrations", []).unwrap();
     assert_eq!(usize::try_from(applied).unwrap(), MIGRATIONS.len());
 }
@@ -31,7 +31,7 @@ fn all_migrations_apply_and_applying_them_again_changes_nothing() {
 fn an_empty_file_gets_what_all_migrations_lead_to() {
     let (stepwise, at_once) = (database(), database());
     apply(&stepwise, MIGRATIONS).unwrap();
-    migrate(&at_once).unwrap();
+    migrate(&at_once, None).unwrap();
     let script = |conn| fresh::script_of(conn).unwrap();
     assert_eq!(script(&at_once), script(&stepwise), "run cargo xtask generated --write");
     assert_eq!(list_applied(&at_once).unwrap(), list_applied(&stepwise).unwrap());
@@ -104,7 +104,7 @@ fn rows_from_before_the_shared_migrations_survive() {
     )
     .unwrap();
 
-    migrate(&conn).unwrap();
+    migrate(&conn, None).unwrap();
 
     let one = |sql: &str| conn.query_row(sql, [], |row| row.get::<_, String>(0)).unwrap();
     assert_eq!(
@@ -143,7 +143,7 @@ fn profiles_from_before_are_in_the_index_by_name_and_leave_it() {
     )
     .unwrap();
 
-    migrate(&conn).unwrap();
+    migrate(&conn, None).unwrap();
 
     let hits = |word: &str| {
         let sql = format!("SELECT count(*) FROM profile_search WHERE profile_search MATCH '\"{word}\"'");

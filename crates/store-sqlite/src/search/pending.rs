@@ -54,7 +54,7 @@ mod tests {
     #[test]
     fn few_pending_profiles_are_looked_up_by_key() {
         let conn = open::empty_in_memory().unwrap();
-        migrations::migrate(&conn).unwrap();
+        migrations::migrate(&conn, None).unwrap();
         for sql in [TAKE_NEW_WORDS, super::super::LIST_PENDING] {
             let mut statement = conn.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
             if statement.parameter_count() > 0 {

@@ -24,7 +24,7 @@ fn database() -> Connection {
     let conn = Connection::open_in_memory().unwrap();
     conn.pragma_update(None, "foreign_keys", true).unwrap();
     conn.pragma_update(None, "trusted_schema", false).unwrap();
-    migrations::migrate(&conn).unwrap();
+    migrations::migrate(&conn, None).unwrap();
     conn
 }
 
