@@ -44,7 +44,8 @@ pub fn banner(
         let url = settings.console.public_url.as_str().trim_end_matches('/');
         line("Console", &format!("{url}/console"));
         if !has_operators {
-            line("Operators", "none yet: latchkey operator grant EMAIL --role owner");
+            let grant = settings.command_line("operator grant EMAIL --role owner");
+            line("Operators", &format!("none yet: {grant}"));
         }
     }
     if let Some(address) = metrics {

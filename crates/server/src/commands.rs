@@ -15,6 +15,7 @@ mod audit;
 mod backup;
 mod config;
 mod copy;
+mod count;
 mod documents;
 mod export;
 mod health;
@@ -25,6 +26,7 @@ mod json;
 mod keys;
 mod mail;
 mod migrate;
+mod new_database;
 mod oauth;
 mod operator;
 mod output;
@@ -51,7 +53,7 @@ use crate::signals::{Ending, Endings};
 use crate::start_error;
 use crate::storage::OpenedBy;
 use crate::traces::{self, TraceError};
-use crate::wiring::{Assembly, WiringError, assemble};
+use crate::wiring::{Assembly, WiringError};
 
 /// Exit code for arguments that cannot be used, as the parser of the command line has it.
 const WRONG_ARGUMENTS: u8 = 2;
@@ -255,7 +257,7 @@ fn with_service<T>(
     let settings = Settings::load_for(sources?, scope)?;
     let _log = start_command_log()?;
     runtime()?.block_on(unless_ended(async {
-        let assembly = assemble(&settings, OpenedBy::Command).await?;
+        let assembly = new_database::assemble_for_command(&settings, OpenedBy::Command).await?;
         work(assembly).await
     }))
 }

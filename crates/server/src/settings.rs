@@ -8,6 +8,7 @@
 mod admin;
 mod auth;
 mod backup;
+mod command_line;
 mod console;
 mod data;
 mod features;
@@ -39,7 +40,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use latchkey_service::settings::EditableSettings;
 use latchkey_service::{Lifetimes, LimitsConfig};
@@ -49,6 +50,7 @@ pub use latchkey_settings::{Problem, Secret, SettingsError, Source};
 pub use admin::AdminSettings;
 pub use auth::AuthSettings;
 pub use backup::BackupSettings;
+pub(crate) use command_line::quoted;
 pub use console::ConsoleSettings;
 pub use data::DataSettings;
 pub use features::FeatureSettings;
@@ -82,6 +84,8 @@ macro_rules! groups {
             /// Part of the settings that was read and validated. Values of other parts may be wrong and must not be
             /// used.
             pub scope: Scope,
+            /// Settings file that `--config` named.
+            pub config: Option<PathBuf>,
             shown: BTreeMap<&'static str, Shown>,
             warnings: Vec<String>,
         }
@@ -95,6 +99,7 @@ macro_rules! groups {
                     $($field: Groups::read_all(reader),)*
                     providers: oauth::read_providers(reader),
                     scope,
+                    config: None,
                     shown,
                     warnings: Vec::new(),
                 }
@@ -159,9 +164,11 @@ impl Settings {
 
     fn read_for(sources: Sources, scope: Scope) -> (Self, Vec<Problem>) {
         let mut problems = Problems::default();
+        let config = sources.config.clone();
         let mut entries = layers::merge(sources, scope, &mut problems);
         let shown = print::shown(&entries);
         let mut settings = Self::read_groups(&mut Reader::new(&mut entries, &mut problems), scope, shown);
+        settings.config = config;
         settings.check(&mut problems);
         problems.leave_out(|key| scope.leaves_out(key));
         let (warnings, problems) = problems.into_parts();

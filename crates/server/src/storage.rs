@@ -24,9 +24,6 @@ use crate::wiring::WiringError;
 
 /// Pause between two attempts to reach the database.
 const PAUSE: Duration = Duration::from_millis(500);
-/// Remedy of a missing SQLite file that the settings do not allow to be created.
-const NO_FILE: &str = "there is no database in this file. If there should be one, find it first (is its disk mounted? \
-                       is storage.url right?). To make a new one run `latchkey migrate`, or set storage.create = true";
 /// Minimum interval of log lines while the service waits for the database.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
@@ -45,6 +42,21 @@ pub enum StorageFault {
     Transient(String),
     /// A retry would fail too; the text gives the remedy.
     Permanent(String),
+    /// There is no SQLite file, and the settings do not allow to create one.
+    NoFile,
+}
+
+impl StorageFault {
+    fn reason(self, settings: &Settings) -> String {
+        match self {
+            Self::Transient(reason) | Self::Permanent(reason) => reason,
+            Self::NoFile => format!(
+                "there is no database in this file. If there should be one, find it first (is its disk mounted? is \
+                 storage.url right?). To make a new one run `{}`, or set storage.create = true",
+                settings.command_line("migrate")
+            ),
+        }
+    }
 }
 
 /// What opens the database.
@@ -86,9 +98,7 @@ pub async fn stored_settings(settings: &Settings) -> Result<Option<StoredSetting
             Err(fault) => Err(fault),
         },
     };
-    stored.map_err(|fault| match fault {
-        StorageFault::Transient(reason) | StorageFault::Permanent(reason) => reason,
-    })
+    stored.map_err(|fault| fault.reason(settings))
 }
 
 /// State of a database that decides whether a start can succeed.
@@ -268,11 +278,11 @@ fn of_postgres(error: &StoreError) -> StorageFault {
 fn of_sqlite(error: &StoreError) -> StorageFault {
     let source = std::error::Error::source(error);
     let is_missing = source.is_some_and(<dyn std::error::Error>::is::<NoDatabase>);
-    StorageFault::Permanent(if is_missing { NO_FILE.to_owned() } else { chain_of(error) })
+    if is_missing { StorageFault::NoFile } else { StorageFault::Permanent(chain_of(error)) }
 }
 
 pub(crate) fn refuse(settings: &Settings, fault: StorageFault) -> WiringError {
-    let (StorageFault::Transient(reason) | StorageFault::Permanent(reason)) = fault;
+    let reason = fault.reason(settings);
     let database = match &settings.storage.url {
         // Shown as an absolute path, because a relative one depends on the working directory.
         StorageUrl::Sqlite(path) => {

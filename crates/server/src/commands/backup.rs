@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use latchkey_service::clock::{Clock, SystemClock};
 use serde_json::{Value, json};
 
+use super::count::count;
 use super::thread::on_thread;
 use super::{CommandError, json};
 use crate::backups::manifest::Manifest;
 use crate::backups::{self, BackupError, Place, Source, Taken};
 use crate::cli::BackupArgs;
-use crate::settings::{Settings, StorageUrl};
+use crate::settings::{Settings, StorageUrl, quoted};
 use crate::storage;
 use crate::wiring::stored_secret;
 
@@ -101,7 +102,8 @@ fn document(path: &Path, manifest: &Manifest, pruned: &[PathBuf]) -> Value {
 
 fn summary(manifest: &Manifest) -> String {
     let Manifest { bytes, users, created_at, migration, .. } = manifest;
-    format!("{bytes} bytes, {users} accounts, migration {migration}, made {created_at}")
+    let users = count(users, "account");
+    format!("{bytes} bytes, {users}, migration {migration}, made {created_at}")
 }
 
 /// Returns the text that names the tools of PostgreSQL.
@@ -120,11 +122,6 @@ fn without_mark(shown: &str) -> String {
     let Some((base, query)) = url.split_once('?') else { return url };
     let kept: Vec<_> = query.split('&').filter(|pair| !pair.starts_with("password=")).collect();
     if kept.is_empty() { base.to_owned() } else { format!("{base}?{}", kept.join("&")) }
-}
-
-/// Quotes a word for a shell.
-fn quoted(word: &str) -> String {
-    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::json;
 use crate::cli::Output;
 use crate::preflight::{self, Findings};
-use crate::settings::{DEFAULT_TOML, Problem, Settings, SettingsError, Sources};
+use crate::settings::{DEFAULT_TOML, Problem, Settings, SettingsError, Sources, StorageUrl};
 use crate::{storage, wiring};
 
 /// Prints all problems of the settings and of the files, address and database that they name. The exit code is success
@@ -68,6 +68,7 @@ fn good_news(settings: &Settings) -> String {
 /// note says so and the configured values are printed.
 pub(super) async fn print(mut settings: Settings, output: Output) -> std::io::Result<()> {
     let database = settings.storage.url.shown();
+    let is_missing = matches!(&settings.storage.url, StorageUrl::Sqlite(path) if !path.exists());
     let stored = storage::stored_settings(&settings).await;
     let changed = match stored {
         Ok(Some(stored)) => wiring::base_settings(&settings)
@@ -78,7 +79,13 @@ pub(super) async fn print(mut settings: Settings, output: Output) -> std::io::Re
         Err(reason) => Err(reason),
     };
     let note = match changed {
-        Ok(None) => format!("There is no database at {database} yet, so an admin has changed nothing."),
+        Ok(None) if is_missing => {
+            format!("There is no database at {database} yet, so an admin has changed nothing.")
+        }
+        // A database that is there, but was never migrated.
+        Ok(None) => {
+            format!("The database {database} has no table of settings yet, so an admin has changed nothing.")
+        }
         Ok(Some(values)) if values.is_empty() => "An admin has changed nothing at run time.".to_owned(),
         Ok(Some(values)) => {
             settings.show_of_admin(values);

@@ -14,7 +14,7 @@ use rustix::fs::{FileType, FlockOperation, Mode, OFlags, flock, fstat, open, sta
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
-use super::CommandError;
+use super::{CommandError, count::count};
 use crate::cli::ExportArgs;
 use crate::data_folder::sync_folder;
 use crate::wiring::Assembly;
@@ -32,7 +32,8 @@ pub(super) async fn run(assembly: &Assembly, arguments: ExportArgs) -> Result<()
     exports.begin(&request, Party::System, None).await?;
     let users = write(exports, request, file, &arguments.out.display().to_string()).await?;
     unfinished.finish(&arguments.out)?;
-    println!("{users} accounts are in {}.", arguments.out.display());
+    let verb = if users == 1 { "is" } else { "are" };
+    println!("{} {verb} in {}.", count(users, "account"), arguments.out.display());
     Ok(())
 }
 

@@ -24,13 +24,13 @@ use self::neighbours::Neighbours;
 use self::open::{Opened, Source};
 use self::progress::Progress;
 use self::report::Report;
-use super::{CommandError, user::refused};
+use super::{CommandError, new_database::assemble_for_command, user::refused};
 use crate::cli::{ImportArgs, ImportFile};
 use crate::settings::{Settings, StorageUrl};
 use crate::signals::Endings;
 use crate::storage::OpenedBy;
 use crate::terminal::on_thread;
-use crate::wiring::{Assembly, assemble};
+use crate::wiring::Assembly;
 
 /// Nice value of an import, so that the requests of a service on this machine go first.
 const NICENESS: i32 = 10;
@@ -48,9 +48,9 @@ pub(super) async fn run(settings: &Settings, arguments: ImportArgs) -> Result<Ex
         let is_alone = sharing(settings).is_some_and(|is_shared| !is_shared());
         let opened_by =
             if is_alone && arguments.command.is_none() { OpenedBy::Import } else { OpenedBy::Command };
-        let assembly = assemble(settings, opened_by).await?;
+        let assembly = assemble_for_command(settings, opened_by).await?;
         if let Some(command) = arguments.command {
-            return jobs::run(&assembly, command).await.map(|()| None);
+            return jobs::run(&assembly, settings, command).await.map(|()| None);
         }
         let import = open(arguments.file, assembly.service.now()).await?;
         Ok(Some((assembly, import)))
@@ -175,7 +175,7 @@ impl Import {
         if let Some(report) = report {
             report.finish(imports, &running, end.as_ref().ok()).await?;
         }
-        finish(&running, end?, arguments.json, &source.name, stopped)
+        finish(settings, &running, end?, arguments.json, &source.name, stopped)
     }
 }
 
@@ -199,6 +199,7 @@ fn sharing(settings: &Settings) -> Option<Box<dyn Fn() -> bool + Send + Sync>> {
 
 /// Prints the result, and returns the exit code.
 fn finish(
+    settings: &Settings,
     running: &RunningImport,
     end: ImportEnd,
     is_json: bool,
@@ -209,7 +210,7 @@ fn finish(
     if is_json {
         println!("{}", json!({"job": ImportBody::from(job.clone())}));
     } else {
-        print!("{}", summary(job, name));
+        print!("{}{}", summary(job, name), report_of(job, settings));
     }
     match end {
         ImportEnd::Done if job.counts.refused > 0 => Ok(ExitCode::from(SOME_REFUSED)),
@@ -217,22 +218,22 @@ fn finish(
         ImportEnd::Stopped => Err(stopped.map_or_else(|| refused("stopped".to_owned()), CommandError::Ended)),
         ImportEnd::Clash(line, problem) => {
             let (code, message) = (problem.code, problem.message);
-            let first = undo_of(job).map_or_else(String::new, |undo| format!("{undo}, then "));
+            let first = undo_of(job, settings).map_or_else(String::new, |undo| format!("{undo}, then "));
             let next = format!("{first}mend the record or give another --on-conflict");
             Err(refused(format!("line {line}: {message} ({code}). {next}")))
         }
         ImportEnd::Unreadable(error) => {
-            let next = undo_of(job).map_or_else(String::new, |undo| format!(". {undo}"));
+            let next = undo_of(job, settings).map_or_else(String::new, |undo| format!(". {undo}"));
             Err(refused(format!("{name}: {error}{next}")))
         }
     }
 }
 
 /// Says how to take back what an import wrote before it ended early; `None` if it wrote nothing.
-fn undo_of(job: &ImportJob) -> Option<String> {
+fn undo_of(job: &ImportJob, settings: &Settings) -> Option<String> {
     let wrote = !job.is_dry_run && job.counts.created + job.counts.updated > 0;
-    let id = job.id;
-    wrote.then(|| format!("What was written before stays: take it back by `latchkey import undo {id}`"))
+    let undo = settings.command_line(&format!("import undo {}", job.id));
+    wrote.then(|| format!("What was written before stays: take it back by `{undo}`"))
 }
 
 /// Returns the numbers of an import, for people.
@@ -247,8 +248,14 @@ fn summary(job: &ImportJob, name: &str) -> String {
     for (code, count) in &counts.problems {
         let _ = writeln!(text, "  {count:>10} {code}"); // writing to a String cannot fail
     }
-    if !job.is_dry_run {
-        let _ = writeln!(text, "import {}: `latchkey import show {}` prints the report", job.id, job.id);
-    }
     text
+}
+
+/// Returns the line with the command that prints the report again; nothing for a dry run, which is not stored.
+fn report_of(job: &ImportJob, settings: &Settings) -> String {
+    if job.is_dry_run {
+        return String::new();
+    }
+    let show = settings.command_line(&format!("import show {}", job.id));
+    format!("import {}: `{show}` prints the report\n", job.id)
 }

@@ -74,8 +74,13 @@ async fn retry(assembly: &Assembly, which: RetryArgs) -> Result<(), CommandError
     println!("{} put back into the queue", retried.queued);
     if retried.left > 0 {
         println!(
-            "{} stay dead: their code or link has expired, or their content cannot be read",
-            retried.left
+            "{} {}",
+            retried.left,
+            if retried.left == 1 {
+                "stays dead: its code or link has expired, or its content cannot be read"
+            } else {
+                "stay dead: their code or link has expired, or their content cannot be read"
+            }
         );
     }
     Ok(())

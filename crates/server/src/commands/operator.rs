@@ -10,6 +10,7 @@ use latchkey_service::Error;
 use latchkey_service::operators::Granting;
 use serde_json::{Value, json};
 
+use super::count::count;
 use super::table::Table;
 use super::user::{find, parse_email, refused};
 use super::{CommandError, json};
@@ -149,7 +150,7 @@ fn list(operators: &[Operator], waiting: &[WaitingGrant], now: Timestamp) {
         table.row(row(&of.grant, state, two_step(account.as_ref()), &of.email));
     }
     table.print();
-    println!("{} operators", operators.len() + waiting.len());
+    println!("{}", count(operators.len() + waiting.len(), "operator"));
 }
 
 fn two_step(account: Option<&User>) -> &'static str {

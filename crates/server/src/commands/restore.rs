@@ -8,6 +8,7 @@ use latchkey_store::SettledRestored;
 use serde_json::json;
 
 use super::backup::for_postgres;
+use super::count::count;
 use super::thread::on_thread;
 use super::{CommandError, json};
 use crate::backups::restore::{Force, Restored, Restoring};
@@ -51,7 +52,8 @@ pub(super) async fn run(mut settings: Settings, arguments: RestoreArgs) -> Resul
         println!("The database that was there is {} now.", moved.display());
     }
     println!("Restored {} to {}.", arguments.file.display(), target.display());
-    println!("{}", summary(settled, sessions));
+    let list = settings.command_line("mail list --dead");
+    println!("{} (`{list}`).", summary(settled, sessions));
     Ok(())
 }
 
@@ -74,7 +76,8 @@ fn summary(settled: SettledRestored, sessions: RestoredSessions) -> String {
     let SettledRestored { sessions: ended, mails } = settled;
     let first = match sessions {
         RestoredSessions::End => {
-            format!("{ended} sessions ended, a new key signs tokens, and no code or mailed link works any more.")
+            let ended = count(ended, "session");
+            format!("{ended} ended, a new key signs tokens, and no code or mailed link works any more.")
         }
         RestoredSessions::Keep => {
             "The sessions of the backup are kept: those that ended since it are live again, and codes and links that were \
@@ -82,5 +85,6 @@ fn summary(settled: SettledRestored, sessions: RestoredSessions) -> String {
                 .to_owned()
         }
     };
-    format!("{first} {mails} queued mails are not sent any more (`latchkey mail list --dead`).")
+    let verb = if mails == 1 { "is" } else { "are" };
+    format!("{first} {} {verb} not sent any more", count(mails, "queued mail"))
 }

@@ -9,7 +9,7 @@ use latchkey_store::SealedColumn;
 use latchkey_store_sqlite::Sqlite;
 use serde_json::json;
 
-use super::{CommandError, json};
+use super::{CommandError, count::count, json};
 use crate::backups::BackupError;
 use crate::cli::Output;
 use crate::data_folder::replace_secret;
@@ -105,11 +105,14 @@ const fn words_of(column: SealedColumn) -> &'static str {
 /// Prints the result. `replaced` has the file with the new secret, and that with the old one.
 fn tell(rotated: Rotated, replaced: Option<(String, String)>) {
     let Rotated { resealed, unreadable } = rotated;
-    println!("{resealed} values were sealed anew.");
-    if unreadable > 0 {
-        println!(
+    let was = if resealed == 1 { "was" } else { "were" };
+    println!("{} {was} sealed anew.", count(resealed, "value"));
+    match unreadable {
+        0 => {}
+        1 => println!("1 value is opened by neither secret; it was unreadable before, and stays as it is."),
+        _ => println!(
             "{unreadable} values are opened by neither secret; they were unreadable before, and stay as they are."
-        );
+        ),
     }
     match replaced {
         None => {

@@ -15,6 +15,8 @@ pub type ReadFile = fn(&Path) -> io::Result<String>;
 /// Unparsed sources of the settings: text of the file, environment variables, and values of `--set`.
 pub struct Sources {
     pub(super) file: Option<(PathBuf, String)>,
+    /// The file, if `--config` named it.
+    pub(super) config: Option<PathBuf>,
     pub(super) environment: Vec<(OsString, OsString)>,
     pub(super) overrides: Vec<String>,
     pub(super) read_file: ReadFile,
@@ -25,7 +27,7 @@ impl Sources {
     #[must_use]
     pub fn none() -> Self {
         let read_file = |path: &Path| std::fs::read_to_string(path);
-        Self { file: None, environment: Vec::new(), overrides: Vec::new(), read_file }
+        Self { file: None, config: None, environment: Vec::new(), overrides: Vec::new(), read_file }
     }
 
     /// Collects the sources of one start. `config` is the file of `--config`; without it `./latchkey.toml` is read if
@@ -40,7 +42,8 @@ impl Sources {
     ) -> Result<Self, SettingsError> {
         let none = Self::none();
         let file = find_file(config, none.read_file)?;
-        Ok(Self { file, environment: environment.into_iter().collect(), overrides, ..none })
+        let config = config.map(Path::to_owned);
+        Ok(Self { file, config, environment: environment.into_iter().collect(), overrides, ..none })
     }
 
     /// Adds the text of a settings file. `path` appears only in messages.

@@ -174,7 +174,7 @@ async fn undo_asks_and_tells_what_stays() {
     let undone = binary.run(&["import", "undo", &id, "--yes"]).await;
 
     assert!(
-        undone.good().contains("2 accounts deleted") && undone.out.contains("1 stay: they have signed in"),
+        undone.good().contains("2 accounts deleted") && undone.out.contains("1 stays: it has signed in"),
         "{}",
         undone.out
     );

@@ -21,6 +21,7 @@ mod exports;
 mod faults;
 mod files;
 mod files_lost;
+mod hints;
 mod imports;
 mod imports_again;
 mod imports_formats;

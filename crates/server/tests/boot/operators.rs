@@ -75,7 +75,7 @@ async fn address_without_an_account_gets_a_link_that_is_renewed_and_revoked() {
     let list = binary.run(&["operator", "list"]).await;
     let lines: Vec<_> = list.good().lines().collect();
     assert!(lines[1].contains("no account") && lines[1].ends_with("Eve@example.org"), "{}", list.out);
-    assert!(lines[1].contains("link until") && lines[2] == "1 operators", "{}", list.out);
+    assert!(lines[1].contains("link until") && lines[2] == "1 operator", "{}", list.out);
     let json = binary.run(&["operator", "list", "--json"]).await;
     assert!(json.good().contains("\"userId\": null") || json.out.contains("\"userId\":null"), "{}", json.out);
     let renewed = binary.run(&["operator", "reactivate", "eve@example.org"]).await;

@@ -70,7 +70,7 @@ async fn statistics_count_hashes_that_wait() {
 
     for line in [
         "Accounts   2: 1 verified",
-        "Passwords  1 argon2id, 1 digest (1 bare digests wait to be wrapped)",
+        "Passwords  1 argon2id, 1 digest (1 bare digest waits to be wrapped)",
         "Database   sqlite, ",
         "DAY          SIGN-UPS",
     ] {

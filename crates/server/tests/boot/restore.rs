@@ -25,7 +25,7 @@ async fn restored_database_has_the_accounts_and_none_of_the_sessions() {
 
     let output = binary.run(&["restore", "copy.db", "--force"]).await;
 
-    assert!(output.good().contains("1 sessions ended, a new key signs tokens"), "{output:?}");
+    assert!(output.good().contains("1 session ended, a new key signs tokens"), "{output:?}");
     let running = binary.serve().await;
     running.anon().refresh(&session).send().await.refused(401, "AUTH_UNAUTHORIZED");
     let old = running.anon().with_bearer(&session.access_token);

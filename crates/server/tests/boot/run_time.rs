@@ -95,7 +95,11 @@ async fn print_does_not_migrate() {
     std::fs::write(on_sqlite.path("empty.db"), "").unwrap();
 
     for binary in [&on_postgres, &on_sqlite] {
-        assert!(printed(binary).await.starts_with("# There is no database at "));
+        let text = printed(binary).await;
+        assert!(
+            text.starts_with("# The database ") && text.contains(" has no table of settings yet"),
+            "{text}"
+        );
         let missing = binary.run(&["migrate", "--check"]).await;
         assert!(missing.out.starts_with("Missing:\n  0001_users\n"), "{missing:#?}");
     }

@@ -165,7 +165,7 @@ async fn what_litestream_restores_is_the_database() {
     println!("clean stop: the digests of all {} tables are the same", TABLES.len());
 
     let restore = drill.binary.run(&["restore", "restored.db", "--force"]).await;
-    assert!(restore.good().contains("1 sessions ended"), "{restore:?}");
+    assert!(restore.good().contains("1 session ended"), "{restore:?}");
     let running = drill.binary.serve().await;
     running.anon().sign_in("ada@example.org", PASSWORD).send().await.expect(200);
     running.stop().await;

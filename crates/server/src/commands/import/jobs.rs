@@ -6,15 +6,21 @@ use latchkey_http::endpoints::auth::import::ImportBody;
 use latchkey_service::imports::{ImportPosition, ReportPosition, UndoneImport};
 use serde_json::json;
 
-use super::{CommandError, summary};
+use super::{CommandError, report_of, summary};
 use crate::cli::{ImportCommand, Sure};
+use crate::commands::count::count;
 use crate::commands::sure::confirm;
+use crate::settings::Settings;
 use crate::wiring::Assembly;
 
 /// Most imports that are listed.
 const NEWEST: u32 = 100;
 
-pub(super) async fn run(assembly: &Assembly, command: ImportCommand) -> Result<(), CommandError> {
+pub(super) async fn run(
+    assembly: &Assembly,
+    settings: &Settings,
+    command: ImportCommand,
+) -> Result<(), CommandError> {
     let imports = &assembly.service.imports;
     match command {
         ImportCommand::List { json } => {
@@ -46,7 +52,7 @@ pub(super) async fn run(assembly: &Assembly, command: ImportCommand) -> Result<(
                 position = next;
             }
         }
-        ImportCommand::Undo { id, sure, json } => undo(assembly, id, sure, json).await?,
+        ImportCommand::Undo { id, sure, json } => undo((assembly, settings), id, sure, json).await?,
     }
     Ok(())
 }
@@ -64,11 +70,11 @@ fn list(jobs: &[ImportJob]) {
             counts.read, counts.created, counts.refused
         );
     }
-    println!("{} imports", jobs.len());
+    println!("{}", count(jobs.len(), "import"));
 }
 
 async fn undo(
-    assembly: &Assembly,
+    (assembly, settings): (&Assembly, &Settings),
     id: latchkey_domain::ids::ImportId,
     sure: Sure,
     json: bool,
@@ -76,7 +82,7 @@ async fn undo(
     let imports = &assembly.service.imports;
     let job = imports.find(id).await?;
     let question = async || {
-        eprint!("{}", summary(&job, &job.source));
+        eprint!("{}{}", summary(&job, &job.source), report_of(&job, settings));
         Ok("Delete the accounts that this import created? It cannot be undone.".to_owned())
     };
     confirm(sure, "import undo", "deleted", question).await?;
@@ -87,14 +93,20 @@ async fn undo(
         println!("{document}");
         return Ok(());
     }
-    println!("{} accounts deleted", undone.deleted);
-    for (count, why) in [
-        (undone.signed_in, "stay: they have signed in"),
-        (undone.changed, "stay: they were changed since, or have a role in the console"),
-        (undone.gone, "were gone already"),
+    println!("{} deleted", count(undone.deleted, "account"));
+    for (number, one, many) in [
+        (undone.signed_in, "stays: it has signed in", "stay: they have signed in"),
+        (
+            undone.changed,
+            "stays: it was changed since, or has a role in the console",
+            "stay: they were changed since, or have a role in the console",
+        ),
+        (undone.gone, "was gone already", "were gone already"),
     ] {
-        if count > 0 {
-            println!("{count} {why}");
+        match number {
+            0 => {}
+            1 => println!("1 {one}"),
+            _ => println!("{number} {many}"),
         }
     }
     Ok(())

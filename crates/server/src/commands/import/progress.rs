@@ -11,6 +11,7 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use crate::cli::ImportFile;
+use crate::commands::count::count;
 
 /// Progress of one import. The bar counts the bytes of the file, whose size is known.
 pub(super) struct Progress {
@@ -86,7 +87,8 @@ impl Progress {
             bar.set_position(read.load(Ordering::Relaxed));
         }
         let problems: u64 = self.counts.problems.values().sum();
-        bar.set_message(format!("{} records, {}/s, {problems} problems", self.counts.read, self.rate()));
+        let (read, problems) = (count(self.counts.read, "record"), count(problems, "problem"));
+        bar.set_message(format!("{read}, {}/s, {problems}", self.rate()));
         bar.tick();
     }
 

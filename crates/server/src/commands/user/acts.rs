@@ -7,6 +7,7 @@ use latchkey_service::admin::HelpMail;
 
 use super::{find, read_password};
 use crate::cli::{Output, SendMailArgs, Sure, UserRef};
+use crate::commands::count::count;
 use crate::commands::sure::confirm;
 use crate::commands::{CommandError, mail};
 use crate::wiring::Assembly;
@@ -44,7 +45,7 @@ pub(super) async fn end_sessions(
         }
         None => admin.end_all_sessions(id, Party::System, None).await?,
     };
-    println!("ended {ended} sessions of {id}");
+    println!("ended {} of {id}", count(ended, "session"));
     Ok(())
 }
 

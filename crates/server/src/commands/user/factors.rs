@@ -8,6 +8,7 @@ use latchkey_service::factors::AccountFactors;
 use super::find;
 use crate::cli::{Sure, UserRef};
 use crate::commands::CommandError;
+use crate::commands::count::count;
 use crate::commands::sure::confirm;
 use crate::wiring::Assembly;
 
@@ -46,7 +47,7 @@ fn describe(
         let (name, added) = (passkey.name.as_str(), passkey.created_at.to_minute_text());
         writeln!(err, "  Passkey   {name}, added {added}{kept}")?;
     }
-    writeln!(err, "  Recovery  {} unused codes", factors.recovery_codes_left)?;
+    writeln!(err, "  Recovery  {}", count(factors.recovery_codes_left, "unused code"))?;
     writeln!(err, "  Ended     all sessions; the owner signs in again and gets a mail")?;
     Ok(())
 }

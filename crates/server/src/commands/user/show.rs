@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::{find, ways_in, why};
 use crate::cli::{Output, UserRef};
+use crate::commands::count::count;
 use crate::commands::{CommandError, json};
 use crate::wiring::Assembly;
 
@@ -50,7 +51,7 @@ pub(super) async fn run(assembly: &Assembly, user: &UserRef, output: Output) -> 
         }
     }
     if user.has_two_step() {
-        println!("Recovery   {} unused codes", factors.recovery_codes_left);
+        println!("Recovery   {}", count(factors.recovery_codes_left, "unused code"));
     }
     list_sign_ins(&sign_ins.completed);
     list_failures(&sign_ins.failed);

@@ -7,6 +7,7 @@ use latchkey_service::admin::Statistics;
 use serde_json::json;
 
 use crate::cli::Output;
+use crate::commands::count::count;
 use crate::commands::{CommandError, json};
 use crate::wiring::Assembly;
 
@@ -26,11 +27,18 @@ pub(super) async fn run(assembly: &Assembly, days: u32, output: Output) -> Resul
 
 fn print(Statistics { counted_at, counts, days }: &Statistics) {
     let passwords = counts.passwords_by_scheme();
-    let waiting = passwords.get(BARE).map(|bare| format!(" ({bare} bare digests wait to be wrapped)"));
+    let waiting = passwords.get(BARE).map(|bare| {
+        let verb = if *bare == 1 { "waits" } else { "wait" };
+        format!(" ({} {verb} to be wrapped)", count(bare, "bare digest"))
+    });
     println!("Counted    {}", counted_at.to_minute_text());
     println!(
-        "Accounts   {}: {} verified, {} pending, {} banned, {} operators",
-        counts.users, counts.verified, counts.pending, counts.banned, counts.operators
+        "Accounts   {}: {} verified, {} pending, {} banned, {}",
+        counts.users,
+        counts.verified,
+        counts.pending,
+        counts.banned,
+        count(counts.operators, "operator")
     );
     println!(
         "Active     {} within a day, {} within 7, {} within 30",
@@ -38,7 +46,7 @@ fn print(Statistics { counted_at, counts, days }: &Statistics) {
     );
     println!("Sessions   {}", counts.live_sessions);
     println!("Passwords  {}{}", listed(&passwords), waiting.unwrap_or_default());
-    println!("Factors    {} two-step, {} passkeys", counts.two_step, counts.passkeys);
+    println!("Factors    {} two-step, {}", counts.two_step, count(counts.passkeys, "passkey"));
     println!("Providers  {}", listed(&counts.providers));
     println!("Mails      {} queued, {} dead", counts.mails_queued, counts.mails_dead);
     println!("Database   {}, {} bytes, migration {}", counts.engine, counts.database_bytes, counts.migration);
