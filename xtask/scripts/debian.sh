@@ -26,6 +26,9 @@ DEBIAN_FRONTEND=noninteractive dpkg --install /tmp/latchkey.deb > /tmp/dpkg.log 
 dpkg --verify latchkey
 is_mode /etc/latchkey latchkey:700
 is_mode /var/lib/latchkey latchkey:700
+for name in nginx.conf Caddyfile alerts.yaml grafana.json; do
+    is_mode /usr/share/doc/latchkey/examples/$name root:644
+done
 [ ! -e $config ] || fail "the package brings settings"
 grep -q "ConditionPathExists=$config" /usr/lib/systemd/system/latchkey.service || fail "the unit has no condition"
 

@@ -14,6 +14,7 @@ mod target;
 use std::path::{Path, PathBuf};
 
 pub(crate) use self::reproducible::compare;
+pub(crate) use self::stage::EXAMPLES;
 use self::stage::Stage;
 use self::target::Target;
 use crate::step::{Outcome, step};

@@ -32,6 +32,7 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
             ["--chdir", &folder.display().to_string(), "sha256sum", "--check", "--quiet", "SHA256SUMS"];
         run_with("env", &words.map(ToOwned::to_owned), &[])
     })?;
+    step("archive", || check_archive(&find(".tar.gz")?))?;
     step("list of components", || check_components(&find(".cdx.json")?))?;
     step("image", || check_image(&find(".oci.tar")?, kind))?;
     step("Debian package", || check_debian(&find(".deb")?, kind))
@@ -52,6 +53,20 @@ fn find(folder: &Path, end: &str) -> Result<PathBuf, String> {
     let found =
         entries.flatten().map(|entry| entry.path()).find(|path| path.to_string_lossy().ends_with(end));
     found.ok_or_else(|| format!("{} has no file that ends in {end}", folder.display()))
+}
+
+/// Checks that the archive has what somebody who installs it needs.
+fn check_archive(file: &Path) -> Outcome {
+    let list = output_of(&format!("tar --list --gzip --file={}", file.display()))?;
+    let list = String::from_utf8_lossy(&list);
+    let parts = ["latchkey", "latchkey.service", "README.txt"].map(ToOwned::to_owned).into_iter();
+    let examples = dist::EXAMPLES.iter().map(|name| format!("examples/{name}"));
+    let missing =
+        |part: &String| !list.lines().any(|line| line.split_once('/').is_some_and(|it| it.1 == part));
+    match parts.chain(examples).find(missing) {
+        None => Ok(()),
+        Some(part) => Err(format!("{} has no {part}", file.display())),
+    }
 }
 
 /// Checks that the list names crates with their licenses, and this one.

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::stage::{COMPLETIONS, Stage, copy, write};
+use super::stage::{COMPLETIONS, Stage, copy, copy_examples, write};
 use super::target::text_of;
 use super::{Release, remove};
 use crate::step::{Outcome, run};
@@ -45,6 +45,7 @@ pub(super) fn pack(release: &Release, stage: &Stage, out: &Path) -> Outcome {
         let path = format!("completions/{script}");
         copy(&stage.path(&path), &folder.join(&path), 0o644)?;
     }
+    copy_examples(&folder.join("examples"))?;
     let unit = fs::read_to_string("deploy/latchkey.service").map_err(|error| error.to_string())?;
     write(&folder.join("latchkey.service"), unit.replace("/usr/bin/", "/usr/local/bin/").as_bytes())?;
     write(&folder.join("README.txt"), fs::read("deploy/archive.txt").unwrap_or_default().as_slice())?;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::stage::{COMPLETIONS, Stage, copy, set_mode, write};
+use super::stage::{COMPLETIONS, Stage, copy, copy_examples, set_mode, write};
 use super::target::text_of;
 use super::{Release, remove};
 use crate::step::{Outcome, run, run_with};
@@ -50,6 +50,7 @@ impl Tree {
         for name in ["THIRD-PARTY-LICENSES.txt", "latchkey.defaults.toml"] {
             copy(&stage.path(name), &documents.join(name), 0o644)?;
         }
+        copy_examples(&documents.join("examples"))?;
         write(&documents.join("changelog.Debian"), changelog(release)?.as_bytes())?;
         compress(&documents.join("changelog.Debian"))?;
         for page in stage.pages()? {

@@ -11,6 +11,9 @@ use crate::step::{Outcome, output_of, run};
 pub(super) const COMPLETIONS: &[(&str, &str)] =
     &[("bash", "latchkey.bash"), ("zsh", "_latchkey"), ("fish", "latchkey.fish")];
 
+/// Files of `deploy` for other programs: proxies, Prometheus, Grafana.
+pub(crate) const EXAMPLES: &[&str] = &["Caddyfile", "alerts.yaml", "grafana.json", "nginx.conf"];
+
 /// The folder, with the binary `latchkey`, `man`, `completions`, `latchkey.defaults.toml`, `LICENSE` and
 /// `THIRD-PARTY-LICENSES.txt`.
 pub(super) struct Stage {
@@ -67,6 +70,11 @@ fn speaker(release: &Release, stage: &Stage) -> Result<String, String> {
     }
     run("cargo build --locked --package latchkey")?;
     Ok("target/debug/latchkey".to_owned())
+}
+
+/// Copies the files for other programs into a folder.
+pub(super) fn copy_examples(to: &Path) -> Outcome {
+    EXAMPLES.iter().try_for_each(|name| copy(&Path::new("deploy").join(name), &to.join(name), 0o644))
 }
 
 /// Copies a file, whose folder is made, and sets its mode.
