@@ -20,8 +20,10 @@ const choices = {
     }
   },
 };
+/** A device of touch alone, such as a phone. Shortcuts are off there, and so is their switch. */
+const isTouched = matchMedia("(any-hover: none) and (any-pointer: coarse)").matches;
 /** @type {Record<string, boolean>} */
-const on = { shortcuts: choices.isOn("shortcuts"), live: choices.isOn("live") };
+const on = { shortcuts: !isTouched && choices.isOn("shortcuts"), live: choices.isOn("live") };
 
 /** Shows the times of tables shortly, in the zone of the browser. @param {ParentNode} [root] */
 function shortTimes(root) {
@@ -150,7 +152,7 @@ function shortcuts() {
 function switches(changed) {
   for (const button of all("[data-switch]")) {
     const name = button.dataset.switch ?? "";
-    if (name === "live" && all("[data-numbers]").length === 0) continue;
+    if (name === "live" ? all("[data-numbers]").length === 0 : isTouched) continue;
     const words = [button.dataset.other ?? "", button.textContent ?? ""];
     const say = () => (button.textContent = words[Number(on[name])] ?? "");
     button.addEventListener("click", () => {

@@ -58,6 +58,7 @@ pub(crate) fn add_console(environment: &mut Environment<'static>, shared: &Arc<S
         Ok(Value::from_safe_string(chart::bars(&bars, label)))
     });
     environment.add_function("bytes", |bytes: u64| size_in_words(bytes));
+    environment.add_filter("with_code", |text: &str| Value::from_safe_string(with_code(text)));
     let with = texts(shared, 0);
     environment.add_function("day", move |at: Value| {
         with(&|words| Ok(words.dated("time.day", stored_time(&at)?).into()))
@@ -215,6 +216,20 @@ fn size_in_words(bytes: u64) -> String {
     }
 }
 
+/// Returns text as HTML. What stands between two backticks is code.
+fn with_code(text: &str) -> String {
+    let mut html = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, (code, after))) =
+        rest.split_once('`').and_then(|(before, after)| Some((before, after.split_once('`')?)))
+    {
+        let _ = write!(html, "{}<code>{}</code>", escape::text(before), escape::text(code));
+        rest = after;
+    }
+    html.push_str(&escape::text(rest));
+    html
+}
+
 /// Returns the first letters of the first and the last word, in capitals.
 fn initials(name: &str) -> String {
     let mut words = name.split_whitespace().filter_map(|word| word.chars().find(|c| c.is_alphanumeric()));
@@ -234,7 +249,7 @@ fn fault(detail: impl Into<std::borrow::Cow<'static, str>>) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::{day, initials};
+    use super::{day, initials, with_code};
 
     #[test]
     fn initials_are_of_the_first_and_last_word() {
@@ -248,6 +263,20 @@ mod tests {
             ("!!!", ""),
         ] {
             assert_eq!(initials(name), expected);
+        }
+    }
+
+    #[test]
+    fn code_stands_between_two_backticks() {
+        for (text, expected) in [
+            (
+                "`**` is any path, `<b>` no tag.",
+                "<code>**</code> is any path, <code>&lt;b&gt;</code> no tag.",
+            ),
+            ("one ` alone & none", "one ` alone &amp; none"),
+            ("", ""),
+        ] {
+            assert_eq!(with_code(text), expected);
         }
     }
 

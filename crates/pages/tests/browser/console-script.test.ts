@@ -58,6 +58,17 @@ test("the key / focuses the search, unless it is typed into a field or turned of
   expect(await isFocused("#q")).toBe(true);
 });
 
+test("a phone has no shortcut, and so no switch for it", async () => {
+  await context.close();
+  context = await browser.newContext({ hasTouch: true, isMobile: true });
+  page = await newTab(context, complaints);
+  await open("overview");
+  await page.getByRole("button", { name: "Pause live numbers" }).waitFor();
+  expect(await page.locator("[data-switch=shortcuts]").isVisible()).toBe(false);
+  await page.keyboard.press("/");
+  expect(await isFocused("#find")).toBe(false);
+});
+
 test("a search shows its result while one types, and the address follows", async () => {
   await open("users");
   await answerWith("/console/users?*", "users.no_match");

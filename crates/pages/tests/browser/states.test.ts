@@ -70,6 +70,8 @@ async function check(tab: Page, hasContrast: boolean): Promise<string[]> {
   const rules = { "html-lang-valid": { enabled: isLanguage }, "color-contrast": { enabled: hasContrast } };
   const options = { runOnly: RULES, rules, resultTypes: ["violations"], preload: false } satisfies axe.RunOptions;
   return tab.evaluate(async (options) => {
+    // axe measures no contrast on gradients: those of tables that scroll.
+    for (const table of document.querySelectorAll<HTMLElement>(".scroll")) table.style.backgroundImage = "none";
     const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run(document, options);
     const found = violations.map(({ id, nodes }) => `${id} at ${nodes.map(({ target }) => target.join(" ")).join(", ")}`);
     const root = document.scrollingElement;

@@ -95,7 +95,7 @@ fn changes(person: &Person) -> Vec<State> {
     let list = SettingField::List { lines: "https://app.example.org/**".to_owned() };
     let change = || SettingChange {
         key: "auth.redirect_urls".to_owned(),
-        about: "Addresses to which apps may be redirected.".to_owned(),
+        about: "Addresses to which apps may be redirected. A path may end in `/**`.".to_owned(),
         field: list.clone(),
         lines: vec![
             line(DiffKind::Same, "https://app.example.org/**"),
