@@ -119,6 +119,22 @@ both_stores! {
     }
 
     with(|b| verified(b).console())
+    async fn overview_names_an_import_and_what_preceded_it_but_no_single_account(app) {
+        let desk = desk(&app, "olive", Role::Admin).await;
+        desk.browser.get(&format!("/console/users/{}", desk.id)).await.hosted(200);
+        for (file, count) in [("few.jsonl", 12), ("many.jsonl", 1_020)] {
+            let people: Vec<_> = (0..count).map(|n| json!({"email": format!("{n}@{file}.example.org")})).collect();
+            Form::new(&desk, file, &lines(&people)).ended(&desk).await;
+
+            let page = desk.browser.get("/console").await;
+
+            let text = page.hosted(200);
+            assert!(text.contains("Import begun") && text.contains("Page of the user opened"), "{text}");
+            assert!(!text.contains("Account moved here"), "{text}");
+        }
+    }
+
+    with(|b| verified(b).console())
     async fn choices_of_the_form_are_those_of_the_command(app) {
         let desk = desk(&app, "olive", Role::Admin).await;
         let md5 = "5f4dcc3b5aa765d61d8327deb882cf99";

@@ -14,6 +14,9 @@ const READS: u32 = 20;
 /// Number of events up to which they are counted: that many take a tenth of a second.
 const MOST_COUNTED: u32 = 1_000_000;
 
+/// Number of events, at most, that are looked through at once for those that concern no imported account.
+const LOOKED_THROUGH: u32 = 1_000;
+
 /// Kinds of events that report a failed sign-in.
 const FAILURES: [AuditKind; 3] =
     [AuditKind::SignInFailed, AuditKind::SecondFactorFailed, AuditKind::PasskeyRefused];
@@ -37,6 +40,12 @@ impl SignIns {
 fn newest(mut events: Vec<AuditEvent>, limit: u32) -> Vec<AuditEvent> {
     events.sort_by_key(|event| std::cmp::Reverse(event.id));
     events.truncate(limit as usize);
+    events
+}
+
+/// Leaves out the events of single accounts of imports.
+fn without_accounts(mut events: Vec<AuditEvent>) -> Vec<AuditEvent> {
+    events.retain(|event| event.kind != AuditKind::UserImported);
     events
 }
 
@@ -88,14 +97,34 @@ impl Admin {
         Ok(page)
     }
 
-    /// Reads the last events that admins, operators, the command line or the service itself caused, newest first.
+    /// Reads the last events that admins, operators, the command line or the service itself caused, newest first. The
+    /// accounts of an import are left out, since they would be all of the list: the import itself is in it.
     pub async fn last_changes(&self, limit: u32) -> Result<Vec<AuditEvent>> {
         let mut events = Vec::new();
         for actor in [ActorKind::Admin, ActorKind::Operator, ActorKind::System] {
-            let filter = AuditFilter { actor: Some(actor), ..AuditFilter::default() };
-            events.extend(self.list_events(filter, None, limit).await?.events);
+            events.extend(self.changes_by(actor, limit).await?);
         }
         Ok(newest(events, limit))
+    }
+
+    /// Reads the last changes that one kind of actor caused. Behind many imported accounts they go on where the import
+    /// began.
+    async fn changes_by(&self, actor: ActorKind, limit: u32) -> Result<Vec<AuditEvent>> {
+        let filter = AuditFilter { actor: Some(actor), ..AuditFilter::default() };
+        let mut page = self.list_events(filter, None, limit).await?;
+        let mut changes = without_accounts(page.events);
+        if changes.len() < limit as usize && page.next.is_some() {
+            page = self.list_events(filter, page.next, LOOKED_THROUGH).await?;
+            changes.extend(without_accounts(page.events));
+        }
+        if changes.len() < limit as usize && page.next.is_some() {
+            let begun = AuditFilter { kind: Some(AuditKind::ImportStarted), ..filter };
+            let begun = self.list_events(begun, page.next, 1).await?.events;
+            let before = begun.first().map(|event| event.id).or(page.next);
+            changes.extend(begun);
+            changes.extend(without_accounts(self.list_events(filter, before, LOOKED_THROUGH).await?.events));
+        }
+        Ok(changes)
     }
 
     /// Reads the last sign-ins of a user and the last failures, at most `limit` of each.
