@@ -176,8 +176,9 @@ impl<E: Own> Engine<E> {
     ) -> StoreResult<Option<UserPage>> {
         let mut reads = Script::default();
         let found = broad::find_sizes(&mut reads, search, names);
-        let sizes = self.read_long(reads, move |results| broad::sizes(results, found)).await?;
-        let Some((sizes, span)) = sizes.and_then(|sizes| Some((sizes, sizes.span(list, names)?))) else {
+        let is_exact = names.is_exact;
+        let sizes = self.read_long(reads, move |results| broad::sizes(results, found, is_exact)).await?;
+        let Some((sizes, span)) = sizes.and_then(|sizes| Some((sizes, sizes.span(list, is_exact)?))) else {
             return Ok(None);
         };
         let mut reads = Script::default();

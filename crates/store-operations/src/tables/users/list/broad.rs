@@ -19,34 +19,41 @@ use crate::form::{NameQuery, Results, Script, Slot, statements, values};
 /// full, the matches are collected after all.
 const PATIENCE: u64 = 4;
 
-/// Number up to which each set of [`Sizes`] is counted, or a hundredth of all users if that is more.
+/// Number up to which candidates are counted, or a hundredth of all users if that is more. Addresses, which their index alone
+/// counts, are counted up to ten times that.
 const ENOUGH: i64 = 10_001;
+/// Number of candidates of which it is looked how many have the words.
+const SAMPLE: u64 = 2_000;
 /// Cost of collecting a match, and of looking through a user, in units of the cost of counting a profile (measured with a
 /// million users, where both are some 8 µs).
 const DEAR: u64 = 3;
 
-/// Numbers by which the way to a page of a search is chosen.
+/// Numbers by which the way to a page of a search is chosen. None is exact if it is great.
 #[derive(Clone, Copy)]
 pub(crate) struct Sizes {
-    /// Addresses that begin with the text; not more than [`ENOUGH`].
+    /// Addresses that begin with the text.
     addresses: u64,
-    /// Profiles that may have the words; not more than [`ENOUGH`].
+    /// Profiles that may have the words.
+    candidates: u64,
+    /// Profiles that have the words.
     names: u64,
     all: u64,
 }
 
 macro_rules! find_sizes {
-    ($candidates:expr) => {
+    ($candidates:expr, $sample:expr) => {
         concat!(
             "WITH n AS MATERIALIZED (SELECT coalesce((SELECT CAST(sum(total) AS BIGINT) FROM user_counts
                 WHERE provider = '' AND state <> 'no-profile'), 0) AS total)
             SELECT (SELECT count(*) FROM (SELECT 1 FROM users AS u WHERE ",
             begins!("u.email_key", "$1", "$2"),
-            " LIMIT (SELECT greatest($4, total / 100) FROM n)) AS few),
+            " LIMIT (SELECT 10 * greatest($4, total / 100) FROM n)) AS few),
             (SELECT count(*) FROM (SELECT 1 FROM ",
             $candidates,
             " LIMIT (SELECT greatest($4, total / 100) FROM n)) AS few),
-            (SELECT total FROM n)"
+            (SELECT count(*) FROM ",
+            $sample,
+            "), (SELECT total FROM n)"
         )
     };
 }
@@ -121,8 +128,15 @@ macro_rules! not_addressed {
 
 statements! {
     /// Reads [`Sizes`].
-    FIND_SIZES = find_sizes!(concat!("profiles AS p WHERE ", candidates_in_postgres!("$3"))),
-        find_sizes!("profile_search WHERE $3 <> '' AND profile_search MATCH $3");
+    FIND_SIZES = find_sizes!(
+        concat!("profiles AS p WHERE ", candidates_in_postgres!("$3")),
+        concat!("(SELECT folded_name, folded_username FROM profiles AS p WHERE ", candidates_in_postgres!("$3"), " LIMIT $7) AS p
+            WHERE ", has_words_in_postgres!("$5", "$6"))
+    ), find_sizes!(
+        "profile_search WHERE $3 <> '' AND profile_search MATCH $3",
+        concat!("(SELECT rowid AS id FROM profile_search WHERE $3 <> '' AND profile_search MATCH $3 LIMIT $7) AS c
+            CROSS JOIN profiles AS p ON p.search_id = c.id WHERE ", has_words_in_sqlite!("$5", "$6"))
+    );
     /// Counts the matches: profiles with the words, and users with such an address whose profile has not.
     COUNT_NAMES = concat!(
         "SELECT ", count_named_in_postgres!(), " + ", count_addressed!(not_named!(has_words_in_postgres!("$5", "$6")))
@@ -157,35 +171,32 @@ statements! {
 /// Adds the statement that reads the sizes of a search.
 pub(crate) fn find_sizes(script: &mut Script, search: &UserSearch, names: &NameQuery) -> Slot {
     let (prefix, end) = addresses(search);
-    script.read(&FIND_SIZES, values![prefix, end, names.candidates.clone(), ENOUGH])
+    let NameQuery { candidates, longest, others, is_exact } = names.clone();
+    let sample = if is_exact { 0 } else { SAMPLE.cast_signed() };
+    script.read(&FIND_SIZES, values![prefix, end, candidates, ENOUGH, longest, others, sample])
 }
 
-pub(crate) fn sizes(results: &Results<'_>, found: Slot) -> StoreResult<Option<Sizes>> {
+pub(crate) fn sizes(results: &Results<'_>, found: Slot, is_exact: bool) -> StoreResult<Option<Sizes>> {
     results.find(found, |cells| {
         cells.of("users");
         let mut next = || Ok(u64::try_from(cells.int("total")?).unwrap_or_default());
-        Ok(Sizes { addresses: next()?, names: next()?, all: next()? })
+        let (addresses, candidates, in_sample, all) = (next()?, next()?, next()?, next()?);
+        let names = if is_exact { candidates } else { candidates * in_sample / candidates.clamp(1, SAMPLE) };
+        Ok(Sizes { addresses, candidates, names, all })
     })
 }
 
 impl Sizes {
     /// Returns the number of users that a page along the index may pass; `None` if collecting the matches costs less, or if
     /// there is another filter, whose matches are not counted by themselves.
-    pub(crate) fn span(self, list: &ListUsers, names: &NameQuery) -> Option<u64> {
+    pub(crate) fn span(self, list: &ListUsers, is_exact: bool) -> Option<u64> {
         let is_search_alone = UserFilter { search: None, ..list.filter.clone() } == UserFilter::default();
+        let matches = self.addresses.max(self.names).max(1);
         let wanted = u64::from(list.limit) + 1 + offset(&list.position).unsigned_abs();
-        let passed = wanted.saturating_mul(self.all) / self.matches(names).max(1);
-        let counted = if names.is_exact { 0 } else { self.names } + self.addresses.min(self.names);
-        let walks = passed.saturating_mul(DEAR).saturating_add(counted) < self.matches(names) * DEAR;
+        let passed = wanted.saturating_mul(self.all) / matches;
+        let counted = if is_exact { 0 } else { self.candidates } + self.addresses.min(self.candidates);
+        let walks = passed.saturating_mul(DEAR).saturating_add(counted) < matches * DEAR;
         (is_search_alone && walks).then(|| passed.saturating_mul(PATIENCE))
-    }
-
-    /// Estimates the number of matches. Many addresses that begin with a text go with usernames that do, and then a profile
-    /// that may have the words tells little.
-    const fn matches(self, names: &NameQuery) -> u64 {
-        let is_by_address =
-            self.addresses >= self.names || !names.is_exact && self.addresses > self.names / 10;
-        if is_by_address { self.addresses } else { self.names }
     }
 }
 
@@ -213,7 +224,7 @@ pub(crate) fn walk(
     let (prefix, prefix_end) = addresses(search);
     let email = search.email.as_ref().map(|email| email.as_str().to_owned());
     let NameQuery { candidates, longest, others, is_exact } = names;
-    let counting = match (sizes.names < sizes.addresses, is_exact) {
+    let counting = match (sizes.candidates < sizes.addresses, is_exact) {
         (true, _) => &COUNT_ADDRESSES,
         (false, true) => &COUNT_EXACT_NAMES,
         (false, false) => &COUNT_NAMES,
