@@ -6,8 +6,9 @@ macro_rules! walk {
         page_of!(passes!($created, $signed_in), $beyond, $order)
     };
 }
-/// The same for a search without other filters, whose matches the users before the key (`$1`, `$2`) are looked through for:
-/// addresses from `$3` until before `$4`, the address `$9`, and profiles with the words `$11` and `$12`, if `$10` is not empty.
+/// The same for a search without other filters, for which the users before the key (`$1`, `$2`) are looked through: addresses from
+/// `$3` until before `$4`, the address `$9`, and profiles with the words `$11` and `$12`, if `$10` is not empty. It is no `EXISTS`,
+/// for which PostgreSQL would look through all profiles first.
 macro_rules! walk_searched {
     ($has_words:expr, $created:ident, $signed_in:ident, $beyond:literal, $until:literal, $order:literal) => {
         page_of!(
@@ -16,7 +17,7 @@ macro_rules! walk_searched {
                 " AND (",
                 begins!("u.email_key", "$3", "$4"),
                 " OR u.email_key = $9
-                OR EXISTS (SELECT 1 FROM profiles AS p WHERE p.user_id = u.id AND $10 <> '' AND ",
+                OR (SELECT TRUE FROM profiles AS p WHERE p.user_id = u.id AND $10 <> '' AND ",
                 $has_words,
                 "))"
             ),
