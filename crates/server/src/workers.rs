@@ -185,10 +185,10 @@ async fn follow_search(service: Arc<Service>, mut stop: watch::Receiver<bool>) {
 
 async fn keep_up(service: Arc<Service>, mut stop: watch::Receiver<bool>) {
     loop {
-        keep_up_once(&service).await;
+        keep_up_once(&service, &mut stop).await;
         tokio::select! {
             () = sleep(UPKEEP) => {}
-            _ = stop.changed() => {
+            () = stopping(&mut stop) => {
                 // Writes the refusals of the last minute, and takes the instance from the list. A failure must not delay
                 // the shutdown.
                 let _ = service.upkeep.record_refusals().await;
@@ -201,18 +201,29 @@ async fn keep_up(service: Arc<Service>, mut stop: watch::Receiver<bool>) {
 
 /// Does all steps of upkeep. One that fails is logged and holds up no other: without the purge the database grows, and
 /// deleted accounts stay.
-async fn keep_up_once(service: &Service) {
+async fn keep_up_once(service: &Service, stop: &mut watch::Receiver<bool>) {
     attempt("report this instance", service.instances.report()).await;
     attempt("record refusals", service.upkeep.record_refusals()).await;
     if attempt("rotate the signing key", service.upkeep.rotate_signing_key_if_due()).await == Some(true) {
         tracing::info!("the signing key was rotated");
     }
-    if let Some(deleted @ 1..) = attempt("delete expired rows", service.upkeep.purge()).await {
-        tracing::info!(deleted, "rows past their use were deleted");
+    // A purge also adds profiles to the search index, which takes long after a large import.
+    tokio::select! {
+        deleted = attempt("delete expired rows", service.upkeep.purge()) => {
+            if let Some(deleted @ 1..) = deleted {
+                tracing::info!(deleted, "rows past their use were deleted");
+            }
+        }
+        () = stopping(stop) => return,
     }
     if let Some(wrapped @ 1..) = attempt("wrap digests", service.passwords.wrap_digests()).await {
         tracing::info!(wrapped, "weak password hashes of imported accounts were wrapped in argon2id");
     }
+}
+
+/// Waits until the workers are to stop.
+async fn stopping(stop: &mut watch::Receiver<bool>) {
+    let _ = stop.wait_for(|is_stopping| *is_stopping).await;
 }
 
 /// Counts the statistics, which can take minutes: no other step waits for it, and no stop.

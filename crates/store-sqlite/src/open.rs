@@ -85,7 +85,7 @@ pub(crate) fn without_waiting<T>(
     let level: i64 = conn.pragma_query_value(None, "synchronous", |row| row.get(0))?;
     conn.pragma_update(None, "synchronous", "NORMAL")?;
     let outcome = write(conn);
-    conn.pragma_update(None, "synchronous", level)?;
+    conn.pragma_update(None, "synchronous", level)?; // without it, no later write would be durable
     outcome
 }
 

@@ -16,9 +16,11 @@ const WIPE_SEALS: &str = "
     UPDATE sessions SET sealed_successor = NULL, sealed_until = NULL WHERE id IN
         (SELECT id FROM sessions WHERE sealed_until < ?1 ORDER BY sealed_until LIMIT ?2)";
 
-/// Maximum number of batches of profiles that a purge adds to the search index: enough for a million profiles, which an import
-/// leaves behind. They take about ten seconds, during which other writes run between the batches.
-const INDEXING_BATCHES: usize = 4_000;
+/// Number of profiles that a purge adds to the search index in one batch, which takes some ten milliseconds.
+const INDEXED_AT_ONCE: u32 = 1_024;
+/// Maximum number of such batches: enough for the million profiles that a large import leaves behind. They take about ten
+/// seconds, during which other writes run between the batches.
+const INDEXING_BATCHES: usize = 1_000;
 
 impl Sqlite {
     /// Deletes up to [`PURGE_BATCH`] rows per retention rule and returns their total. Also deletes old changes of the
@@ -38,7 +40,8 @@ impl Sqlite {
             }
         }
         for _ in 0..INDEXING_BATCHES {
-            if self.run(|conn| pending::index_pending(conn, pending::BATCH)).await? < pending::BATCH as usize
+            if self.run(|conn| pending::index_pending(conn, INDEXED_AT_ONCE)).await?
+                < INDEXED_AT_ONCE as usize
             {
                 break;
             }

@@ -75,7 +75,10 @@ impl Sqlite {
             migrations::give_mark(&conn, mark)?;
         }
         if options.reuse_snapshots {
-            index.prove(&conn, |conn| open::without_waiting(conn, |conn| execute(conn, BEAT, [])).is_ok());
+            open::without_waiting(&conn, |conn| {
+                index.prove(conn, |conn| execute(conn, BEAT, []).is_ok());
+                Ok(())
+            })?;
         }
         let files = Arc::new(FileWatch::of(path, &conn).map_err(unavailable)?);
         open::keep_log(&conn, true)?;

@@ -174,6 +174,9 @@ impl<E: Own> Engine<E> {
         search: &UserSearch,
         names: &NameQuery,
     ) -> StoreResult<Option<UserPage>> {
+        if !broad::is_countable(list, search) {
+            return Ok(None);
+        }
         let mut reads = Script::default();
         let found = broad::find_sizes(&mut reads, search, names);
         let is_exact = names.is_exact;

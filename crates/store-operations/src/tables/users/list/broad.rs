@@ -19,8 +19,8 @@ use crate::form::{NameQuery, Results, Script, Slot, statements, values};
 /// full, the matches are collected after all.
 const PATIENCE: u64 = 4;
 
-/// Number up to which candidates are counted, or a hundredth of all users if that is more. Addresses, which their index alone
-/// counts, are counted up to ten times that.
+/// Number up to which candidates are counted on PostgreSQL, which reads their rows, or a hundredth of all users if that is more.
+/// What an index alone counts is counted up to ten times that: addresses, and candidates on SQLite.
 const ENOUGH: i64 = 10_001;
 /// Number of candidates of which it is looked how many have the words.
 const SAMPLE: u64 = 2_000;
@@ -44,13 +44,12 @@ macro_rules! find_sizes {
     ($candidates:expr, $sample:expr) => {
         concat!(
             "WITH n AS MATERIALIZED (SELECT coalesce((SELECT CAST(sum(total) AS BIGINT) FROM user_counts
-                WHERE provider = '' AND state <> 'no-profile'), 0) AS total)
-            SELECT (SELECT count(*) FROM (SELECT 1 FROM users AS u WHERE ",
+                WHERE provider = '' AND state <> 'no-profile'), 0) AS total)",
+            $candidates,
+            " SELECT (SELECT count(*) FROM (SELECT 1 FROM users AS u WHERE ",
             begins!("u.email_key", "$1", "$2"),
             " LIMIT (SELECT 10 * greatest($4, total / 100) FROM n)) AS few),
-            (SELECT count(*) FROM (SELECT 1 FROM ",
-            $candidates,
-            " LIMIT (SELECT greatest($4, total / 100) FROM n)) AS few),
+            (SELECT count(*) FROM candidates),
             (SELECT count(*) FROM ",
             $sample,
             "), (SELECT total FROM n)"
@@ -129,12 +128,13 @@ macro_rules! not_addressed {
 statements! {
     /// Reads [`Sizes`].
     FIND_SIZES = find_sizes!(
-        concat!("profiles AS p WHERE ", candidates_in_postgres!("$3")),
-        concat!("(SELECT folded_name, folded_username FROM profiles AS p WHERE ", candidates_in_postgres!("$3"), " LIMIT $7) AS p
-            WHERE ", has_words_in_postgres!("$5", "$6"))
+        concat!(", candidates AS MATERIALIZED (SELECT p.folded_name, p.folded_username FROM profiles AS p
+            WHERE ", candidates_in_postgres!("$3"), " LIMIT (SELECT greatest($4, total / 100) FROM n))"),
+        concat!("(SELECT * FROM candidates LIMIT $7) AS p WHERE ", has_words_in_postgres!("$5", "$6"))
     ), find_sizes!(
-        "profile_search WHERE $3 <> '' AND profile_search MATCH $3",
-        concat!("(SELECT rowid AS id FROM profile_search WHERE $3 <> '' AND profile_search MATCH $3 LIMIT $7) AS c
+        ", candidates AS NOT MATERIALIZED (SELECT rowid AS id FROM profile_search WHERE $3 <> '' AND profile_search MATCH $3
+            LIMIT (SELECT 10 * greatest($4, total / 100) FROM n))",
+        concat!("(SELECT id FROM candidates LIMIT $7) AS c
             CROSS JOIN profiles AS p ON p.search_id = c.id WHERE ", has_words_in_sqlite!("$5", "$6"))
     );
     /// Counts the matches: profiles with the words, and users with such an address whose profile has not.
@@ -168,6 +168,12 @@ statements! {
     );
 }
 
+/// True if the matches of a search are counted by themselves: it is for no id, and there is no other filter.
+pub(crate) fn is_countable(list: &ListUsers, search: &UserSearch) -> bool {
+    let filter = UserFilter { search: None, ..list.filter.clone() };
+    search.id.is_none() && filter == UserFilter::default()
+}
+
 /// Adds the statement that reads the sizes of a search.
 pub(crate) fn find_sizes(script: &mut Script, search: &UserSearch, names: &NameQuery) -> Slot {
     let (prefix, end) = addresses(search);
@@ -187,16 +193,15 @@ pub(crate) fn sizes(results: &Results<'_>, found: Slot, is_exact: bool) -> Store
 }
 
 impl Sizes {
-    /// Returns the number of users that a page along the index may pass; `None` if collecting the matches costs less, or if
-    /// there is another filter, whose matches are not counted by themselves.
+    /// Returns the number of users that a page along the index may pass; `None` if collecting the matches costs less. If the
+    /// page is not full then, the time is at most that of collecting them.
     pub(crate) fn span(self, list: &ListUsers, is_exact: bool) -> Option<u64> {
-        let is_search_alone = UserFilter { search: None, ..list.filter.clone() } == UserFilter::default();
         let matches = self.addresses.max(self.names).max(1);
         let wanted = u64::from(list.limit) + 1 + offset(&list.position).unsigned_abs();
         let passed = wanted.saturating_mul(self.all) / matches;
         let counted = if is_exact { 0 } else { self.candidates } + self.addresses.min(self.candidates);
         let walks = passed.saturating_mul(DEAR).saturating_add(counted) < matches * DEAR;
-        (is_search_alone && walks).then(|| passed.saturating_mul(PATIENCE))
+        walks.then(|| passed.saturating_mul(PATIENCE).min(matches))
     }
 }
 
