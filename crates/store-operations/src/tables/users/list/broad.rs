@@ -187,7 +187,9 @@ pub(crate) fn sizes(results: &Results<'_>, found: Slot, is_exact: bool) -> Store
         cells.of("users");
         let mut next = || Ok(u64::try_from(cells.int("total")?).unwrap_or_default());
         let (addresses, candidates, in_sample, all) = (next()?, next()?, next()?, next()?);
-        let names = if is_exact { candidates } else { candidates * in_sample / candidates.clamp(1, SAMPLE) };
+        // The sample is the oldest candidates, so that it is not trusted for more than a small multiple of it.
+        let few = candidates.min(ENOUGH.cast_unsigned().max(all / 100));
+        let names = if is_exact { candidates } else { few * in_sample / few.clamp(1, SAMPLE) };
         Ok(Sizes { addresses, candidates, names, all })
     })
 }
@@ -229,10 +231,13 @@ pub(crate) fn walk(
     let (prefix, prefix_end) = addresses(search);
     let email = search.email.as_ref().map(|email| email.as_str().to_owned());
     let NameQuery { candidates, longest, others, is_exact } = names;
-    let counting = match (sizes.candidates < sizes.addresses, is_exact) {
-        (true, _) => &COUNT_ADDRESSES,
-        (false, true) => &COUNT_EXACT_NAMES,
-        (false, false) => &COUNT_NAMES,
+    // Profiles that are read anyway are joined to their users at half the cost.
+    let counting = if is_exact && sizes.addresses <= sizes.candidates {
+        &COUNT_EXACT_NAMES
+    } else if !is_exact && 2 * sizes.addresses <= sizes.candidates {
+        &COUNT_NAMES
+    } else {
+        &COUNT_ADDRESSES
     };
     let words = values![candidates, longest, others];
     let mut values = values![prefix.clone(), prefix_end.clone(), email.clone()];
