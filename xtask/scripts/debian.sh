@@ -22,6 +22,7 @@ fail() { echo "$1"; exit 1; }
 is_mode() { [ "$(stat -c %U:%a "$1")" = "$2" ] || fail "$1 is $(stat -c %U:%a "$1"), not $2"; }
 as_latchkey() { setpriv --reuid latchkey --regid latchkey --clear-groups -- "$@"; }
 
+rm -rf /etc/latchkey /var/lib/latchkey # what an installation on this machine left
 DEBIAN_FRONTEND=noninteractive dpkg --install /tmp/latchkey.deb > /tmp/dpkg.log 2>&1 || { cat /tmp/dpkg.log; exit 1; }
 dpkg --verify latchkey
 is_mode /etc/latchkey latchkey:700
