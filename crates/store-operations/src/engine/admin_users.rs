@@ -24,7 +24,8 @@ use crate::form::{Decided, Executor, NameQuery, Results, Script, Slot};
 use crate::operations::operator_guard::OperatorReads;
 use crate::operations::prove_mailbox::{Proven, prove};
 use crate::operations::{account_acts, delete_account, request_code};
-use crate::tables::users::list::{Read, Way, broad};
+use crate::tables::users::list::broad::{self, Sizes};
+use crate::tables::users::list::{Read, Way};
 use crate::tables::{
     audit_events, codes, link_tokens, outbox, profiles, sessions, sign_up_attempts, undo_tokens, users,
 };
@@ -34,19 +35,10 @@ use crate::tables::{
 impl<E: Own> AdminUsers for Engine<E> {
     /// Lists a page of users. The page and the total number of users come from one snapshot.
     async fn list_users(&self, list: &ListUsers) -> StoreResult<UserPage> {
-        let list = &*self.without_idle_search(list).await?;
-        let mut reads = Script::default();
-        let read = match &list.filter.search {
-            Some(search) => {
-                let names = Self::names(search);
-                if let Some(page) = self.walk_search(list, search, &names).await? {
-                    return Ok(page);
-                }
-                users::list::search(&mut reads, list, search, names)
-            }
-            None => users::list::read(&mut reads, list, self.way_to_page(list).await?),
-        };
-        self.read_page(list, reads, read).await
+        match &list.filter.search {
+            Some(search) => self.search_users(list, search).await,
+            None => self.list_without_search(list).await,
+        }
     }
 
     async fn update_user(&self, update: UpdateUser) -> StoreResult<UpdateUserOutcome> {
@@ -146,17 +138,37 @@ impl<E: Own> AdminUsers for Engine<E> {
 }
 
 impl<E: Own> Engine<E> {
-    /// Returns the list without its search if that matches every user: collecting them all would take seconds.
-    async fn without_idle_search<'a>(&self, list: &'a ListUsers) -> StoreResult<Cow<'a, ListUsers>> {
-        let Some(search) = &list.filter.search else { return Ok(Cow::Borrowed(list)) };
+    async fn list_without_search(&self, list: &ListUsers) -> StoreResult<UserPage> {
         let mut reads = Script::default();
-        let found = users::list::find_if_all_match(&mut reads, search);
-        if !self.read(reads, move |results| results.any(found)).await? {
-            return Ok(Cow::Borrowed(list));
+        let read = users::list::read(&mut reads, list, self.way_to_page(list).await?);
+        self.read_page(list, reads, read).await
+    }
+
+    /// Reads a page of a search in one of three ways: like the list without it, if it matches every user; along the index of the
+    /// order, if many match; or from all matches.
+    async fn search_users(&self, list: &ListUsers, search: &UserSearch) -> StoreResult<UserPage> {
+        let names = Self::names(search);
+        let is_exact = names.is_exact;
+        let mut reads = Script::default();
+        let all = users::list::find_if_all_match(&mut reads, search);
+        let found = broad::is_countable(list, search).then(|| broad::find_sizes(&mut reads, search, &names));
+        let finish = move |results: &Results<'_>| {
+            let sizes = found.map(|found| broad::sizes(results, found, is_exact)).transpose()?;
+            Ok((results.any(all)?, sizes.flatten()))
+        };
+        let (is_of_all, sizes) = self.read_long(reads, finish).await?;
+        if is_of_all {
+            let filter = UserFilter { search: None, ..list.filter.clone() };
+            return self.list_without_search(&ListUsers { filter, ..list.clone() }).await;
         }
-        let mut all = list.clone();
-        all.filter.search = None;
-        Ok(Cow::Owned(all))
+        if let Some((sizes, span)) = sizes.and_then(|sizes| Some((sizes, sizes.span(list, is_exact)?)))
+            && let Some(page) = self.walk_search(list, search, &names, sizes, span).await?
+        {
+            return Ok(page);
+        }
+        let mut reads = Script::default();
+        let read = users::list::search(&mut reads, list, search, names);
+        self.read_page(list, reads, read).await
     }
 
     /// Returns the search for names in the words of the engine. It is empty if the search has no words.
@@ -166,24 +178,16 @@ impl<E: Own> Engine<E> {
         E::name_query(name, longest, others)
     }
 
-    /// Reads the page of a search along the index of its order, if many users match. Returns `None` if few do, or if they lie
-    /// far apart.
+    /// Reads the page of a search along the index of its order, past at most `span` users. Returns `None` if the matches lie so
+    /// far apart that it is not full then.
     async fn walk_search(
         &self,
         list: &ListUsers,
         search: &UserSearch,
         names: &NameQuery,
+        sizes: Sizes,
+        span: u64,
     ) -> StoreResult<Option<UserPage>> {
-        if !broad::is_countable(list, search) {
-            return Ok(None);
-        }
-        let mut reads = Script::default();
-        let found = broad::find_sizes(&mut reads, search, names);
-        let is_exact = names.is_exact;
-        let sizes = self.read_long(reads, move |results| broad::sizes(results, found, is_exact)).await?;
-        let Some((sizes, span)) = sizes.and_then(|sizes| Some((sizes, sizes.span(list, is_exact)?))) else {
-            return Ok(None);
-        };
         let mut reads = Script::default();
         let found = broad::find_end(&mut reads, list, span);
         let of = list.clone();
