@@ -12,6 +12,7 @@ mod inspection;
 mod many_rows;
 mod metrics;
 mod migrations;
+mod new_file;
 mod open;
 mod options;
 mod own;

@@ -187,11 +187,18 @@ pub(crate) fn sizes(results: &Results<'_>, found: Slot, is_exact: bool) -> Store
         cells.of("users");
         let mut next = || Ok(u64::try_from(cells.int("total")?).unwrap_or_default());
         let (addresses, candidates, in_sample, all) = (next()?, next()?, next()?, next()?);
-        // The sample is the oldest candidates, so that it is not trusted for more than a small multiple of it.
-        let few = candidates.min(ENOUGH.cast_unsigned().max(all / 100));
-        let names = if is_exact { candidates } else { few * in_sample / few.clamp(1, SAMPLE) };
+        let names = if is_exact { candidates } else { estimated(candidates, in_sample, all) };
         Ok(Sizes { addresses, candidates, names, all })
     })
+}
+
+/// Estimates how many candidates have the words. The sample is the oldest of them, so that it is not trusted for more than a small
+/// multiple of it, unless nearly all in it have the words.
+fn estimated(candidates: u64, in_sample: u64, all: u64) -> u64 {
+    let sample = candidates.clamp(1, SAMPLE);
+    let trusted =
+        if 10 * in_sample >= 9 * sample { candidates } else { ENOUGH.cast_unsigned().max(all / 100) };
+    candidates.min(trusted) * in_sample / sample
 }
 
 impl Sizes {
