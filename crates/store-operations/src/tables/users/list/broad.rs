@@ -6,8 +6,8 @@ use latchkey_store::{ListUsers, StoreResult};
 
 use super::super::read_account;
 use super::sets::{
-    begins, candidates_in_postgres, has_words_in_postgres, has_words_in_sqlite, hidden_with_words,
-    indexed_in_postgres, indexed_in_sqlite, of_names, pending_in_sqlite,
+    all_in_range, begins, candidates_in_postgres, has_words_in_postgres, has_words_in_sqlite,
+    hidden_with_words, indexed_in_postgres, indexed_in_sqlite, of_names, pending_in_sqlite,
 };
 use super::statements::{WALK, WALK_SEARCHED};
 use super::{
@@ -129,7 +129,7 @@ statements! {
     /// Reads [`Sizes`].
     FIND_SIZES = find_sizes!(
         concat!(", candidates AS MATERIALIZED (SELECT p.folded_name, p.folded_username FROM profiles AS p
-            WHERE ", candidates_in_postgres!("$3"), " LIMIT (SELECT greatest($4, total / 100) FROM n))"),
+            WHERE NOT EXISTS (", all_in_range!(), ") AND ", candidates_in_postgres!("$3"), " LIMIT (SELECT greatest($4, total / 100) FROM n))"),
         concat!("(SELECT * FROM candidates LIMIT $7) AS p WHERE ", has_words_in_postgres!("$5", "$6"))
     ), find_sizes!(
         ", candidates AS NOT MATERIALIZED (SELECT rowid AS id FROM profile_search WHERE $3 <> '' AND profile_search MATCH $3

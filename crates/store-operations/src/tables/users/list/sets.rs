@@ -89,6 +89,12 @@ macro_rules! not_by_address {
         concat!("NOT (", begins!("n.email_key", "$12", "$13"), ") AND n.email_key IS DISTINCT FROM $14")
     };
 }
+/// One row if every address is in a range.
+macro_rules! all_in_range {
+    () => {
+        "SELECT 1 WHERE (SELECT min(email_key) FROM users) >= $1 AND (SELECT max(email_key) FROM users) < $2"
+    };
+}
 /// Addresses that begin with the text of a search.
 macro_rules! begins {
     ($key:literal, $prefix:literal, $end:literal) => {
@@ -195,8 +201,8 @@ macro_rules! has_words_in_sqlite {
     };
 }
 pub(super) use {
-    begins, candidates_in_postgres, created, has_words_in_postgres, has_words_in_sqlite, hidden_with_words,
-    indexed_in_postgres, indexed_in_sqlite, joined_in_postgres, not_by_address, of_names, of_provider,
-    of_state, one_by_one_in_sqlite, operating, pending_in_sqlite, searched_in_postgres, searched_in_sqlite,
-    signed_in, with_imported_hash, with_passkey, without_profile,
+    all_in_range, begins, candidates_in_postgres, created, has_words_in_postgres, has_words_in_sqlite,
+    hidden_with_words, indexed_in_postgres, indexed_in_sqlite, joined_in_postgres, not_by_address, of_names,
+    of_provider, of_state, one_by_one_in_sqlite, operating, pending_in_sqlite, searched_in_postgres,
+    searched_in_sqlite, signed_in, with_imported_hash, with_passkey, without_profile,
 };

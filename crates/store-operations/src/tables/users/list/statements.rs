@@ -2,10 +2,10 @@
 
 use super::pages::{gather, ordered, page_of, walk, walk_searched};
 use super::sets::{
-    begins, candidates_in_postgres, created, has_words_in_postgres, has_words_in_sqlite, hidden_with_words,
-    indexed_in_postgres, indexed_in_sqlite, joined_in_postgres, not_by_address, of_names, of_provider,
-    of_state, one_by_one_in_sqlite, operating, pending_in_sqlite, searched_in_postgres, searched_in_sqlite,
-    signed_in, with_imported_hash, with_passkey, without_profile,
+    all_in_range, begins, candidates_in_postgres, created, has_words_in_postgres, has_words_in_sqlite,
+    hidden_with_words, indexed_in_postgres, indexed_in_sqlite, joined_in_postgres, not_by_address, of_names,
+    of_provider, of_state, one_by_one_in_sqlite, operating, pending_in_sqlite, searched_in_postgres,
+    searched_in_sqlite, signed_in, with_imported_hash, with_passkey, without_profile,
 };
 use crate::form::{Sql, statements};
 use crate::tables::credentials::{classed, imported_hashes};
@@ -113,7 +113,7 @@ statements! {
         WHERE $3 <= $4"
     );
     /// Finds a row if every address is in a range.
-    ALL_IN_RANGE = "SELECT 1 WHERE (SELECT min(email_key) FROM users) >= $1 AND (SELECT max(email_key) FROM users) < $2";
+    ALL_IN_RANGE = all_in_range!();
     /// Counts the users with a password.
     COUNT_PASSWORDS: read count_passwords() = "SELECT count(*) FROM credentials WHERE kind = 'password'";
     /// Counts the users with a hash from elsewhere.
