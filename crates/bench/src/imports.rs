@@ -27,22 +27,26 @@ const READERS: usize = 16;
 /// Number of rounds of the reads.
 const ROUNDS: usize = 3;
 
-/// Ids of the records of a file.
+/// Order of the records of a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Ids {
-    /// There are none, or none that is a UUID: the service makes them, in the order of time.
-    New,
-    /// Random UUIDs, which are kept. Each changes other pages of the indexes.
+enum Order {
+    /// That of their addresses and usernames.
+    Sorted,
+    /// None. The service makes the ids, in the order of time.
     Random,
+    /// None. The ids are random UUIDs, which are kept: each changes other pages of the indexes.
+    RandomWithIds,
 }
 
 /// Measured imports.
 #[derive(Debug, Clone)]
 pub(crate) struct Imports {
-    /// Number of records of the file whose accounts get new ids.
+    /// Number of records of the files whose accounts get new ids.
     pub(crate) records: u64,
     pub(crate) dry_run: Run,
     pub(crate) import: Run,
+    /// Import of as many records in the order of their addresses.
+    pub(crate) import_sorted: Run,
     /// Number of records of the file with random ids.
     pub(crate) with_ids: u64,
     pub(crate) import_with_ids: Run,
@@ -68,14 +72,26 @@ pub(crate) fn measure(places: &Places, records: u64) -> Result<Imports> {
     let with_ids = records / 5;
     let data = empty(places)?;
     let file = data.folder().join("people.jsonl");
-    write_people(&file, 0..with_ids, Ids::Random)?;
+    write_people(&file, 0..with_ids, Order::RandomWithIds)?;
     let import_with_ids = run(places, &data, &file, with_ids, &[])?;
     let data = empty(places)?;
-    write_people(&file, 0..records, Ids::New)?;
+    write_people(&file, 0..records, Order::Sorted)?;
+    let import_sorted = run(places, &data, &file, records, &[])?;
+    let data = empty(places)?;
+    write_people(&file, 0..records, Order::Random)?;
     let dry_run = run(places, &data, &file, records, &["--dry-run"])?;
     let import = run(places, &data, &file, records, &[])?;
     let (reads_alone, reads_beside) = beside_reads(places, &data, records)?;
-    Ok(Imports { records, dry_run, import, with_ids, import_with_ids, reads_alone, reads_beside })
+    Ok(Imports {
+        records,
+        dry_run,
+        import,
+        import_sorted,
+        with_ids,
+        import_with_ids,
+        reads_alone,
+        reads_beside,
+    })
 }
 
 /// Makes an empty database, with schema and secret.
@@ -88,7 +104,7 @@ fn empty(places: &Places) -> Result<Data> {
 /// Reads a profile in an open loop, first alone and then beside an import, on the database with all imported accounts.
 fn beside_reads(places: &Places, data: &Data, records: u64) -> Result<(Medians, Medians)> {
     let file = data.folder().join("more-people.jsonl");
-    write_people(&file, records..2 * records, Ids::New)?;
+    write_people(&file, records..2 * records, Order::Random)?;
     let service = places.start(data)?;
     searches::wait_until_warm(&service)?;
     let mut get = Get::by_bearers("/api/profiles/me", &[sign_up(&service)?], Pick::InTurn);
@@ -124,12 +140,12 @@ fn read(service: &Server, get: &mut Get) -> Result<Vec<Measured>> {
     (0..ROUNDS).map(|_| drive(&load, get)).collect()
 }
 
-/// Writes records whose addresses and usernames come in no order.
-fn write_people(file: &Path, records: Range<u64>, ids: Ids) -> Result<()> {
+fn write_people(file: &Path, records: Range<u64>, order: Order) -> Result<()> {
     let mut file = BufWriter::new(std::fs::File::create(file)?);
     for number in records {
         let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15); // a multiplicative hash
-        if ids == Ids::Random {
+        let name = if order == Order::Sorted { number } else { mixed };
+        if order == Order::RandomWithIds {
             let id = Uuid::from_u64_pair(mixed, mixed.rotate_left(29) ^ number);
             write!(file, r#"{{"id":"{}","#, Builder::from_random_bytes(id.into_bytes()).into_uuid())?;
         } else {
@@ -137,7 +153,7 @@ fn write_people(file: &Path, records: Range<u64>, ids: Ids) -> Result<()> {
         }
         writeln!(
             file,
-            r#""email":"person-{mixed:016x}@example.org","emailVerified":true,"passwordHash":"$2a$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy","name":"Person {number} of many","username":"p{mixed:016x}","metadata":{{"plan":"pro"}},"createdAt":"2024-03-01T12:00:00.000Z"}}"#,
+            r#""email":"person-{name:016x}@example.org","emailVerified":true,"passwordHash":"$2a$10$N9qo8uLOickgx2ZMRZoMyeIjZAgcfl7p92ldGxad68LJZdL17lhWy","name":"Person {number} of many","username":"p{name:016x}","metadata":{{"plan":"pro"}},"createdAt":"2024-03-01T12:00:00.000Z"}}"#,
         )?;
     }
     file.flush()?;
