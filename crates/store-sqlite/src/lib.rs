@@ -12,7 +12,6 @@ mod inspection;
 mod many_rows;
 mod metrics;
 mod migrations;
-mod new_file;
 mod open;
 mod options;
 mod own;

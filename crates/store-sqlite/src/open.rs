@@ -1,5 +1,6 @@
 //! Connections to the database file: creation of the file, and SQLite's settings of every connection.
 
+use std::fs::OpenOptions;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -31,6 +32,18 @@ enum OpenError {
     JournalMode(String),
 }
 
+/// Creates the database file with mode 600, if there is none.
+pub(crate) fn create_file(path: &Path) -> StoreResult<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(path) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(unavailable(error)),
+        _ => Ok(()),
+    }
+}
+
 /// Error: there is no database, and creating one is not allowed.
 #[derive(Debug, thiserror::Error)]
 #[error("there is no database at {}", .0.display())]
@@ -51,14 +64,6 @@ pub(crate) fn writer(path: &Path, busy_timeout: Duration) -> Fallible<Connection
     conn.pragma_update(None, "synchronous", "FULL")?;
     conn.pragma_update(None, "foreign_keys", true)?;
     conn.pragma_update(None, "journal_size_limit", LOG_LIMIT)?;
-    Ok(conn)
-}
-
-/// Opens a file that is not in its place yet, so that no write needs to be durable or to be taken back after a crash.
-pub(crate) fn draft(path: &Path) -> Fallible<Connection> {
-    let conn = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, Duration::ZERO)?;
-    conn.pragma_update(None, "journal_mode", "MEMORY")?;
-    conn.pragma_update(None, "synchronous", "OFF")?;
     Ok(conn)
 }
 
@@ -158,7 +163,7 @@ fn connect(path: &Path, access: OpenFlags, busy_timeout: Duration) -> Fallible<C
 /// Switches the journal mode to WAL. The switch needs exclusive access for a moment and does not always honour the
 /// busy timeout, so it is retried.
 #[expect(clippy::disallowed_methods, reason = "opening happens once, at start, before anybody waits")]
-pub(crate) fn switch_to_wal(conn: &Connection, busy_timeout: Duration) -> Fallible<()> {
+fn switch_to_wal(conn: &Connection, busy_timeout: Duration) -> Fallible<()> {
     let mut left = busy_timeout;
     loop {
         match conn.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0)) {
@@ -199,7 +204,7 @@ mod tests {
     fn a_new_parameter_does_not_plan_a_join_anew() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("test.db");
-        std::fs::File::create_new(&path).unwrap();
+        create_file(&path).unwrap();
         let conn = writer(&path, Duration::from_secs(1)).unwrap();
         conn.execute_batch("CREATE TABLE a (x INTEGER PRIMARY KEY); CREATE TABLE b (x INTEGER PRIMARY KEY)")
             .unwrap();

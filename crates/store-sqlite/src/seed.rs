@@ -13,7 +13,7 @@ use rusqlite::Connection;
 use crate::errors::Fallible;
 use crate::search::pending;
 use crate::statements::execute;
-use crate::{executor, new_file, open};
+use crate::{executor, migrations, open};
 
 /// An account, its profile, and its session if it has one.
 pub type SeededAccount = (NewAccount, Profile, Option<NewSession>);
@@ -24,8 +24,9 @@ const BATCH: usize = 20_000;
 /// Creates a file with these accounts, their profiles and first sessions, but without audit events. Fails if an email
 /// address occurs twice.
 pub fn seed(path: &Path, people: impl Iterator<Item = SeededAccount>) -> StoreResult<()> {
-    new_file::create(path, None)?;
+    open::create_file(path)?;
     let conn = open::writer(path, Duration::from_secs(5))?;
+    migrations::migrate(&conn, None)?;
     // Durability is not needed, because the file is discarded after a crash.
     conn.pragma_update(None, "synchronous", "OFF").map_err(crate::errors::driver)?;
     fill(&conn, people)?;

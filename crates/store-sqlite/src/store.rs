@@ -18,7 +18,7 @@ use crate::search::pending;
 use crate::statements::execute;
 use crate::wal_index::WalIndex;
 use crate::writer::Writer;
-use crate::{migrations, new_file, open};
+use crate::{migrations, open};
 
 /// Number of connections for long-running reads.
 const LONG_READERS: usize = 2;
@@ -57,7 +57,7 @@ impl Sqlite {
     /// [`crate::NoDatabase`] in [`latchkey_store::StoreError::Driver`].
     pub fn open_with(path: &Path, options: SqliteOptions) -> StoreResult<SqliteStore> {
         match options.missing {
-            MissingFile::Create => new_file::create(path, options.mark)?,
+            MissingFile::Create => open::create_file(path)?,
             MissingFile::Refuse => open::refuse_missing(path)?,
         }
         let index = Arc::new(WalIndex::of(path).map_err(unavailable)?);

@@ -161,7 +161,7 @@ mod tests {
     fn database() -> (tempfile::TempDir, WalIndex, Connection) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("test.db");
-        std::fs::File::create_new(&path).unwrap();
+        open::create_file(&path).unwrap();
         let index = WalIndex::of(&path).unwrap();
         let conn = open::writer(&path, Duration::from_secs(1)).unwrap();
         conn.execute_batch("CREATE TABLE a (x)").unwrap();

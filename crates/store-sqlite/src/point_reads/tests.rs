@@ -19,7 +19,7 @@ struct Town {
 fn town(readers: usize) -> Town {
     let folder = tempfile::tempdir().unwrap();
     let path = file(&folder);
-    std::fs::File::create_new(&path).unwrap();
+    open::create_file(&path).unwrap();
     let index = WalIndex::of(&path).unwrap();
     let writer = open::writer(&path, PATIENCE).unwrap();
     writer.execute_batch("CREATE TABLE nothings (id INTEGER PRIMARY KEY)").unwrap();
@@ -198,7 +198,7 @@ fn a_panicking_read_hides_no_later_commit() {
 fn without_a_wal_index_no_snapshot_is_held() {
     let folder = tempfile::tempdir().unwrap();
     let path = file(&folder);
-    std::fs::File::create_new(&path).unwrap();
+    open::create_file(&path).unwrap();
     let index = WalIndex::of(&path).unwrap();
     let writer = neighbour(&path);
     writer.execute_batch("CREATE TABLE things (id INTEGER PRIMARY KEY)").unwrap();
