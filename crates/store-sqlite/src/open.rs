@@ -32,8 +32,14 @@ enum OpenError {
     JournalMode(String),
 }
 
-/// Creates the database file with mode 600, if there is none.
+/// Creates the database file with mode 600, if there is none. A log without its file is refused: SQLite would delete it, and with
+/// it what was written last, when somebody has only moved the file.
 pub(crate) fn create_file(path: &Path) -> StoreResult<()> {
+    let log = log_of(path);
+    // Another process that starts now writes the file before the log.
+    if !has_content(path)? && has_content(&log)? && !has_content(path)? {
+        return Err(driver(LogAlone(log)));
+    }
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
@@ -44,6 +50,27 @@ pub(crate) fn create_file(path: &Path) -> StoreResult<()> {
     }
 }
 
+/// Error: a log has no database.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the log {} has no database beside it: put the file that it belongs to back, or move the log away as well", .0.display()
+)]
+struct LogAlone(PathBuf);
+
+fn log_of(path: &Path) -> PathBuf {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    log.into()
+}
+
+fn has_content(path: &Path) -> StoreResult<bool> {
+    match path.metadata() {
+        Ok(found) => Ok(found.len() > 0),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(unavailable(error)),
+    }
+}
+
 /// Error: there is no database, and creating one is not allowed.
 #[derive(Debug, thiserror::Error)]
 #[error("there is no database at {}", .0.display())]
@@ -51,11 +78,7 @@ pub struct NoDatabase(PathBuf);
 
 /// Fails if the file is missing or empty. SQLite would treat an empty file as a new database.
 pub(crate) fn refuse_missing(path: &Path) -> StoreResult<()> {
-    match path.metadata() {
-        Ok(found) if found.len() > 0 => Ok(()),
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(unavailable(error)),
-        Ok(_) | Err(_) => Err(driver(NoDatabase(path.to_owned()))),
-    }
+    if has_content(path)? { Ok(()) } else { Err(driver(NoDatabase(path.to_owned()))) }
 }
 
 pub(crate) fn writer(path: &Path, busy_timeout: Duration) -> Fallible<Connection> {
@@ -118,9 +141,7 @@ pub(crate) fn reader(path: &Path, busy_timeout: Duration) -> Fallible<Connection
 
 /// Opens a read-only connection that leaves no files beside the database, even if no service has the database open.
 pub(crate) fn passive_reader(path: &Path) -> Fallible<Connection> {
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    let is_open = Path::new(&log).try_exists().map_err(unavailable)?;
+    let is_open = log_of(path).try_exists().map_err(unavailable)?;
     if is_open { reader(path, SqliteOptions::default().busy_timeout) } else { reader_of_closed(path) }
 }
 
@@ -198,6 +219,25 @@ mod tests {
             -16 * 1024,
             "LIBSQLITE3_FLAGS of .cargo/config.toml have no SQLITE_DEFAULT_CACHE_SIZE"
         );
+    }
+
+    #[test]
+    fn log_without_its_file_is_refused_and_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("test.db");
+        let log = log_of(&path);
+        std::fs::write(&log, "what was written last").unwrap();
+        for is_there in [false, true] {
+            if is_there {
+                std::fs::write(&path, "").unwrap();
+            }
+            let refused = create_file(&path).unwrap_err();
+            assert!(format!("{refused:?}").contains("LogAlone"), "{refused:?}");
+            assert_eq!(path.exists(), is_there);
+            assert_eq!(std::fs::read(&log).unwrap(), b"what was written last");
+        }
+        std::fs::write(&log, "").unwrap(); // as a checkpoint leaves it
+        create_file(&path).unwrap();
     }
 
     #[test]

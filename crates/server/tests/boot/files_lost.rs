@@ -210,6 +210,24 @@ async fn stop_leaves_the_replacing_database_untouched() {
 }
 
 #[tokio::test]
+async fn log_whose_database_was_moved_outlives_a_start() {
+    let fixture = Fixture::new().await;
+    fixture.write().await.expect(200);
+    let (database, away) = (fixture.database(), fixture.binary.path("away"));
+    let Fixture { binary, running, session } = fixture;
+    running.kill().await;
+    fs::rename(&database, &away).unwrap();
+
+    let output = binary.run(&[]).await;
+
+    output.refused(&["latchkey.db-wal has no database beside it", "put the file that it belongs to back"]);
+    fs::rename(&away, &database).unwrap();
+    let running = binary.serve().await;
+    let answer = running.anon().with_bearer(&session.access_token).get("/api/profiles/me").send().await;
+    assert_eq!(answer.expect(200)["bio"], "Countess");
+}
+
+#[tokio::test]
 async fn unreadable_page_is_unavailable_and_logged() {
     let fixture = Fixture::new().await;
     fixture.running.stop().await;
