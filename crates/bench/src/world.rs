@@ -88,7 +88,10 @@ impl Places {
             drop(Sqlite::open(&file).map_err(BenchError::other)?);
         } else {
             let unfinished = self.folder.join("seed-unfinished.db");
-            let _ = std::fs::remove_file(&unfinished);
+            // An interrupted seed leaves its log too, beside which no new file would be made.
+            for left in [&unfinished, &self.folder.join("seed-unfinished.db-wal")] {
+                let _ = std::fs::remove_file(left);
+            }
             seed(&unfinished, people)?;
             std::fs::rename(&unfinished, &file)?;
         }
